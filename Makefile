@@ -148,7 +148,7 @@ demo: deps
 ifeq ($(WITH_MPI),1)
 check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/reproduce/simulate
-	$(Q)tools/check-team $(BUILD)
+	$(Q)tools/check-comm $(BUILD)
 else
 check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests $(programs)
@@ -391,12 +391,12 @@ ifeq ($(WITH_GDAL),1)
 $(BUILD)/src/image/raster/raster_gdal.o: CPPFLAGS += -DWITH_GDAL=1 $(shell pkg-config --cflags gdal 2>/dev/null)
 endif
 
-# The command for mpirun: only src/base/team_link.c is compiled differently.
-$(BUILD)/mpi/team_link.o: src/base/team_link.c $(BUILD)/flags
+# The command for mpirun: only src/cluster/comm_link.c is compiled differently.
+$(BUILD)/mpi/comm_link.o: src/cluster/comm_link.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DWITH_MPI=1 $(shell pkg-config --cflags mpi-c 2>/dev/null) -c -o $@ $<
 
-$(BUILD)/mpi/cleave: $(cli_objects) $(filter-out $(BUILD)/src/base/team_link.o,$(library_objects)) $(BUILD)/mpi/team_link.o
+$(BUILD)/mpi/cleave: $(cli_objects) $(filter-out $(BUILD)/src/cluster/comm_link.o,$(library_objects)) $(BUILD)/mpi/comm_link.o
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS) $(shell pkg-config --libs mpi-c 2>/dev/null)
 
@@ -477,5 +477,5 @@ $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train: $(BUILD)/bench/%: tools/bench/%.c
 	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags --libs dlib-1); \
 	else echo "skipped: dlib is absent (libdlib-dev)"; fi
 
--include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d $(BUILD)/mpi/team_link.d \
+-include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d $(BUILD)/mpi/comm_link.d \
     $(converters:=.d) $(benches:=.d) $(learned:=.d) $(simulator:.o=.d)

@@ -12,12 +12,14 @@
 #include "cleave/learn.h"
 #include "cleave/model.h"
 #include "cleave/objects.h"
+#include "cleave/options.h"
 #include "cleave/problem.h"
 #include "cleave/refine.h"
 #include "cleave/score.h"
 #include "cleave/segment.h"
 #include "cleave/status.h"
 #include "cleave/superpixel.h"
+#include "cleave/train.h"
 #include "cleave/version.h"
 
 #endif

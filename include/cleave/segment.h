@@ -1,17 +1,5 @@
-/* The usual things in one call each: a model from a set of images with masks (clv_train_set), and a label for every
- * pixel of an image by a model (clv_segment).
- *
- *     struct clv_train_options options;
- *     struct clv_model model = {0};
- *     struct clv_error error;
- *     clv_train_defaults(&options, clv_learner_find("ssvm"));
- *     options.data = "horses/manifest.tsv";
- *     enum clv_status status = clv_train_set(&model, &options, &error);
- *     if (status == CLV_OK)
- *         status = clv_model_write("horses.cleave", &model, &error);
- *     clv_model_release(&model);
- *
- * and
+/* Segmentation in one call: a label for every pixel of an image by a model (clv_segment), of the slices of a stack
+ * together, of the frames of a video.
  *
  *     struct clv_model model = {0};
  *     struct clv_image image = {0};
@@ -25,7 +13,8 @@
  *     if (labels)
  *         status = clv_segment(labels, &model, &image, NULL, &error);
  *
- * With a box around the object in place of a model, clv_box_cut (cleave/box_cut.h) is the same in one call. */
+ * With a box around the object in place of a model, clv_box_cut (cleave/box_cut.h) is the same in one call. Models come
+ * from clv_train_set (cleave/train.h). */
 #ifndef CLEAVE_SEGMENT_H
 #define CLEAVE_SEGMENT_H
 
@@ -126,162 +115,6 @@ CLV_API enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *c
  * damaged), CLV_ERR_MEMORY. *map and labels are then unchanged. */
 CLV_API enum clv_status clv_segment_objects(struct clv_object_map *map, uint8_t *labels, const struct clv_model *model,
                                             const struct clv_image *image, struct clv_error *err) CLV_CHECK;
-
-/* Learning. */
-
-#define CLV_AUTO            (-1) /* of a choice: what suits the data */
-#define CLV_MAX_LABEL_COSTS 10000
-
-/* Where maps of networks are, and what is said of them: of those of a name, or with an empty name of all. */
-struct clv_map_words {
-    struct clv_map_word {
-        char name[CLV_MAX_MAP_NAME + 1];
-        int value;
-    } said[CLV_MAX_MAPS + 1];
-    size_t n;
-};
-struct clv_map_options {
-    struct clv_map_folder {
-        char name[CLV_MAX_MAP_NAME + 1];
-        const char *folder;
-    } folders[CLV_MAX_MAPS]; /* besides the manifest's columns maps.NAME */
-    size_t n;
-    struct clv_map_words kinds, components, uses; /* enum clv_map_kind, a number of components, enum clv_map_use */
-};
-
-/* Candidates of cross-validation for one parameter. */
-#define CLV_MAX_CANDIDATES 32
-#define CLV_MAX_GRIDS      4
-struct clv_candidates {
-    int parameter; /* of the learner; CLV_AUTO: its regularisation */
-    double values[CLV_MAX_CANDIDATES];
-    size_t n;
-};
-
-/* What is learned from, and how. Each member is the option of `cleave train` of its name, and messages call it so;
- * names of splits are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets
- * another. */
-struct clv_train_options {
-    size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
-    /* What to learn from. */
-    const char *data; /* a folder, a manifest, or a feature file */
-    const char *const
-        *files; /* [n_files] feature files that are the data together, `data` the first; NULL: that alone */
-    size_t n_files;
-    const struct clv_image *images; /* [n_images] in memory instead of `data`, each of 3 channels; */
-    const struct clv_mask *masks;   /* [n_images] and what they show: labels, or 255 where nothing is known */
-    const struct clv_labels
-        *labels; /* of masks in memory; NULL: those of figure and ground are read as files of them are
-                                      * (0 and 255 alone are 0 and 1), others' values are labels */
-    size_t n_images;
-    const char *split;      /* whose masks are read; by default train if there is one, else all, but for weak ones */
-    const char *only;       /* a file of image names, one a line: no other masks are read */
-    const char *boxes;      /* a file or folder of boxes; else the manifest's column */
-    const char *weak_split; /* whose other images give their boxes; with `boxes` by default those of the masks */
-    const char *unlabelled_split; /* whose other images give nothing */
-    const char *voids;            /* labels that become void: their pixels are not learned from and do not count */
-    const char *validate;         /* splits, or a feature file, whose loss is reported */
-    bool drafts;                  /* masks that are not accepted are read, as are those of `only` */
-    bool skip_bad;                /* go on without images that cannot be learned from */
-    bool mirror;                  /* learns from mirror images, too */
-    double feature_memory;        /* bytes of a feature file in memory, the rest is read when wanted; 0: it is mapped */
-    struct clv_image_limits limits;
-
-    /* Features. */
-    struct clv_recipe recipe; /* before it is learned: it owns nothing */
-    struct clv_map_options maps;
-    bool no_maps;             /* the recipe's blocks leave maps out, though there may be some */
-    const char *recipe_given; /* the option that changed the recipe, for messages; NULL: none did */
-
-    /* What is learned. */
-    const struct clv_learner *learner;
-    double parameters[CLV_MAX_PARAMETERS];
-    bool is_given[CLV_MAX_PARAMETERS]; /* refused where they can have no effect */
-    int pairwise;                      /* of enum clv_pairwise, or CLV_AUTO (default) */
-    int loss;                          /* of enum clv_loss_weights, or CLV_AUTO (default) */
-    double label_weights;              /* 0..1, or CLV_AUTO: by the first stage's folds */
-    double label_costs;                /* 0..CLV_MAX_LABEL_COSTS, with two stages */
-    int32_t stages;                    /* 1 (default) or 2 */
-    int32_t cv;                        /* folds; 0: no cross-validation */
-    struct clv_candidates grids[CLV_MAX_GRIDS];
-    size_t n_grids;   /* 0: the regularisation, around its value */
-    const char *init; /* a model's path */
-    uint64_t seed;
-
-    /* How it runs. */
-    int n_threads; /* 0: all the machine's */
-    enum clv_engine engine;
-    const struct clv_progress *progress; /* NULL: nothing is reported */
-    const char *checkpoint;              /* a file that the learner keeps its state in; NULL: none */
-    double checkpoint_every_s;           /* default 120 */
-    bool resume;                         /* goes on from it */
-    const char *command; /* what made the model, for its record and its checkpoints; NULL: nothing is said */
-    /* May refuse the set once it is read; NULL: does not. */
-    enum clv_status (*check)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
-    void *check_context;
-
-    bool sequence;  /* images are slices: recipe.window, or CLV_DEFAULT_WINDOW, of them are an example */
-    bool pixel_net; /* a network of pixels is learned, by which refining decides */
-};
-CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
-                                      const struct clv_learner *learner);
-#define clv_train_defaults(options, learner) clv_train_defaults_sized(options, sizeof *(options), learner)
-
-/* An option by its name: where its value is in a struct of options, and what it may be. */
-enum clv_option_kind {
-    CLV_OPTION_FLAG,        /* bool: true, without a value */
-    CLV_OPTION_SET,         /* int: becomes `minimum`, without a value */
-    CLV_OPTION_TEXT,        /* const char *: as typed, which must live on */
-    CLV_OPTION_INT,         /* int32_t from minimum to maximum */
-    CLV_OPTION_UINT64,      /* uint64_t from minimum on */
-    CLV_OPTION_NUMBER,      /* double from minimum to maximum */
-    CLV_OPTION_MEMORY,      /* double: bytes, as 800M or 2.5G */
-    CLV_OPTION_CHOICE,      /* int: the place among `choices` */
-    CLV_OPTION_AUTO_CHOICE, /* int: the same less 1, as the first choice is CLV_AUTO */
-    CLV_OPTION_EITHER,      /* bool: whether it is the second of two choices */
-    CLV_OPTION_OTHER,       /* what `take` makes of it */
-};
-enum clv_option_flags {
-    CLV_OPTION_NEEDED = 1,     /* there is nothing to do without it */
-    CLV_OPTION_BASIC = 2,      /* most people want it */
-    CLV_OPTION_AGAIN = 4,      /* may be given several times */
-    CLV_OPTION_UNRECORDED = 8, /* what comes out is the same with and without */
-    CLV_OPTION_HIDDEN = 16,    /* in no help */
-    CLV_OPTION_PLAIN = 32      /* its help says all about values */
-};
-struct clv_option {
-    const char *name;     /* without dashes; NULL: the end of a table */
-    char short_name;      /* 0: none */
-    const char *argument; /* what stands for its value in the help: "N"; NULL: it has no value */
-    const char *section;  /* of the help */
-    int flags;            /* of enum clv_option_flags */
-    enum clv_option_kind kind;
-    size_t offset;    /* of the member */
-    const char *help; /* the first line is enough for most */
-    double minimum, maximum;
-    const char *const *choices; /* ends with NULL */
-    enum clv_status (*take)(void *member, const struct clv_option *option, const char *typed, struct clv_error *err);
-};
-
-/* The members of struct clv_train_options that `cleave train` has as options, in the order of its help; NULL past the
- * end. */
-CLV_API const struct clv_option *clv_train_option_at(size_t index);
-
-/* Sets an option's member of *options, the struct that the table is of, as if the text had been typed after the option;
- * NULL for one without a value. CLV_ERR_USAGE names the option and what it may be; *options is then unchanged. */
-CLV_API enum clv_status clv_option_set(void *options, const struct clv_option *option, const char *typed,
-                                       struct clv_error *err) CLV_CHECK;
-
-/* What `cleave train` does between its options and its file: reads the set, looks at all images and masks, learns the
- * recipe, extracts features, chooses by cross-validation, learns one stage or two, and what refines maps. The model's
- * record says how it was made; "interrupted" is "yes" if the progress asked to stop while it was learned, and the model
- * is that so far. Release the model whatever the status.
- *
- * Same seed, same bytes at any number of threads. Time and memory: those of the features and the learner. Errors:
- * CLV_ERR_USAGE (options that cannot be met, or have no effect), CLV_ERR_NO_INPUT and CLV_ERR_DATA (files; names the
- * first, after reporting all), CLV_ERR_INTERRUPTED (before anything was learned), CLV_ERR_MEMORY. */
-CLV_API enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options,
-                                      struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

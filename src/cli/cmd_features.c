@@ -1,13 +1,16 @@
 /* cleave features: extracts a set's features into a file, so that later trainings start at once. */
 
 #include "base/base.h"
-#include "base/team.h"
 #include "cleave/model.h"
+#include "cleave/options.h"
+#include "cleave/train.h"
 #include "cli/common/common.h"
+#include "cluster/comm.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
+#include "intake/intake.h"
 #include "masks/masks.h"
-#include "task/task.h"
+#include "train/train.h"
 
 struct features {
     struct common_options common;
@@ -85,7 +88,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         (of_recipe || options_first_given(common, SECTION_LEARN_FROM) || options_first_given(common, SECTION_RECIPE) ||
          has_images || self->shard.count || !common->n_arguments || !self->output))
         return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
-    if (self->index && team_rank())
+    if (self->index && comm_rank())
         return CLV_OK; /* the leader writes */
     if (self->index)
         return outputs_claim(&self->common.outputs, self->output, self->overwrite, "",
@@ -104,7 +107,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     self->output = self->own_output;
     const char *const inputs[] = {path_is_folder(self->task.data) ? NULL : self->task.data, self->model_path,
                                   self->recipe_path};
-    if (team_rank())
+    if (comm_rank())
         return CLV_OK;
     return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 3, err);
 }
@@ -212,7 +215,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
 /* Shards are opened beside the index, where whoever reads it looks for them. */
 static enum clv_status write_index(const struct features *self, struct clv_error *err)
 {
-    if (team_rank())
+    if (comm_rank())
         return CLV_OK;
     struct path_list shards = {0};
     char *folder = path_folder(self->output);

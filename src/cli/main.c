@@ -10,9 +10,9 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "base/team.h"
 #include "cleave/status.h"
 #include "cli/common/common.h"
+#include "cluster/comm.h"
 
 #define MAX_COMMANDS 32
 
@@ -97,21 +97,21 @@ static int32_t copies_to_share(int argc, char **argv)
 static void leave_team(void)
 {
     fflush(stdout);
-    team_leave();
+    comm_leave();
 }
 
 /* Joins the others. The leader alone prints; argp may end the process, hence atexit. */
 static enum clv_status join_team(const struct command *command, int32_t n, struct clv_error *err)
 {
-    if (!team_is_built())
+    if (!comm_is_built())
         return fail(
             err, CLV_ERR_USAGE,
             "started %d times by mpirun or srun, and each would do all of the work: this cleave was built without MPI; "
             "segment, marginals, features and score take their part by --shard I/%d",
             n, n);
-    enum clv_status status = team_join(err);
+    enum clv_status status = comm_join(err);
     atexit(leave_team);
-    if (status == CLV_OK && team_rank())
+    if (status == CLV_OK && comm_rank())
         console_silence();
     TRY_IF(!command->is_shared,
            fail(err, CLV_ERR_USAGE,
@@ -153,7 +153,7 @@ static int run(const struct command *command, int argc, char **argv)
     char title[64];
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;
-    TRY(team_agree(command->run(argc, argv, &err), &err));
+    TRY(comm_agree(command->run(argc, argv, &err), &err));
     console_clear();
     int exit_code = output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
     if (signals_exit_code()) /* a signal outranks what it caused */
@@ -162,7 +162,7 @@ static int run(const struct command *command, int argc, char **argv)
         add_near_path(&err, strrchr(argv[i], '=') ? strrchr(argv[i], '=') + 1 : argv[i]);
     if (status != CLV_OK && err.message[0])
         console_failure(exit_code, "%s", err.message);
-    return team_rank() ? EXIT_SUCCESS : exit_code; /* the leader tells */
+    return comm_rank() ? EXIT_SUCCESS : exit_code; /* the leader tells */
 }
 
 int main(int argc, char **argv)

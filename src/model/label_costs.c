@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
-#include "feature/context/context.h"
+#include "model/context.h"
 
 /* From log-odds of OFFSET on a label costs nothing; MOST log-odds less are the most that it is charged for, as evidence
  * is sometimes wrong and sure. Chosen with the price by 3-fold cross-validation among MSRC-21's training images. */

@@ -8,8 +8,8 @@
 #include "cleave/model.h"
 #include "cleave/problem.h"
 #include "data/data.h"
-#include "feature/context/context.h"
 #include "infer/elimination/elimination.h"
+#include "model/context.h"
 
 /* Tensors that a model carries for others (clv_model_attach). */
 
@@ -23,6 +23,10 @@ enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tenso
                                  struct clv_error *err) CLV_CHECK;
 #define CLV_VARIANCE "variance" /* f64 [clv_shape_size(shape)]: of the posterior whose mean is w */
 const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
+
+/* The key of a model's record: which share of the features in its own training images their labelled parts lack.
+ * Missing: none, as where masks are whole. */
+#define RECORD_UNSEEN "unseen_features"
 
 /* The field of a problem under weights. */
 

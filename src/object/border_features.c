@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "pixel_net/pixel_net.h"
+#include "superpixel/region_graph.h"
 
 #define MOST_GROUND  .5F /* a pixel of more is no object's */
 #define MAX_DISTANCE 24.F

@@ -13,7 +13,8 @@
 #include "cleave/image.h"
 #include "cleave/objects.h"
 #include "cleave/status.h"
-#include "region/region.h"
+#include "pixel_net/pixel_net.h"
+#include "superpixel/region_graph.h"
 
 /* Watershed of a map: every pixel of interest belongs to the peak that it leads up to, and peaks that rise less than
  * `rise` above their saddle to a higher one are one with it (the peak's dynamics, Grimaud 1992). */
@@ -28,6 +29,32 @@ struct basin_map {
  * in one piece by sides of pixels. Of equal pixels the first counts as higher. O(pixels log pixels). */
 enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct basin_map *map, double rise,
                             struct clv_error *err) CLV_CHECK;
+
+/* A problem whose nodes are the edges of a region graph: label 0, both ends are of one object (same), or 1, of two
+ * (cut). It has no couplings, so that every learner of two labels trains it, and its score of label 1 is the log-odds
+ * that a decoder makes a partition of. Edges across seams and from slice to slice are nodes like all others. */
+
+/* Owns its arrays. Features of an edge: a bias; 1 for each kind but WITHIN; the logarithm of 1 + its contact; the
+ * graph's edge features; what the caller adds. */
+struct edge_problem {
+    struct clv_problem problem;
+    int64_t *row;
+    int32_t *index;
+    float *value;
+    int32_t *label;
+    float *theta;
+    float *volume; /* contact */
+};
+enum { EDGE_PROBLEM_BIAS, EDGE_PROBLEM_SEAM, EDGE_PROBLEM_NEXT, EDGE_PROBLEM_CONTACT, EDGE_PROBLEM_OWN };
+
+/* features[n_edges][n_features], of the graph's edges in their order, go behind the own ones; NULL and 0: none.
+ * object[n_nodes], or NULL when the truth is not known: the object that a region is of, any number >= 0 (0: the
+ * ground), or CLV_UNKNOWN, which hides the edges it is an end of. theta balances the two labels by contact, as
+ * clv_example_set_truth does by pixels: it sums to 1, to 0 where all is hidden. CLV_ERR_DATA for a graph without edges,
+ * which has no such problem. O(edges x features). */
+enum clv_status edge_problem_init(struct edge_problem *self, const struct region_graph *graph, const float *features,
+                                  int32_t n_features, const int32_t *object, struct clv_error *err) CLV_CHECK;
+void edge_problem_release(struct edge_problem *self);
 
 /* From the probabilities of ground, rim and core in each pixel to regions, the graph of those that touch, and what
  * tells at a border whether it cuts two objects: how narrow the neck is (contact and distance to the ground against
@@ -50,21 +77,6 @@ void object_regions_release(struct object_regions *self);
  * have one. O(pixels log pixels). */
 enum clv_status object_regions_init(struct object_regions *self, const float *probability, int32_t width,
                                     int32_t height, struct clv_error *err) CLV_CHECK;
-
-/* Filters of planes[height][width]: what lies past the border is the nearest pixel within. */
-
-/* out = in smoothed by a Gaussian of that deviation in pixels, cut off at three deviations. out may be in. O(pixels x
- * deviation). */
-enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
-                             struct clv_error *err) CLV_CHECK;
-
-/* The greatest and the least value of the square of side 2 radius + 1 around each pixel. O(pixels x radius). */
-enum clv_status filter_extremes(float *greatest, float *least, const float *in, int32_t width, int32_t height,
-                                int32_t radius, struct clv_error *err) CLV_CHECK;
-
-/* distance[height][width] to the nearest pixel of another value, 1 next to one, steps of 1 and sqrt 2 (Borgefors 1986);
- * no more than `most`. O(pixels). */
-void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most);
 
 /* A binary heap of numbered things, the greatest value first; of equal ones that of the lower number. */
 
@@ -113,70 +125,6 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
 /* colours[height][width] = 0 where there is no object, else 1..255, so that objects which touch by sides or corners
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
-
-/* Classes of pixels, such as the ground, the rim and the core of objects, told apart by small networks of one hidden
- * layer, whose probabilities are averaged. One alone is nearly as good where training and images are alike, and worse
- * where they are not. */
-
-enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
-enum {
-    PIXEL_NET_HIDDEN = 32,
-    PIXEL_NET_INPUTS = 98, /* PIXEL_BANK_SIZE and two of each class */
-    PIXEL_NET_CLASSES = 32,
-    PIXEL_NET_AT_ONCE = 32 /* pixels */
-};
-
-struct pixel_net {
-    int32_t n_inputs, n_classes, n_copies;
-    float *standard; /* [2][n_inputs]: mean, 1 / standard deviation */
-    float *weights;  /* [n_copies][pixel_net_size] */
-};
-size_t pixel_net_size(int32_t n_inputs, int32_t n_classes); /* weights of a copy */
-void pixel_net_release(struct pixel_net *self);
-
-struct pixel_net_examples {
-    const float *inputs;    /* [n][n_inputs] */
-    const uint8_t *classes; /* [n] */
-    const float *weights;   /* [n] about 1 on average, or NULL: all 1 */
-    size_t n;
-    int32_t n_inputs, n_classes;
-};
-
-/* Learns n_copies: the weighted mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in 8 passes of batches
- * of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
-enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
-                                uint64_t seed, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-
-/* probability[n_classes][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
- * their place. */
-void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
-
-/* What small networks look at in each pixel to tell the ground, the rim and the core of objects: responses of filters
- * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma;
- * then the context (Tu & Bai 2010): what a first network says around the pixel, and where the pixel's lightness lies
- * between those of the ground and of the objects near it. */
-
-enum {
-    PIXEL_BANK_SIZE = 34,
-    PIXEL_CONTEXT_SIZE = PIXEL_BANK_SIZE + 20,
-};
-
-struct pixel_bank {
-    int32_t width, height, n_planes;
-    float *planes; /* [n_planes][height][width] */
-};
-
-/* Of an image of 3 channels. About 200 bytes a pixel, and O(pixels). */
-enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
-                                struct clv_error *err) CLV_CHECK;
-void pixel_bank_release(struct pixel_bank *self);
-
-/* Adds the planes of the context, of probability[OBJECT_CLASSES][height][width]. O(pixels). */
-enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
-                                       struct clv_error *err) CLV_CHECK;
-
-/* x[n_planes][stride] of n <= stride pixels from `pixel` on. */
-void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n);
 
 struct object_model {
     float shrink;             /* >= 1: sides are divided by it, so that objects are no larger than the filters */

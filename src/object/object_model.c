@@ -6,7 +6,8 @@
 
 #include "base/base.h"
 #include "feature/blocks/blocks.h"
-#include "region/region.h"
+#include "pixel_net/pixel_net.h"
+#include "superpixel/region_graph.h"
 
 #define MAX_PIXELS 4194304.
 #define RIM        .45F /* of the innermost pixel's distance */

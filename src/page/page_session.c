@@ -1,4 +1,3 @@
-#include "object/object.h"
 #include "page/page.h"
 
 #include <errno.h>
@@ -14,7 +13,9 @@
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
 #include "image/image.h"
-#include "task/task.h"
+#include "intake/intake.h"
+#include "object/object.h"
+#include "train/train.h"
 
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
 #define MAX_TABLE_HEAD    (1 << 16)

@@ -5,7 +5,9 @@
 #include "base/base.h"
 #include "image/image.h"
 #include "model/model.h"
+#include "refine/by_model/by_model.h"
 #include "segment/segment.h"
+#include "superpixel/region_graph.h"
 
 #define WINDOW_VALUES ((size_t)16 << 20) /* of a window of several tiles, about */
 #define TILES_A_TURN  4                  /* that a thread describes before they are added up */

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "feature/blocks/blocks.h"
+#include "refine/by_model/by_model.h"
 #include "refine/refine.h"
 #include "segment/segment.h"
 

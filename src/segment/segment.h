@@ -1,3 +1,5 @@
+/* Labels of an image by a model: of one that fits into memory, of a raster by tiles, of its objects. Read label_example
+ * (label_image.c) and raster_cut_open (raster_cut.c) first. */
 #ifndef SEGMENT_SEGMENT_H
 #define SEGMENT_SEGMENT_H
 
@@ -6,307 +8,35 @@
 
 #include "cleave/features.h"
 #include "cleave/model.h"
-#include "cleave/refine.h"
 #include "cleave/segment.h"
-#include "cleave/status.h"
 #include "data/maps/maps.h"
 #include "feature/example/example.h"
 #include "image/raster/raster.h"
 #include "model/model.h"
 #include "object/object.h"
-#include "region/region.h"
+#include "superpixel/region_graph.h"
 
-/* How a model refines the pixels of images: learned (refining_learn.c) with maps or two stages, kept in the model. */
+/* What clv_segment does of an image whose features are there already. */
 
-/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and,
- * of models that have the network's tensors beside it, the network's weight. */
-#define REFINING      "refining"
-#define REFINING_FREE (7 + 3 * CLV_MAX_MAPS) /* numbers at most */
-enum { REFINING_COPIES = 3 };                /* of the network */
+/* labels[height][width]: labels the example's nodes, paints, and by options->refine refines borders at the pixels of
+ * the example's image, else not read: clv_refine for two labels that the model finds by a cut, clv_refine_labels for
+ * others. maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of segment/refining.c.
+ * Labels are changed whatever the status. */
+enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                              const struct clv_example *example, const struct map_reader *maps,
+                              const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Of two labels that a cut finds, the score of label 1 against label 0 is
- *     bias + prior * nodes + overall * colours + nearby * colours nearby + net_weight * network
- *          + sum_m <maps[m], the map's three terms>
- * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
- * times what map m says beyond the pixel's node is a part. */
-struct refining {
-    bool is_learned;
-    struct clv_refine_options options;
-    double bias, maps[CLV_MAX_MAPS][3], net_weight;
-    struct pixel_net net; /* weights NULL: none; a view of a model's, pixel_net_release what was learned */
-};
+/* Which share of the problem's features, by their sums, was in no training image: their weights are 0 for all labels.
+ * 0 of a model with so many such weights that they may be the learner's choice. */
+double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem);
 
-/* Two labels that a cut finds: pixels have scores. Others vote. */
-static inline bool refining_is_cut(const struct clv_model *model)
-{
-    return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
-}
+/* Whether an image of that size is refined by a choice. */
+bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height);
 
-#define REFINING_NETWORK "refining.network" /* the tensor's name */
-
-static inline bool refining_has_net(const struct clv_model *model)
-{
-    return model->n_extra && clv_model_attached(model, REFINING_NETWORK);
-}
-
-/* Whether refined labels are a network's alone: what the model itself would choose is not asked for. */
-bool refining_is_by_net(const struct clv_model *model);
-
-/* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where
- * a network of pixels is wanted. */
-bool refining_is_learned(const struct clv_model *model, bool wants_net);
-
-/* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
- * CLV_ERR_DATA if the model's tensor is not as above. */
-enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
-                                  const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
-enum clv_status refining_attach(struct clv_model *model, const struct refining *refining,
-                                struct clv_error *err) CLV_CHECK;
-
-/* What is known of the pixels of an image whose labels vote before they are labelled anew: what the nodes under them
- * say, and what the image's maps say of a pixel beyond what they say of its node on average. */
-
-struct segmented;
-struct evidence {
-    int32_t n_labels, n_maps;
-    size_t n, plane;  /* pixels, and n_labels times as many */
-    float *nodes;     /* [plane] votes */
-    float *maps;      /* [n_maps][plane]; NULL without maps */
-    uint8_t *is_open; /* [n_labels] labels of a node, and those that a map says most of somewhere */
-};
-void evidence_release(struct evidence *self);
-
-/* y is the labelling of the example's nodes; labels[height][width] are voted on anew. maps[n_maps of the recipe]. */
-enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
-                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
-                              struct clv_error *err) CLV_CHECK;
-
-/* labels[height][width], as painted, are refined. */
-/* The same of models with a network, by what it says of pixels; labels[height][width] become the likeliest ones. */
-enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
-                                struct clv_error *err) CLV_CHECK;
-
-enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
-                                const struct refining *refining, struct clv_error *err) CLV_CHECK;
-
-/* What separates figure from ground at each pixel of a segmented image of two labels, one plane of numbers after the
- * other: what the model says of the pixel's node, what its colour says, what maps say. */
-
-/* An image whose nodes a model has labelled. */
-struct segmented {
-    const struct clv_image *image;
-    const struct clv_example *example;
-    const int32_t *y;              /* the labelling of the example's nodes, by a cut: what the oracle found last */
-    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels; no use, as y, where
-                                    * refining_is_by_net */
-    const struct map_reader *maps; /* [n_maps of the recipe] */
-    const struct clv_model *model;
-    struct clv_oracle *oracle;
-    const double *margin;        /* of the nodes as clv_oracle_margins has them; NULL: the oracle is asked */
-    const double *marginals;     /* [nodes][n_labels] for the network of labels that vote; NULL: asked of the problem */
-    const struct pixel_net *net; /* or NULL */
-};
-
-enum {
-    TERM_NODES,   /* clv_refine_prior */
-    TERM_COLOURS, /* of all of the image: fine_colours.c */
-    TERM_NEARBY,  /* near_colours.c, by the painted labels */
-    TERM_NET,     /* log-odds by a small network (pixel_look.c), if there is one */
-    TERM_MAPS,    /* the first map's margin, then the same blurred a little and a lot, then the next map's */
-    TERMS_A_MAP = 3,
-    MOST_TERMS = TERM_MAPS + TERMS_A_MAP * CLV_MAX_MAPS
-};
-
-typedef void pixel_term_use(void *context, int32_t term, const float *plane);
-
-/* Hands over plane[height][width] of each term but the network's in turn. The colours nearby are left out if not asked
- * for: clv_refine adds them by itself. Memory: that of two planes, and the maps'. */
-enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
-                            struct clv_error *err) CLV_CHECK;
-
-/* What a small network looks at in each pixel of a segmented image at its working size, to say which class it is of:
- * filters of the image (pixel_bank.c); of labels that a cut finds, what the model says around the pixel, and the
- * pixel's other terms; of others the marginals of its node, and these around it. */
-struct pixel_look {
-    struct pixel_bank bank;
-    size_t n;      /* pixels of the working size */
-    int32_t n_own; /* planes besides the bank's */
-    float *own;    /* [n_own][n]: the terms, 3 + 3 maps; or [2 scales][n_labels] */
-};
-int32_t pixel_look_inputs(const struct clv_model *model);
-int32_t pixel_look_classes(const struct clv_model *model); /* OBJECT_CLASSES; of labels that vote, these */
-void pixel_look_release(struct pixel_look *self);
-
-/* O(pixels), about 230 bytes a working pixel, and 8 a label that votes. */
-enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
-                                struct clv_error *err) CLV_CHECK;
-
-/* x[pixel_look_inputs][stride] of n <= stride pixels from `pixel` on. */
-void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n);
-
-/* votes[n_labels][height][width] = the probabilities by segmented->net of labels that vote. */
-enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
-
-/* pixel_terms, and the network's if there is one: its log-odds, of an image larger than the working size between pixels
- * of that. */
-enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
-                                struct clv_error *err) CLV_CHECK;
-
-/* Learning from training masks how a model with maps, or of two stages, refines pixels. */
-
-/* What refined labels lose is their weighted Hamming error + this * (1 - IoU): by default the largest weight with which
- * the error of training images left out stays within its standard error of that without any (tools/learn/refining.c).
- * Without maps it is the one with which such images gain both in error and in IoU. */
-#define REFINING_IOU_WEIGHT        0.25
-#define REFINING_IOU_WEIGHT_STAGES 0.1
-
-/* A training image, and the weights of a model that has not seen it. */
-struct refining_example {
-    size_t item; /* of the images */
-    const struct clv_problem *problem;
-    const double *w;
-    int32_t first_node; /* of the image in the problem, which slices share */
-    bool is_slice;
-};
-
-/* Where images and masks are: those of a set, or in memory. */
-struct refining_images {
-    const struct clv_set *set;
-    const struct clv_image *images; /* [n] in memory; NULL: of the set */
-    const struct clv_mask *masks;   /* [n] */
-    size_t n;
-    const struct clv_image_limits *limits;
-};
-
-/* What is learned from. */
-struct refining_source {
-    struct refining_images from;
-    const struct refining_example *examples;
-    size_t n_examples;
-    uint64_t seed;
-    int n_threads;
-    double iou_weight;
-    bool wants_net; /* not of labels that vote with maps, nor of more than PIXEL_NET_CLASSES */
-    const struct clv_progress *progress;
-};
-
-/* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
- * about 200 MB. Same bytes at any thread count. Does nothing unless refining_is_learned. */
-enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
-                               struct clv_error *err) CLV_CHECK;
-
-/* Its two ways: of pixels with scores by logistic regression, then the couplings by search; of votes all by search. */
-enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
-                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
-enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
-                                     const struct refining_source *source, struct clv_error *err) CLV_CHECK;
-
-/* Networks of pixels: one learned from all rows, and by folds; row r, which is example r * stride, is in fold
- * r % n_folds, which is all that nets[NET_FIRST + fold] has not seen. */
-enum { NET_ALL, NET_FIRST, NET_FOLDS = 5, N_NETS = NET_FIRST + NET_FOLDS };
-struct refining_nets {
-    struct pixel_net nets[N_NETS];
-    size_t n_folds, stride; /* n_folds: NET_FOLDS, or fewer rows */
-};
-void refining_nets_release(struct refining_nets *self);
-
-/* There are none where no pixel is known outside of some fold. Release them whatever the status. O(n_rows). */
-enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
-                                    const struct refining_source *source, size_t n_rows, size_t stride,
-                                    struct clv_error *err) CLV_CHECK;
-
-/* The one that has not seen the example, or NULL. */
-const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example);
-
-/* A training image whose nodes are labelled by a model that has not seen it. */
-
-struct labelled_image {
-    struct clv_image image;
-    struct clv_mask truth;
-    struct clv_example nodes; /* without their features */
-    struct clv_model model;   /* a view, under the example's weights */
-    struct map_reader *maps;
-    struct clv_oracle *oracle;
-    int32_t *y;
-    double *margin;    /* of a slice's nodes, by a cut */
-    double *marginals; /* where the source wants a network of labels that vote */
-    uint8_t *painted;  /* [n] */
-    size_t n;          /* pixels */
-};
-void labelled_image_release(struct labelled_image *self);
-
-/* Errors name the image. */
-enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
-                                    const struct refining_source *source, const struct refining_example *example,
-                                    struct clv_error *err) CLV_CHECK;
-
-struct segmented labelled_image_view(const struct labelled_image *self);
-
-/* What refined labels of an image lose: weighted Hamming error + iou_weight (1 - IoU); 0 where all is void. */
-enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
-                              double iou_weight, struct clv_error *err) CLV_CHECK;
-
-/* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the
- * first one's size, `most` at most. */
-enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
-                                     struct clv_error *err) CLV_CHECK;
-
-/* labels[height][width] of an image from the labels y of its nodes: superpixels are painted, patches vote. */
-static inline enum clv_status labelled_image_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y,
-                                                   int32_t n_labels, struct clv_error *err)
-{
-    return example->grid.n_rows ? clv_example_vote(labels, NULL, example, y, n_labels, err)
-                                : clv_example_paint(labels, example, y, err);
-}
-
-/* Weighted logistic regression on a few numbers. */
-
-enum { LOGISTIC_MOST = 32 };
-
-#define LOGISTIC_LARGEST 1e6 /* of a weight's or the bias's size */
-
-struct logistic_data {
-    size_t n;
-    int32_t n_columns;     /* at most LOGISTIC_MOST - 1 */
-    const float *rows;     /* [n][n_columns] */
-    const uint8_t *is_one; /* [n] */
-    const double *weight;  /* [n], >= 0 */
-};
-
-/* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
- * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the lowest one
- * below is left out until none is. A column that does not vary weighs 0, as does one that varies so little that its
- * weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond
- * LOGISTIC_LARGEST). O(n columns^2) a step. */
-enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
-                             double ridge, struct clv_error *err) CLV_CHECK;
-
-/* What a map says for one label against the other, at the map's own resolution. */
-
-/* The weight that the model gives a channel's mean in the score of a label's row, for values as map_ready.c makes
- * them. */
-double map_margin_weight(const struct clv_model *model, int32_t map, size_t row, int32_t channel);
-
-/* *margin, one channel, owns its values: label 1 against label 0; of probabilities their log-odds, of features the
- * model's own score of them. For models of two labels. Errors: as map_ready_channel. */
-enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
-                           const struct clv_model *model, struct clv_error *err) CLV_CHECK;
-
-/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c, cut anew with the colours nearby. */
-
-/* score[height][width] of label 1 against label 0, without the colours nearby. */
-enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
-                             struct clv_error *err) CLV_CHECK;
-
-/* labels[height][width], as painted, are refined by scores. */
-enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
-                                    const struct refining *refining, struct clv_error *err) CLV_CHECK;
-
-/* labels[height][width], as painted, are refined: by clv_refine for two labels that the model finds by a cut, by
- * clv_refine_labels for others; with maps, or where the model has learned it, as struct refining says. self->painted
- * may be the labels. options NULL: the defaults. */
-enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
-                                 const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
+/* The objects of an image of 3 channels as a model that has learned of some finds them, *map without labels. One
+ * thread. CLV_ERR_DATA for tensors that are not as above. */
+enum clv_status learned_objects_find(struct clv_object_map *map, const struct clv_model *model,
+                                     const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
 /* What is left of a tile of a raster once it is described (tile_scores.c). */
 enum tile_array {

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "segment/segment.h"
+#include "superpixel/region_graph.h"
 
 void tile_scores_release(struct tile_scores *self)
 {

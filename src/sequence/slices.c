@@ -5,8 +5,9 @@
 #include <malloc.h>
 
 #include "base/base.h"
+#include "learn/refining/refining.h"
 #include "model/model.h"
-#include "segment/segment.h"
+#include "refine/by_model/by_model.h"
 
 /* A slice of the window at hand; without nodes where it could not be read, or is not read yet. */
 struct loaded {

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/base64.h"
 #include "base/lines.h"
-#include "base/shard.h"
+#include "cluster/shard.h"
 #include "support/sample.h"
 #include "support/support.h"
 

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "fuzz/fuzz.h"
+#include "tags/tags.h"
 
 /* Any bytes give a set that keeps what its header promises, or one line of error. */
 FUZZ_TARGET(multilabel)

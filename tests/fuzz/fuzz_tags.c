@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/tensor_file.h"
+#include "tags/tags.h"
 
 /* Tags of two examples, of the first and the last feature that the model knows. */
 static void decide(const struct clv_tag_model *model)

@@ -1,6 +1,7 @@
 /* Loads the shared library, segments an image with a model and learns words from it, and looks whether anything that
  * belongs to the whole process has changed: jansson's allocator, signal handlers, locale, rounding, file mode mask,
  * environment. Usage: process_state LIBRARY MODEL IMAGE      prints what has changed; status 1 if anything has. */
+#include "cleave/segment.h"
 #include <cleave.h>
 #include <dlfcn.h>
 #include <fenv.h>

@@ -2,9 +2,10 @@
  * on the stack. */
 #include <stdlib.h>
 
-#include "annotate/annotate.h"
+#include "cleave/segment.h"
 #include "support/support.h"
 #include "synth/synth.h"
+#include "tags/tags.h"
 
 #ifndef __has_builtin
 #define __has_builtin(name) 0

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cleave.h"
+#include "cleave/train.h"
 #include "support/support.h"
 
 enum { SIDE = 64, N_IMAGES = 6 };

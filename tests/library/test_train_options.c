@@ -2,7 +2,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cleave/segment.h"
+#include "cleave/options.h"
+#include "cleave/train.h"
 #include "support/support.h"
 
 static struct clv_train_options options, before;

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "object/object.h"
+#include "pixel_net/pixel_net.h"
 #include "support/support.h"
 
 enum { WIDTH = 23, HEIGHT = 17, N = WIDTH * HEIGHT };

@@ -1,14 +1,15 @@
 /* Objects that touch, learned from drawn images and found in others. */
 #include "object/object.h"
+#include "pixel_net/pixel_net.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "region/region.h"
+#include "learn/objects/objects.h"
 #include "support/support.h"
-#include "task/task.h"
+#include "train/train.h"
 
 enum { SIDE = 120, N = SIDE * SIDE, N_DISCS = 14 };
 

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "image/image.h"
-#include "object/object.h"
 #include "page/small_page.h"
 
 /* The label image of one image: three squares of 10 pixels, of which the first two touch. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 #include "support/sample.h"
 #include "support/support.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleave/segment.h"
 #include "sequence/sequence.h"
 #include "support/support.h"
 

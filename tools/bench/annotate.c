@@ -3,9 +3,9 @@
  * bibtex. Times are CPU times of this thread. Peers' progress goes nowhere. */
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "bench.h"
 #include "cleave.h"
+#include "tags/tags.h"
 
 #if __has_include(<libsvm/svm.h>) && __has_include(<linear.h>)
 #define HAVE_PEERS 1

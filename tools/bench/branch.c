@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "bench.h"
 #include "cleave.h"
+#include "tags/tags.h"
 #if WITH_LP
 #include "relaxation.h"
 #endif

@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-#include "annotate/annotate.h"
-#include "learn/constraint_generation/constraint_generation.h"
+#include "learn/margin/constraint_generation.h"
+#include "tags/tags.h"
 
 /* xi_i + a_i y_i + sum_j w_ij y_i y_j >= 1, of pairs alone. column[], value[] of 2 n + 1 entries. */
 static inline enum clv_status relaxation_add_hinge(struct lp *lp, const double *input, const double *weight, int n,

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/shard.h"
 #include "bench.h"
 #include "cleave.h"
+#include "cluster/shard.h"
 #include "data/data.h"
 
 enum { SIDE = 8, NODES = SIDE * SIDE, EDGES = 2 * SIDE * (SIDE - 1), FEATURES = 128, INFORMATIVE = 8 };

@@ -1,5 +1,5 @@
 /* How much IoU counts against the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
- * src/segment/refining_learn.c), by cross-validation over the training images of the horses with the maps of a small
+ * src/learn/refining/refining_learn.c), by cross-validation over the training images of the horses with the maps of a small
  * network:
  *
  *     build/learn/refining     what `make reproduce-refining` runs; $CLEAVE_DATA has horses/ and maps-horses/
@@ -14,8 +14,9 @@
 #include "../bench/bench.h"
 #include "cleave.h"
 #include "feature/recipe/recipe.h"
-#include "segment/segment.h"
-#include "task/task.h"
+#include "learn/refining/refining.h"
+#include "refine/by_model/by_model.h"
+#include "train/train.h"
 
 enum { N_HALVES = 2, N_FOLDS = 5 };
 

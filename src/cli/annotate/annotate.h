@@ -6,9 +6,9 @@
 #ifndef CLI_ANNOTATE_H
 #define CLI_ANNOTATE_H
 
-#include "annotate/annotate.h"
 #include "cleave/status.h"
 #include "cli/common/common.h"
+#include "tags/tags.h"
 #include <stdbool.h>
 
 /* What the subcommands of `cleave annotate` share: where examples come from, and what a model says about them. */
@@ -17,14 +17,14 @@
 extern const struct clv_option search_option_rows[];
 
 /* What a model says about a set: tags and scores of every example, and how sure its answers are. */
-struct annotation {
+struct tag_outputs {
     size_t n, n_tags;
     double *scores;                    /* [n][n_tags] */
     uint8_t *tags;                     /* [n][n_tags] */
     struct clv_belief_result *results; /* [n] */
 };
-void annotation_release(struct annotation *annotation);
-enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag_model *model,
+void tag_outputs_release(struct tag_outputs *annotation);
+enum clv_status annotate_set(struct tag_outputs *annotation, const struct clv_tag_model *model,
                              const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
                              struct clv_error *err) CLV_CHECK;
 

@@ -2,10 +2,11 @@
 
 #include <stddef.h>
 
-#include "annotate/annotate.h"
 #include "base/base.h"
+#include "cleave/options.h"
 #include "cli/common/common.h"
-#include "task/task.h"
+#include "intake/intake.h"
+#include "tags/tags.h"
 
 const struct clv_option search_option_rows[] = {
     {"cutoff", 0, "S", SECTION_SEARCH, 0, CLV_OPTION_NUMBER, offsetof(struct clv_belief_search, s), .minimum = 1e-9,
@@ -15,14 +16,14 @@ const struct clv_option search_option_rows[] = {
     {0},
 };
 
-void annotation_release(struct annotation *annotation)
+void tag_outputs_release(struct tag_outputs *annotation)
 {
     arrays_free(annotation->scores, annotation->tags, annotation->results);
-    *annotation = (struct annotation){0};
+    *annotation = (struct tag_outputs){0};
 }
 
 struct deciding {
-    struct annotation *annotation;
+    struct tag_outputs *annotation;
     const struct clv_tag_model *model;
     const struct clv_belief_search *search;
 };
@@ -36,12 +37,12 @@ static enum clv_status decide(void *context, size_t l, int thread, struct clv_er
                           self->annotation->scores + at, self->search, err);
 }
 
-enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag_model *model,
+enum clv_status annotate_set(struct tag_outputs *annotation, const struct clv_tag_model *model,
                              const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
                              struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags;
-    struct annotation made = {
+    struct tag_outputs made = {
         .n = set->n,
         .n_tags = k,
         .scores = array_alloc(set->n * k, sizeof *made.scores),
@@ -52,7 +53,7 @@ enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag
     enum clv_status status = made.scores && made.tags && made.results ? CLV_OK : fail_memory(err);
     TRY(clv_tag_scores(made.scores, model, set, n_threads, err));
     TRY(parallel_for(set->n, n_threads, decide, &deciding, err));
-    DELIVER(annotation, made, annotation_release(&made));
+    DELIVER(annotation, made, tag_outputs_release(&made));
     return status;
 }
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "base/base.h"
 #include "cli/annotate/annotate.h"
 #include "cli/common/common.h"
 #include "report/report.h"
+#include "tags/tags.h"
 
 #define JSON_MAX ((size_t)1 << 32)
 
@@ -89,7 +89,7 @@ static void put_tags(struct text *text, const struct clv_tag_model *model, const
 }
 
 static void put_table(struct text *text, const struct answer *self, const struct clv_tag_model *model,
-                      const struct annotation *annotation, const struct clv_set *images)
+                      const struct tag_outputs *annotation, const struct clv_set *images)
 {
     char name[16];
     text_put(text, images->n_items ? "image" : "example");
@@ -112,7 +112,7 @@ static void put_table(struct text *text, const struct answer *self, const struct
 }
 
 static void put_json(struct text *text, const struct answer *self, const struct clv_tag_model *model,
-                     const struct annotation *annotation, const struct clv_set *images)
+                     const struct tag_outputs *annotation, const struct clv_set *images)
 {
     text_put(text, "{\"examples\":[");
     for (size_t l = 0; l < annotation->n; l++) {
@@ -138,7 +138,7 @@ static void put_json(struct text *text, const struct answer *self, const struct 
 }
 
 /* The model's answers to the data; *set keeps the truth. */
-static enum clv_status answer(struct annotation *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
+static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
                               struct clv_set *images, const struct answer *self, struct clv_error *err)
 {
     const struct annotate_source source = {self->data, self->split, &self->common, 0};
@@ -192,7 +192,7 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
 }
 
 static enum clv_status write_report(const struct answer *self, const struct clv_tag_model *model,
-                                    const struct annotation *annotation, const struct clv_tag_set *set,
+                                    const struct tag_outputs *annotation, const struct clv_tag_set *set,
                                     const struct clv_set *images, struct clv_error *err)
 {
     struct clv_report *report = NULL;
@@ -212,7 +212,7 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     struct clv_tag_model model = {0};
     struct clv_tag_set set = {0};
     struct clv_set images = {0};
-    struct annotation annotation = {0};
+    struct tag_outputs annotation = {0};
     struct text text;
     text_init(&text, JSON_MAX);
     enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
@@ -228,7 +228,7 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     else if (status == CLV_OK)
         status = console_output(&text, err);
     text_release(&text);
-    annotation_release(&annotation);
+    tag_outputs_release(&annotation);
     clv_tag_set_release(&set);
     clv_set_release(&images);
     clv_tag_model_release(&model);
@@ -277,7 +277,7 @@ struct effort {
     uint64_t most_nodes;
 };
 
-static struct effort effort_of(const struct annotation *annotation)
+static struct effort effort_of(const struct tag_outputs *annotation)
 {
     struct effort effort = {0};
     for (size_t l = 0; l < annotation->n; l++) {
@@ -348,7 +348,7 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
     struct clv_tag_model model = {0};
     struct clv_tag_set set = {0};
     struct clv_set images = {0};
-    struct annotation annotation = {0};
+    struct tag_outputs annotation = {0};
     struct clv_tag_score score;
     enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
     TRY(clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err));
@@ -359,7 +359,7 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
         else
             print_text(&score, set.n, &effort);
     }
-    annotation_release(&annotation);
+    tag_outputs_release(&annotation);
     clv_tag_set_release(&set);
     clv_set_release(&images);
     clv_tag_model_release(&model);

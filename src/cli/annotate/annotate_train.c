@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "base/base.h"
+#include "base/options.h"
+#include "cleave/options.h"
 #include "cli/annotate/annotate.h"
 #include "cli/common/common.h"
 #include "model/model.h"
-#include "task/task.h"
+#include "tags/tags.h"
+#include "train/train.h"
 
 /* What `cleave annotate train' reports of a training: the model's record, a summary, and what an interruption left. */
 

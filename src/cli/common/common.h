@@ -14,14 +14,15 @@
 #include <sys/types.h>
 
 #include "base/base.h"
-#include "base/shard.h"
 #include "cleave/boxes.h"
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/image.h"
 #include "cleave/model.h"
-#include "cleave/segment.h"
+#include "cleave/options.h"
 #include "cleave/status.h"
+#include "cleave/train.h"
+#include "cluster/shard.h"
 
 /* Runs with argv[0] = "cleave <name>"; results go to stdout, notes and progress through console.c. A failure comes back
  * as status and message for main to print: the exit code is the status's. Usage errors that argp finds end the process
@@ -34,7 +35,7 @@ command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_fea
 struct command {
     const char *name, *summary;
     command_run *run;
-    bool is_shared; /* processes that mpirun starts do it together (base/team.h) */
+    bool is_shared; /* processes that mpirun starts do it together (cluster/comm.h) */
 };
 
 extern const struct command commands[]; /* ends with a NULL name */
@@ -366,7 +367,7 @@ extern const char *const decoding_names[], *const decoding_names_of_images[]; /*
 /* A temperature of hidden nodes stays the model's if it has one above 0; the least loss is clv_model_decide's. */
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice);
 
-/* The commands' options, from tables of struct clv_option (cleave/segment.h): parsed, recorded, and printed as help. A
+/* The commands' options, from tables of struct clv_option (cleave/options.h): parsed, recorded, and printed as help. A
  * command lists its groups of rows with the structs that they set; argp is beneath, and says what is no option. */
 struct option_group {
     const struct clv_option *rows; /* end with a NULL name */

@@ -8,7 +8,8 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "image/image.h"
-#include "task/task.h"
+#include "intake/intake.h"
+#include "train/train.h"
 
 #define STANDARD_INPUT "standard input"
 #define STREAM_BLOCK   ((size_t)1 << 20)

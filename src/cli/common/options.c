@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cleave/options.h"
 #include "image/image.h"
-#include "task/task.h"
+#include "train/train.h"
 
 #define CANONICAL_MAX 65536
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "task/task.h"
+#include "cleave/train.h"
+#include "train/train.h"
 
 static void use_defaults_of_patches(struct clv_recipe *recipe, const struct common_options *common)
 {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/team.h"
 #include "cleave/status.h"
+#include "cluster/comm.h"
 
 static volatile int stop, stop_of_all; /* of a team: what its members agreed on */
 static volatile sig_atomic_t received, requeues, is_alone;
@@ -122,9 +122,9 @@ static void work_alone(bool alone)
 
 void signals_share(void)
 {
-    const struct team_signal_hooks hooks = {noticed, agree, work_alone};
-    is_team = team_size() > 1;
-    team_listen(&hooks);
+    const struct comm_signal_hooks hooks = {noticed, agree, work_alone};
+    is_team = comm_size() > 1;
+    comm_listen(&hooks);
 }
 
 void signals_complete(void)

@@ -8,13 +8,14 @@
 
 #include "base/base.h"
 #include "cleave/model.h"
+#include "cleave/options.h"
 #include "cli/common/common.h"
 #include "cli/inspect/inspect.h"
 #include "data/data.h"
-#include "feature/context/context.h"
 #include "feature/recipe/recipe.h"
+#include "model/context.h"
 #include "model/model.h"
-#include "task/task.h"
+#include "train/train.h"
 
 /* How many of a model's weights count, and what is known of their posterior. */
 

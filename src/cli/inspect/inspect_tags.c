@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/inspect/inspect.h"
 #include "data/data.h"
 #include "model/model.h"
+#include "tags/tags.h"
 
 bool inspect_is_tags(const char *path)
 {

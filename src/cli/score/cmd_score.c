@@ -9,16 +9,18 @@
 #include "base/base.h"
 #include "cleave/learn.h"
 #include "cleave/model.h"
+#include "cleave/options.h"
 #include "cleave/score.h"
 #include "cleave/status.h"
 #include "cli/common/common.h"
 #include "cli/score/score_set.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
+#include "intake/intake.h"
 #include "masks/masks.h"
 #include "model/model.h"
 #include "score/score.h"
-#include "task/task.h"
+#include "train/train.h"
 
 /* cleave score of a feature file: nodes, not pixels. */
 

@@ -8,7 +8,8 @@
 #include "cleave/box_cut.h"
 #include "cli/common/common.h"
 #include "data/boxes/boxes.h"
-#include "task/task.h"
+#include "intake/intake.h"
+#include "train/train.h"
 
 /* Which values boxes' labels have in masks. */
 

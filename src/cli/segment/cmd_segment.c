@@ -7,14 +7,17 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "cleave/options.h"
 #include "cli/common/common.h"
 #include "cli/segment/segment.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "image/raster/raster.h"
+#include "intake/intake.h"
+#include "refine/by_model/by_model.h"
 #include "report/report.h"
 #include "segment/segment.h"
-#include "task/task.h"
+#include "train/train.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
@@ -334,7 +337,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     struct file_writer table = {0}, objects = {0};
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
-    bool is_leader = team_rank() == 0;
+    bool is_leader = comm_rank() == 0;
     if (is_leader && self->existing == EXISTING_RESUME && !run->dataset)
         note_changed(run);
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
@@ -347,7 +350,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
            stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.items, run->sequence->set.n_items,
                           err));
-    status = team_agree(status, err);
+    status = comm_agree(status, err);
     if (status == CLV_OK) {
         run->objects = objects.stream;
         run->status = table.stream;
@@ -450,7 +453,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         .outputs = &outputs,
         .progress = &progress,
     };
-    bool is_leader = team_rank() == 0;
+    bool is_leader = comm_rank() == 0;
     enum clv_status status = is_leader ? segment_lock(self, err) : CLV_OK;
     TRY(segment_claim(self, err));
     TRY(self->is_sequence && !self->model_path ? sequence_open(&sequence, &inputs, &model.labels, self, err)
@@ -475,12 +478,12 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(segment_plan(&outputs, self, &inputs, err));
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
-    status = team_agree(status, err); /* nobody writes before all have looked */
+    status = comm_agree(status, err); /* nobody writes before all have looked */
     TRY_IF(is_leader, segment_make_folders(self, &outputs, &inputs, &sequence, err));
     TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
-    status = team_agree(status, err);
+    status = comm_agree(status, err);
     work.dataset = dataset;
-    TRY(team_agree(run_inputs(self, &work, err), err));
+    TRY(comm_agree(run_inputs(self, &work, err), err));
     TRY_IF(boxes.n_bad_files,
            fail(err, CLV_ERR_DATA, "%s: %zu files of boxes could not be read", self->boxes, boxes.n_bad_files));
     output_list_release(&outputs);

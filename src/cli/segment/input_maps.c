@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cleave/train.h"
 #include "data/maps/maps.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
-#include "task/task.h"
+#include "intake/intake.h"
+#include "train/train.h"
 
 /* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
 static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,

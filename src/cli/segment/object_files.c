@@ -9,7 +9,7 @@
 #include "cli/common/common.h"
 #include "image/raster/raster.h"
 #include "object/object.h"
-#include "task/task.h"
+#include "train/train.h"
 
 static int32_t bands_of(const struct clv_model *model)
 {

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/digest.h"
 #include "cli/segment/segment.h"
+#include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 
 /* What is made of a whole image. */

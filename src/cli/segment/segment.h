@@ -10,13 +10,15 @@
 #include <stdbool.h>
 
 #include "base/base.h"
-#include "base/team.h"
 #include "cleave/boxes.h"
 #include "cleave/model.h"
 #include "cleave/objects.h"
+#include "cleave/options.h"
 #include "cleave/segment.h"
+#include "cleave/train.h"
 #include "cli/common/common.h"
 #include "cli/segment/box_inputs.h"
+#include "cluster/comm.h"
 #include "data/shapes/shapes.h"
 #include "feature/recipe/recipe.h"
 #include "report/report.h"
@@ -389,7 +391,7 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
                          struct clv_error *err) CLV_CHECK;
 void job_release(struct job *job);
 
-/* What a run cannot do whose images several processes share, which mpirun started (base/team.h): standard input and
+/* What a run cannot do whose images several processes share, which mpirun started (cluster/comm.h): standard input and
  * output belong to its leader (CLV_ERR_USAGE). */
 enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
 

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/options.h"
+#include "cleave/options.h"
 #include "cli/segment/segment.h"
-#include "task/task.h"
+#include "intake/intake.h"
+#include "segment/segment.h"
+#include "train/train.h"
 
 #define AT(member) offsetof(struct segment, member)
 #define BASIC      CLV_OPTION_BASIC

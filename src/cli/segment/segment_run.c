@@ -24,14 +24,14 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
 {
     struct job job;
-    enum clv_status status = team_agree(job_init(&job, counts, run, run->options->memory, err), err);
+    enum clv_status status = comm_agree(job_init(&job, counts, run, run->options->memory, err), err);
     if (status != CLV_OK) {
         job_release(&job);
         return status;
     }
     struct threads threads = {.job = &job, .one = segment_one};
     ordered_queue_init(&threads.queue);
-    if (team_size() > 1)
+    if (comm_size() > 1)
         status = segment_team(&job, err);
     else if (run->inputs->n == 1 && run->inputs->items[0].is_tiled) /* its tiles have the threads */
         status = segment_one(&threads, 0, 0, err);
@@ -61,7 +61,7 @@ struct arrival {
 
 struct sharing {
     struct job *job;
-    struct team_deal deal;
+    struct comm_deal deal;
     pthread_mutex_t lock;      /* guards what follows, and reports */
     struct arrival **arrivals; /* [n_inputs] of the leader */
     size_t next;               /* to report */
@@ -75,11 +75,11 @@ enum clv_status segment_team_check(const struct segment *options, struct clv_err
     bool is_stream = segment_is_piped(options);
     for (size_t i = 0; i < options->common.n_arguments; i++)
         is_stream |= strcmp(options->common.arguments[i], "-") == 0;
-    if (team_size() > 1 && options->is_sequence)
+    if (comm_size() > 1 && options->is_sequence)
         return fail(err, CLV_ERR_USAGE, "--sequence: goes with one process, whose threads share it");
-    if (team_size() > 1 && options->objects)
+    if (comm_size() > 1 && options->objects)
         return fail(err, CLV_ERR_USAGE, "--objects: goes with one process; --shard shares images between several");
-    FAIL_IF(team_size() > 1 && is_stream, CLV_ERR_USAGE,
+    FAIL_IF(comm_size() > 1 && is_stream, CLV_ERR_USAGE,
             "-: of the processes that mpirun started only one has standard input and output");
     return CLV_OK;
 }
@@ -97,7 +97,7 @@ static void end_run(struct sharing *self, enum clv_status status, const struct c
         self->status = status;
         self->error = *error;
     }
-    team_deal_stop(&self->deal);
+    comm_deal_stop(&self->deal);
 }
 
 /* Reports what can be reported now. */
@@ -184,7 +184,7 @@ static enum clv_status hand_in(struct sharing *self, size_t index, const struct 
     memcpy(bytes, &result, sizeof result);
     if (result.n_labels)
         memcpy(bytes + sizeof result, work->labels, n);
-    team_deal_hand_in(&self->deal, bytes, size);
+    comm_deal_hand_in(&self->deal, bytes, size);
     array_free(bytes);
     return CLV_OK;
 }
@@ -206,12 +206,12 @@ static enum clv_status share_one(struct sharing *self, size_t index, size_t numb
     struct job *job = self->job;
     struct work *work = &arrival->work;
     arrival->status = work_do(work, job, index, number, thread, &arrival->error);
-    if (arrival->status == CLV_OK && !team_rank())
+    if (arrival->status == CLV_OK && !comm_rank())
         arrival->status = work_illustrate(work, job, &arrival->error);
     arrival->status = work_name(work, arrival->status, &arrival->error);
     double bytes = work->bytes;
     enum clv_status status = CLV_OK;
-    if (team_rank()) {
+    if (comm_rank()) {
         status = hand_in(self, index, arrival) == CLV_OK ? CLV_OK : fail_memory(err);
         arrival_free(arrival);
     } else {
@@ -231,7 +231,7 @@ static enum clv_status share(void *context, size_t ignored, int thread, struct c
         size_t index;
         pthread_mutex_lock(&self->lock);
         size_t number = self->n_taken;
-        bool is_taken = team_deal_next(&self->deal, &index);
+        bool is_taken = comm_deal_next(&self->deal, &index);
         self->n_taken += is_taken;
         pthread_mutex_unlock(&self->lock);
         if (!is_taken)
@@ -245,17 +245,17 @@ enum clv_status segment_team(struct job *job, struct clv_error *err)
     size_t n = job->run->inputs->n;
     struct sharing self = {.job = job};
     self.arrivals = array_zalloc(n, sizeof *self.arrivals);
-    enum clv_status status = team_agree(self.arrivals ? CLV_OK : fail_memory(err), err);
+    enum clv_status status = comm_agree(self.arrivals ? CLV_OK : fail_memory(err), err);
     if (status != CLV_OK) {
         array_free(self.arrivals);
         return status;
     }
     pthread_mutex_init(&self.lock, NULL);
-    status = team_deal_open(&self.deal, n, take, &self, err);
+    status = comm_deal_open(&self.deal, n, take, &self, err);
     TRY(parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err));
-    if (status != CLV_OK && !team_rank())
-        team_deal_stop(&self.deal);
-    team_deal_close(&self.deal);
+    if (status != CLV_OK && !comm_rank())
+        comm_deal_stop(&self.deal);
+    comm_deal_close(&self.deal);
     if (status == CLV_OK && self.status != CLV_OK) {
         status = self.status;
         *err = self.error;

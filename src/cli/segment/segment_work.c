@@ -13,9 +13,13 @@
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
 #include "image/raster/raster.h"
+#include "intake/intake.h"
+#include "model/model.h"
+#include "model/object_tensors.h"
+#include "refine/by_model/by_model.h"
 #include "report/report.h"
 #include "segment/segment.h"
-#include "task/task.h"
+#include "train/train.h"
 
 #define OBJECTS_BYTES         24  /* a pixel whose objects are looked at */
 #define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */

@@ -4,9 +4,10 @@
 
 #include "base/base.h"
 #include "cli/common/common.h"
+#include "intake/intake.h"
 #include "masks/masks.h"
 #include "sequence/sequence.h"
-#include "task/task.h"
+#include "train/train.h"
 
 #define BYTES_PER_PIXEL  96  /* of a frame: two images and their file's bytes, labels, a cut */
 #define BYTES_PER_WORKED 512 /* of the working size */

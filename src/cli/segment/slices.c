@@ -5,9 +5,10 @@
 
 #include "base/base.h"
 #include "cli/common/common.h"
+#include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 #include "sequence/sequence.h"
-#include "task/task.h"
+#include "train/train.h"
 
 enum clv_status slices_check(const struct segment *self, struct clv_error *err)
 {

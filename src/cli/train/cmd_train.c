@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "base/team.h"
 #include "cli/common/common.h"
 #include "cli/train/train_options.h"
+#include "cluster/comm.h"
 
 static enum clv_status write_model(const struct clv_model *model, const struct train_options *options,
                                    struct clv_error *err)
@@ -20,7 +20,7 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
                      options->checkpoint);
         return CLV_OK;
     }
-    bool is_leader = team_rank() == 0;
+    bool is_leader = comm_rank() == 0;
     enum clv_status status = is_leader ? clv_model_write(options->output, model, err) : CLV_OK;
     TRY_IF(!interrupted && is_leader, train_checkpoints_remove(options, err));
     if (status == CLV_OK && !interrupted)
@@ -41,7 +41,7 @@ static enum clv_status probe_space(const struct train_options *options, struct c
     const off_t bytes = (1 << 18) + (off_t)sizeof(float) * 128 * options->task.recipe.n_words;
     struct stat info;
     bool is_device = stat(options->output, &info) == 0 && !S_ISREG(info.st_mode);
-    if (strcmp(options->output, "-") == 0 || is_device || team_rank() > 0)
+    if (strcmp(options->output, "-") == 0 || is_device || comm_rank() > 0)
         return CLV_OK;
     enum clv_status status = file_create(&probe, options->output, err);
     errno = status == CLV_OK ? posix_fallocate(fileno(probe.stream), 0, bytes) : 0;

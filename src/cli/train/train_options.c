@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/team.h"
-#include "cleave/segment.h"
+#include "base/options.h"
+#include "cleave/options.h"
+#include "cleave/train.h"
 #include "cli/common/common.h"
+#include "cluster/comm.h"
+#include "intake/intake.h"
 #include "learn/learners.h"
-#include "task/task.h"
+#include "train/train.h"
 
 /* Whether another file, m.cleave.checkpoint, may be next to the model: not next to standard output or /dev/null. */
 static bool train_output_is_file(const struct train_options *options)
@@ -242,7 +245,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 {
     const struct clv_train_options *task = &self->task;
     bool may_replace = (task->resume && train_checkpoints_model_is_own(&self->is_finished, self)) || self->overwrite;
-    if (team_rank())
+    if (comm_rank())
         return CLV_OK; /* the leader writes */
     const char *const files[] = {task->validate && is_tensor_file(task->validate) ? task->validate : NULL, task->only,
                                  task->boxes, task->init};

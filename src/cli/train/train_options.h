@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cleave/segment.h"
+#include "cleave/train.h"
 #include "cli/common/common.h"
 
 /* --learner and what was typed for parameters, which are the learner's own. */

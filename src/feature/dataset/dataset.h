@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 #include "base/base.h"
-#include "base/shard.h"
 #include "cleave/features.h"
 #include "cleave/status.h"
+#include "cluster/shard.h"
 #include "data/data.h"
 
 /* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones
@@ -158,7 +158,7 @@ struct extract_options {
     figure_estimate *estimate;      /* of the nodes of items with boxes, [n_nodes], for who takes the examples */
 };
 
-/* Whose examples a member of a team (base/team.h) takes. */
+/* Whose examples a member of a team (cluster/comm.h) takes. */
 enum extract_share {
     EXTRACT_TO_ALL,    /* those of all images, which all members extracted */
     EXTRACT_TO_LEADER, /* the same, the leader alone */
@@ -196,16 +196,16 @@ struct example_sizes {
 
 struct example_sharing {
     int32_t n_labels;
-    struct clv_example *examples; /* [n], of which each member has those that team_for gave it */
+    struct clv_example *examples; /* [n], of which each member has those that comm_for gave it */
     float **estimates;            /* [n] */
     struct example_sizes *sizes;  /* [n] */
 };
 
 void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate);
 
-/* As team_slot: the sizes of an example, to be shared first, by team_for itself. */
-struct team_piece;
-bool example_sizes_slot(struct team_piece *piece, struct example_sharing *self, size_t index, size_t k);
+/* As comm_slot: the sizes of an example, to be shared first, by comm_for itself. */
+struct comm_piece;
+bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, size_t index, size_t k);
 
 /* Shares examples[n] and their estimates. */
 enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err) CLV_CHECK;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team.h"
-#include "base/team_for.h"
+#include "cluster/comm.h"
+#include "cluster/comm_for.h"
 #include "data/data.h"
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
@@ -122,7 +122,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     return status;
 }
 
-static bool sizes_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool sizes_slot(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct batch *batch = context;
     return example_sizes_slot(piece, &batch->all, index, k);
@@ -130,7 +130,7 @@ static bool sizes_slot(struct team_piece *piece, void *context, size_t index, si
 
 static size_t choose_capacity(int n_threads)
 {
-    size_t size = (size_t)team_size(), each = BATCH_OF_TEAM / size;
+    size_t size = (size_t)comm_size(), each = BATCH_OF_TEAM / size;
     if (size == 1)
         return (size_t)n_threads * BATCH_PER_THREAD;
     each = each > BATCH_PER_MEMBER ? BATCH_PER_MEMBER : each < BATCH_AT_LEAST ? BATCH_AT_LEAST : each;
@@ -141,7 +141,7 @@ static size_t choose_capacity(int n_threads)
 static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, enum extract_share share,
                                      struct clv_error *err)
 {
-    MUST(team_for(n, n_threads, extract_item, sizes_slot, batch, err));
+    MUST(comm_for(n, n_threads, extract_item, sizes_slot, batch, err));
     return examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err);
 }
 
@@ -177,7 +177,7 @@ static enum clv_status extract_all(struct batch *batch, enum extract_share share
         size_t left = n_all - batch->first, n = left < capacity ? left : capacity;
         status = extract_batch(batch, n, n_threads, share, err);
         batch->n_done = batch->first + n;
-        status = take_batch(batch, n, status, share == EXTRACT_TO_ALL || !team_rank() ? take : NULL, context, err);
+        status = take_batch(batch, n, status, share == EXTRACT_TO_ALL || !comm_rank() ? take : NULL, context, err);
     }
     arrays_free(all->examples, all->estimates, all->sizes);
     return status;

@@ -1,8 +1,8 @@
 #include "feature/dataset/dataset.h"
 
 #include "base/base.h"
-#include "base/team.h"
-#include "base/team_for.h"
+#include "cluster/comm.h"
+#include "cluster/comm_for.h"
 #include "feature/example/example.h"
 
 void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate)
@@ -25,9 +25,9 @@ void example_measure(struct example_sizes *sizes, const struct clv_example *exam
     };
 }
 
-bool example_sizes_slot(struct team_piece *piece, struct example_sharing *self, size_t index, size_t k)
+bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, size_t index, size_t k)
 {
-    *piece = (struct team_piece){&self->sizes[index], sizeof *self->sizes};
+    *piece = (struct comm_piece){&self->sizes[index], sizeof *self->sizes};
     return k == 0;
 }
 
@@ -64,13 +64,13 @@ static void list_arrays(struct array_place places[N_ARRAYS], struct example_shar
         places[a] = all[a];
 }
 
-static bool arrays_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool arrays_slot(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct array_place places[N_ARRAYS];
     list_arrays(places, context, index);
     if (k >= N_ARRAYS)
         return false;
-    *piece = (struct team_piece){*places[k].at, places[k].size};
+    *piece = (struct comm_piece){*places[k].at, places[k].size};
     return true;
 }
 
@@ -99,10 +99,10 @@ enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_a
 {
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
-        if (!team_does(i) && (to_all || !team_rank()))
+        if (!comm_does(i) && (to_all || !comm_rank()))
             status = make_room(self, i, err);
-    status = team_agree(status, err);
+    status = comm_agree(status, err);
     if (status != CLV_OK)
         return status;
-    return to_all ? team_share(n, arrays_slot, self, err) : team_collect(n, arrays_slot, self, err);
+    return to_all ? comm_share(n, arrays_slot, self, err) : comm_collect(n, arrays_slot, self, err);
 }

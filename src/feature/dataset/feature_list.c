@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "base/shard.h"
+#include "cluster/shard.h"
 
 static bool is_index(const char *path)
 {

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "base/shard.h"
+#include "cluster/shard.h"
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/shard.h"
-#include "base/team.h"
+#include "cluster/comm.h"
+#include "cluster/shard.h"
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
@@ -295,7 +295,7 @@ static enum clv_status write_part(const char *path, const struct clv_set *set, c
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
         status = features_check_name(set->items[i].name, err);
-    bool writes = team_rank() == 0;
+    bool writes = comm_rank() == 0;
     TRY_IF(writes, begin(&self, set, err));
     TRY(extract_set(set, how, EXTRACT_TO_LEADER, append_example, &self, err));
     TRY_IF(writes, put_header(&header, set, how->recipe, err));

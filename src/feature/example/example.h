@@ -12,7 +12,8 @@
 #include "data/maps/maps.h"
 #include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
-#include "region/region.h"
+#include "motion/motion.h"
+#include "superpixel/region_graph.h"
 
 /* clv_example_extract_maps of maps[recipe->n_maps]. */
 enum clv_status example_extract(struct clv_example *example, const struct clv_image *image,

@@ -1,9 +1,10 @@
 /* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. At a fixed
  * scale also which differences of colours count as strong. */
-#include "base/base.h"
-#include "base/team_for.h"
-#include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
+
+#include "base/base.h"
+#include "cluster/comm_for.h"
+#include "feature/blocks/blocks.h"
 #include "feature/words/words.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
@@ -91,14 +92,14 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     return status;
 }
 
-static bool samples_slot(struct team_piece *piece, void *context, size_t index, size_t scale)
+static bool samples_slot(struct comm_piece *piece, void *context, size_t index, size_t scale)
 {
     struct sampling *job = context;
     size_t size = job->per_image * SIZE;
     size_t n_scales = has_descriptors(job->recipe) ? (size_t)job->recipe->n_scales : 0;
     bool has_contrast = job->contrast && scale == n_scales;
-    *piece = has_contrast ? (struct team_piece){job->contrast[index], sizeof *job->contrast}
-                          : (struct team_piece){job->samples + (scale * job->n_images + index) * size, size};
+    *piece = has_contrast ? (struct comm_piece){job->contrast[index], sizeof *job->contrast}
+                          : (struct comm_piece){job->samples + (scale * job->n_images + index) * size, size};
     return has_contrast || scale < n_scales;
 }
 
@@ -118,10 +119,10 @@ static enum clv_status learn_words(void *context, size_t scale, int thread, stru
     return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options, err);
 }
 
-static bool words_slot(struct team_piece *piece, void *context, size_t scale, size_t k)
+static bool words_slot(struct comm_piece *piece, void *context, size_t scale, size_t k)
 {
     struct sampling *job = context;
-    *piece = (struct team_piece){job->made[scale].centres, (size_t)job->recipe->n_words * SIZE};
+    *piece = (struct comm_piece){job->made[scale].centres, (size_t)job->recipe->n_words * SIZE};
     return k == 0;
 }
 
@@ -133,7 +134,7 @@ static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *e
         job->made[s] = (struct clv_codebook){recipe->n_words, array_alloc((size_t)recipe->n_words, SIZE)};
         MUST_IF(!job->made[s].centres, fail_memory(err));
     }
-    return team_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
+    return comm_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
 }
 
 /* By every member of a team for itself, to the same bytes. */
@@ -178,7 +179,7 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
         return fail_memory(err);
     }
     report_progress(job->progress, "sampling descriptors", 0, n, NULL);
-    status = team_for(n, n_threads, sample_image, samples_slot, job, err);
+    status = comm_for(n, n_threads, sample_image, samples_slot, job, err);
     TRY_IF(has_words(recipe), learn_codebooks(job, err));
     TRY_IF(recipe->blocks & CLV_BLOCK_FISHER, learn_mixtures(job, err));
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {

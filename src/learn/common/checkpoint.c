@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team.h"
+#include "cluster/comm.h"
 #include "data/data.h"
 #include "data/tensor_digest.h"
 
@@ -112,7 +112,7 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
                                  struct clv_error *err)
 {
     struct facts facts;
-    if (team_rank()) { /* the leader writes */
+    if (comm_rank()) { /* the leader writes */
         self->written_s = seconds_now();
         return CLV_OK;
     }

@@ -1,7 +1,7 @@
 #include "learn/common/common.h"
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
 struct losses {
@@ -24,10 +24,10 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     return status;
 }
 
-static bool evaluation_results(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool evaluation_results(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct losses *self = context;
-    *piece = (struct team_piece){&self->loss[index], sizeof *self->loss};
+    *piece = (struct comm_piece){&self->loss[index], sizeof *self->loss};
     return k == 0;
 }
 
@@ -42,7 +42,7 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
     enum clv_status status = decoders_new(&self.decoders, n_threads, evaluation->engine, err);
     if (!status)
         decoders_watch(self.decoders, n_threads, evaluation->dataset);
-    TRY(team_for(evaluation->n_examples, n_threads, evaluate_example, evaluation_results, &self, err));
+    TRY(comm_for(evaluation->n_examples, n_threads, evaluate_example, evaluation_results, &self, err));
     decoders_free(self.decoders, n_threads);
     return status;
 }

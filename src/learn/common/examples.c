@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 #include "infer/oracle/oracle_state.h"
 
@@ -160,17 +160,17 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     return CLV_OK;
 }
 
-static bool hinge_results(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool hinge_results(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct hinge_pass *pass = context;
-    *piece = (struct team_piece){&pass->hinge[index], sizeof *pass->hinge};
+    *piece = (struct comm_piece){&pass->hinge[index], sizeof *pass->hinge};
     return k == 0;
 }
 
 enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err)
 {
     struct hinge_pass pass = {self, w, hinge};
-    return team_for(self->n, self->n_threads, hinge_of_example, hinge_results, &pass, err);
+    return comm_for(self->n, self->n_threads, hinge_of_example, hinge_results, &pass, err);
 }
 
 enum clv_status examples_loss(double *loss, const struct examples *self, const double *w,

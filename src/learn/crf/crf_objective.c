@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
 #define FEW_CHUNKS       16
@@ -170,7 +170,7 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
                                  struct clv_error *err)
 {
     load_weights(self, w);
-    MUST(team_for_sum(self->n_chunks, self->n_threads, run_chunk, self, self->chunk_sums, self->chunk_size, err));
+    MUST(comm_for_sum(self->n_chunks, self->n_threads, run_chunk, self, self->chunk_sums, self->chunk_size, err));
     *nll = self->chunk_sums[nll_at(self)];
     write_gradient(gradient, self);
     return CLV_OK;

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
 #include "cleave/learn.h"
 #include "cleave/status.h"
+#include "cluster/comm_for.h"
 #include "data/data.h"
 #include "infer/elimination/elimination.h"
 #include "learn/common/common.h"
@@ -341,7 +341,7 @@ void messages_free(struct hidden *self);
 #define MESSAGES_COUNTS (HIDDEN_N_MESSAGES + 3) /* which messages there are; runs, sweeps, converged ones */
 
 /* An example's messages of one kind, as far as working out these terms changes them. */
-struct team_piece messages_piece(const struct hidden *self, size_t index, enum hidden_messages which,
+struct comm_piece messages_piece(const struct hidden *self, size_t index, enum hidden_messages which,
                                  enum hidden_terms terms);
 
 /* Numbers in all messages of the examples taken[n]. */

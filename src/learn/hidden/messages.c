@@ -54,12 +54,12 @@ enum clv_status messages_make(struct hidden *self, struct clv_error *err)
     return CLV_OK;
 }
 
-struct team_piece messages_piece(const struct hidden *self, size_t index, enum hidden_messages which,
+struct comm_piece messages_piece(const struct hidden *self, size_t index, enum hidden_messages which,
                                  enum hidden_terms terms)
 {
     float *messages = self->items[index].messages[which];
     bool is_changed = terms != HIDDEN_LOOK && terms & (which == HIDDEN_OF_CLAMPED ? HIDDEN_CLAMPED : HIDDEN_FREE);
-    return (struct team_piece){messages, messages && is_changed ? n_messages(self, index) * sizeof *messages : 0};
+    return (struct comm_piece){messages, messages && is_changed ? n_messages(self, index) * sizeof *messages : 0};
 }
 
 size_t messages_size(const struct hidden *self, const int32_t *taken, size_t n)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "learn/common/common.h"
 #include "learn/hidden/hidden.h"
 #include "mrf/problem.h"
@@ -214,13 +214,13 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
 }
 
 /* What a part leaves: its sum, and of each of its examples what was found. */
-static bool part_results(struct team_piece *piece, void *context, size_t part, size_t at)
+static bool part_results(struct comm_piece *piece, void *context, size_t part, size_t at)
 {
     const struct parts *parts = context;
     const struct hidden_pass *pass = &parts->pass;
     struct hidden *self = parts->self;
     if (!at) {
-        *piece = (struct team_piece){&self->parts[part * self->size], self->size * sizeof *self->parts};
+        *piece = (struct comm_piece){&self->parts[part * self->size], self->size * sizeof *self->parts};
         return true;
     }
     enum { N_NUMBERS = 6 };
@@ -229,7 +229,7 @@ static bool part_results(struct team_piece *piece, void *context, size_t part, s
     if (k >= pass->n)
         return false;
     struct hidden_item *item = &self->items[pass->taken[k]];
-    const struct team_piece numbers[N_NUMBERS] = {{&item->free, sizeof item->free},
+    const struct comm_piece numbers[N_NUMBERS] = {{&item->free, sizeof item->free},
                                                   {&item->clamped, sizeof item->clamped},
                                                   {item->has_messages, sizeof item->has_messages},
                                                   {&item->n_runs, sizeof item->n_runs},
@@ -262,7 +262,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
     bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_LOOK;
     enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;
-    TRY(team_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err));
+    TRY(comm_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err));
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)

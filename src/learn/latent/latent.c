@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "learn/common/common.h"
 #include "mrf/problem.h"
 
@@ -99,13 +99,13 @@ static enum clv_status one_example(void *context, size_t index, int thread, stru
     return work->terms(work->latent->context, work->latent, (size_t)work->taken[index], thread, work->w, err);
 }
 
-static bool example_results(struct team_piece *piece, void *context, size_t index, size_t part)
+static bool example_results(struct comm_piece *piece, void *context, size_t index, size_t part)
 {
     const struct work *work = context;
     struct latent *self = work->latent;
     size_t example = (size_t)work->taken[index], k = (size_t)self->examples.shape.n_labels;
     size_t first = self->first[example] * k, size = self->first[example + 1] * k - first;
-    const struct team_piece pieces[] = {{&self->hinge[example], sizeof *self->hinge},
+    const struct comm_piece pieces[] = {{&self->hinge[example], sizeof *self->hinge},
                                         {&self->free[first], size * sizeof *self->free},
                                         {&self->clamped[first], size * sizeof *self->clamped}};
     if (part >= sizeof pieces / sizeof *pieces)
@@ -118,7 +118,7 @@ static enum clv_status look_at(struct latent *self, const int32_t *taken, size_t
                                latent_terms *terms, struct clv_error *err)
 {
     struct work work = {self, terms, taken, w};
-    return team_for(n, self->examples.n_threads, one_example, example_results, &work, err);
+    return comm_for(n, self->examples.n_threads, one_example, example_results, &work, err);
 }
 
 enum clv_status latent_look(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err)

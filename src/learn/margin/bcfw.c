@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "infer/oracle/oracle_state.h"
 #include "learn/common/common.h"
 #include "mrf/problem.h"
@@ -88,12 +88,12 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
 }
 
 /* What find_direction leaves. */
-static bool direction_results(struct team_piece *piece, void *context, size_t slot, size_t k)
+static bool direction_results(struct comm_piece *piece, void *context, size_t slot, size_t k)
 {
     struct bcfw *self = context;
     struct bcfw_direction *direction = &self->directions[slot];
     size_t n_nodes = (size_t)self->examples.problems[direction->example].n_nodes;
-    const struct team_piece pieces[] = {
+    const struct comm_piece pieces[] = {
         {direction->y, n_nodes * sizeof *direction->y},
         {direction->change, n_nodes * self->n_rows * sizeof *direction->change},
         {direction->pairwise, self->pairwise_size * sizeof *direction->pairwise},
@@ -191,7 +191,7 @@ static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error 
 {
     enum clv_status status = n == 1
                                  ? find_direction(self, 0, 0, err)
-                                 : team_for(n, self->examples.n_threads, find_direction, direction_results, self, err);
+                                 : comm_for(n, self->examples.n_threads, find_direction, direction_results, self, err);
     for (size_t t = 0; t < n && !status; t++) {
         status = take_step(self, &self->directions[t], err);
         sum_bucket(self, self->directions[t].example / BCFW_BUCKET);
@@ -240,11 +240,11 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     return CLV_OK;
 }
 
-static bool check_results(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool check_results(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct bcfw *self = context;
-    *piece = k ? (struct team_piece){&self->blocks[index].gap, sizeof self->blocks[index].gap}
-               : (struct team_piece){&self->hinge[index], sizeof *self->hinge};
+    *piece = k ? (struct comm_piece){&self->blocks[index].gap, sizeof self->blocks[index].gap}
+               : (struct comm_piece){&self->hinge[index], sizeof *self->hinge};
     return k < 2;
 }
 
@@ -278,7 +278,7 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
 /* Looks at all examples: refreshes the gaps, the bounds and the best weights. */
 static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *err)
 {
-    MUST(team_for(self->n, self->examples.n_threads, check_example, check_results, self, err));
+    MUST(comm_for(self->n, self->examples.n_threads, check_example, check_results, self, err));
     for (size_t b = 0; b * BCFW_BUCKET < self->n; b++)
         sum_bucket(self, b);
     offer(self, self->dual.w);

@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "learn/common/common.h"
-#include "learn/constraint_generation/constraint_generation.h"
+#include "learn/margin/constraint_generation.h"
 #include "learn/margin/margin.h"
 
 enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, EDGES, UNITS, PAPER, BETA };

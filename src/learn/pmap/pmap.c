@@ -29,7 +29,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "data/data.h"
 #include "learn/common/common.h"
 
@@ -156,7 +156,7 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
 static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 {
     size_t n = self->n_taken, size = self->ascent.size;
-    MUST(team_for_sum(n, self->examples.n_threads, draw_slot, self, self->gradients, size + 1, err));
+    MUST(comm_for_sum(n, self->examples.n_threads, draw_slot, self, self->gradients, size + 1, err));
     self->step_value = self->gradients[size] / (double)n;
     self->state.place.next_draw += (int64_t)n;
     self->state.place.n_taken += (int64_t)n;
@@ -250,10 +250,10 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
-static bool estimate_results(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool estimate_results(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct pmap *self = context;
-    *piece = (struct team_piece){&self->values[index], sizeof *self->values};
+    *piece = (struct comm_piece){&self->values[index], sizeof *self->values};
     return k == 0;
 }
 
@@ -261,7 +261,7 @@ static bool estimate_results(struct team_piece *piece, void *context, size_t ind
 static enum clv_status estimate(double *objective, struct pmap *self, const double *w, struct clv_error *err)
 {
     self->point = w;
-    MUST(team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err));
+    MUST(comm_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err));
     *objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
     return CLV_OK;
 }

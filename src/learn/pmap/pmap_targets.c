@@ -1,7 +1,7 @@
 #include "learn/pmap/pmap.h"
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "learn/weak/weak.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
@@ -116,15 +116,15 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     return partial_marginals(pseudo, decoder, &example, &by->options, PSEUDO_LABEL_SEED(by->seed, k), err);
 }
 
-static bool label_results(struct team_piece *piece, void *context, size_t k, size_t part)
+static bool label_results(struct comm_piece *piece, void *context, size_t k, size_t part)
 {
     const struct labelling *self = context;
     const struct pmap_targets *targets = self->targets;
     const struct partial_labels *pseudo = &targets->pseudo_labels[k];
     size_t n = (size_t)targets->list[targets->n_labelled + k].problem.n_nodes;
-    *piece = part ? (struct team_piece){pseudo->weight,
+    *piece = part ? (struct comm_piece){pseudo->weight,
                                         n * (size_t)targets->examples->shape.n_labels * sizeof *pseudo->weight}
-                  : (struct team_piece){pseudo->label, n * sizeof *pseudo->label};
+                  : (struct comm_piece){pseudo->label, n * sizeof *pseudo->label};
     return part < 2;
 }
 
@@ -132,7 +132,7 @@ enum clv_status pmap_targets_label(struct pmap_targets *self, const struct pmap_
 {
     struct labelling labelling = {self, by};
     double kappa = by->kappa;
-    MUST(team_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err));
+    MUST(comm_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err));
     double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;
     double scale = self->unit * (n_labelled + n_weak) / (n_labelled + kappa * n_weak);
     for (size_t i = 0; i < self->n_labelled + self->n_weak; i++)

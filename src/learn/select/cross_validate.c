@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "learn/common/common.h"
 #include "learn/select/select.h"
 
@@ -20,14 +20,14 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
 }
 
 /* The losses of what the task held out. */
-static bool validation_results(struct team_piece *piece, void *context, size_t index, size_t k)
+static bool validation_results(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct validation *self = context;
     size_t n_folds = (size_t)self->folds.n_folds, n = self->folds.training->n_examples;
     size_t place = k * n_folds + index % n_folds;
     if (place >= n)
         return false;
-    *piece = (struct team_piece){&self->loss[index / n_folds * n + place], sizeof *self->loss};
+    *piece = (struct comm_piece){&self->loss[index / n_folds * n + place], sizeof *self->loss};
     return true;
 }
 
@@ -71,7 +71,7 @@ enum clv_status cross_validate(double *best, double *means, double *standard_err
                                struct clv_error *err)
 {
     self->n_done = 0;
-    enum clv_status status = team_queue(self->n_candidates * (size_t)self->folds.n_folds,
+    enum clv_status status = comm_queue(self->n_candidates * (size_t)self->folds.n_folds,
                                         self->folds.training->n_threads, validate_task, validation_results, self, err);
     if (!status)
         *best = choose(means, standard_errors, self);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/team_for.h"
+#include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
 /* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out,
@@ -137,10 +137,10 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
     return status;
 }
 
-static bool share_results(struct team_piece *piece, void *context, size_t k, size_t part)
+static bool share_results(struct comm_piece *piece, void *context, size_t k, size_t part)
 {
     struct labelling *self = context;
-    *piece = (struct team_piece){&self->share[k], sizeof *self->share};
+    *piece = (struct comm_piece){&self->share[k], sizeof *self->share};
     return part == 0;
 }
 
@@ -156,7 +156,7 @@ static enum clv_status choose_shares(struct labelling *self, struct clv_error *e
         self->share[k] = training->n_examples ? NAN : FILL;
     if (!training->n_examples || !training->frames || !self->framed)
         return CLV_OK;
-    enum clv_status status = team_for(training->n_weak, training->n_threads, find_share, share_results, self, err);
+    enum clv_status status = comm_for(training->n_weak, training->n_threads, find_share, share_results, self, err);
     for (size_t k = 0; k < training->n_weak; k++)
         if (!isnan(self->share[k])) {
             sum += self->share[k];
@@ -190,13 +190,13 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     return status;
 }
 
-static bool label_results(struct team_piece *piece, void *context, size_t k, size_t part)
+static bool label_results(struct comm_piece *piece, void *context, size_t k, size_t part)
 {
     struct labelling *self = context;
     const struct clv_training *training = self->training;
     size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
     double *q = self->pseudo_labels->q[k];
-    *piece = (struct team_piece){q, n * (size_t)self->shape.n_labels * sizeof *q};
+    *piece = (struct comm_piece){q, n * (size_t)self->shape.n_labels * sizeof *q};
     return part == 0;
 }
 
@@ -223,7 +223,7 @@ static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, st
         self->w = result.w;
         status = choose_shares(self, err);
     }
-    TRY(team_for(training->n_weak, training->n_threads, label_example, label_results, self, err));
+    TRY(comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err));
     clv_training_result_release(&result);
     clv_dataset_free(dataset);
     return status;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "object/object.h"
 #include "support/sample.h"
 #include "support/support.h"
 

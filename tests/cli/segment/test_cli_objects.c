@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/object.h"
 #include "support/sample.h"
 #include "support/support.h"
 

@@ -1,0 +1,57 @@
+/* Options by their names: rows that say where a value is in a struct of options, and what it may be. */
+#ifndef CLEAVE_OPTIONS_H
+#define CLEAVE_OPTIONS_H
+
+#include <stddef.h>
+
+#include "cleave/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An option by its name: where its value is in a struct of options, and what it may be. */
+enum clv_option_kind {
+    CLV_OPTION_FLAG,        /* bool: true, without a value */
+    CLV_OPTION_SET,         /* int: becomes `minimum`, without a value */
+    CLV_OPTION_TEXT,        /* const char *: as typed, which must live on */
+    CLV_OPTION_INT,         /* int32_t from minimum to maximum */
+    CLV_OPTION_UINT64,      /* uint64_t from minimum on */
+    CLV_OPTION_NUMBER,      /* double from minimum to maximum */
+    CLV_OPTION_MEMORY,      /* double: bytes, as 800M or 2.5G */
+    CLV_OPTION_CHOICE,      /* int: the place among `choices` */
+    CLV_OPTION_AUTO_CHOICE, /* int: the same less 1, as the first choice is CLV_AUTO */
+    CLV_OPTION_EITHER,      /* bool: whether it is the second of two choices */
+    CLV_OPTION_OTHER,       /* what `take` makes of it */
+};
+enum clv_option_flags {
+    CLV_OPTION_NEEDED = 1,     /* there is nothing to do without it */
+    CLV_OPTION_BASIC = 2,      /* most people want it */
+    CLV_OPTION_AGAIN = 4,      /* may be given several times */
+    CLV_OPTION_UNRECORDED = 8, /* what comes out is the same with and without */
+    CLV_OPTION_HIDDEN = 16,    /* in no help */
+    CLV_OPTION_PLAIN = 32      /* its help says all about values */
+};
+struct clv_option {
+    const char *name;     /* without dashes; NULL: the end of a table */
+    char short_name;      /* 0: none */
+    const char *argument; /* what stands for its value in the help: "N"; NULL: it has no value */
+    const char *section;  /* of the help */
+    int flags;            /* of enum clv_option_flags */
+    enum clv_option_kind kind;
+    size_t offset;    /* of the member */
+    const char *help; /* the first line is enough for most */
+    double minimum, maximum;
+    const char *const *choices; /* ends with NULL */
+    enum clv_status (*take)(void *member, const struct clv_option *option, const char *typed, struct clv_error *err);
+};
+
+/* Sets an option's member of *options, the struct that the table is of, as if the text had been typed after the option;
+ * NULL for one without a value. CLV_ERR_USAGE names the option and what it may be; *options is then unchanged. */
+CLV_API enum clv_status clv_option_set(void *options, const struct clv_option *option, const char *typed,
+                                       struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,479 @@
+#include "cluster/comm_for.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cluster/comm.h"
+#include "cluster/comm_link.h"
+
+enum place { PLACE_TASKS = 1, PLACE_QUEUE, PLACE_RESULTS, PLACE_SUM };
+
+/* Who does which task: owner[n], or NULL: in turn. */
+struct shares {
+    size_t n;
+    const int64_t *owner;
+};
+
+static uint64_t place_of(enum place place, uint64_t hash)
+{
+    return hash_bytes(HASH_START ^ place, &hash, sizeof hash);
+}
+
+static int32_t owner_of(const struct shares *self, size_t index)
+{
+    return self->owner ? (int32_t)self->owner[index] : (int32_t)(index % (size_t)comm_size());
+}
+
+/* How many of n tasks a member does where they are done in turn. */
+static size_t n_in_turn(size_t n, size_t rank)
+{
+    size_t members = (size_t)comm_size();
+    return rank < n ? (n - rank + members - 1) / members : 0;
+}
+
+bool comm_does(size_t index)
+{
+    return parallel_is_within_task() || index % (size_t)comm_size() == (size_t)comm_rank();
+}
+
+static bool is_alone(void)
+{
+    return comm_size() == 1 || parallel_is_within_task();
+}
+
+/* What goes to whom: blocks[size], each of whole units. */
+struct exchange {
+    char *bytes;     /* all blocks, or the own one */
+    size_t *n_units; /* [size] */
+    size_t total, first_own;
+    uint64_t hash; /* of the sizes */
+};
+
+static void measure(struct exchange *self, const struct shares *shares, comm_slot *slot, void *context)
+{
+    struct comm_piece piece;
+    self->hash = HASH_START;
+    for (size_t i = 0; i < shares->n; i++) {
+        size_t size = 0;
+        for (size_t k = 0; slot(&piece, context, i, k); k++)
+            size += piece.size;
+        self->n_units[owner_of(shares, i)] += size;
+        self->hash = hash_bytes(self->hash, &size, sizeof size);
+    }
+    for (int32_t r = 0; r < comm_size(); r++) {
+        self->n_units[r] = (self->n_units[r] + TEAM_LINK_UNIT - 1) / TEAM_LINK_UNIT;
+        self->first_own += r < comm_rank() ? self->n_units[r] : 0;
+        self->total += self->n_units[r];
+    }
+}
+
+/* Own results into their block. */
+static void pack(char *to, const struct shares *shares, comm_slot *slot, void *context)
+{
+    struct comm_piece piece;
+    for (size_t i = 0; i < shares->n; i++)
+        for (size_t k = 0; owner_of(shares, i) == comm_rank() && slot(&piece, context, i, k); k++) {
+            if (piece.size)
+                memcpy(to, piece.at, piece.size);
+            to += piece.size;
+        }
+}
+
+static void unpack(const char *from, int32_t rank, const struct shares *shares, comm_slot *slot, void *context)
+{
+    struct comm_piece piece;
+    for (size_t i = 0; i < shares->n; i++)
+        for (size_t k = 0; owner_of(shares, i) == rank && slot(&piece, context, i, k); k++) {
+            if (piece.at && piece.size)
+                memcpy(piece.at, from, piece.size);
+            from += piece.size;
+        }
+}
+
+static enum clv_status exchange(const struct shares *shares, comm_slot *slot, void *context, bool to_all,
+                                struct clv_error *err)
+{
+    struct exchange self = {.n_units = array_zalloc((size_t)comm_size(), sizeof *self.n_units)};
+    bool holds_all = to_all || !comm_rank();
+    if (self.n_units) {
+        measure(&self, shares, slot, context);
+        size_t n = holds_all ? self.total : self.n_units[comm_rank()];
+        self.bytes = array_alloc(n, TEAM_LINK_UNIT);
+    }
+    char *own = self.bytes ? self.bytes + (holds_all ? self.first_own : 0) * TEAM_LINK_UNIT : NULL;
+    if (own)
+        pack(own, shares, slot, context);
+    enum clv_status status =
+        comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err);
+    if (status == CLV_OK && to_all)
+        comm_link_gather(self.bytes, self.n_units);
+    else if (status == CLV_OK)
+        comm_link_collect(self.bytes, self.n_units, own);
+    const char *block = self.bytes;
+    for (int32_t rank = 0; rank < comm_size() && status == CLV_OK && holds_all && self.bytes; rank++) {
+        if (rank != comm_rank())
+            unpack(block, rank, shares, slot, context);
+        block += self.n_units[rank] * TEAM_LINK_UNIT;
+    }
+    arrays_free(self.bytes, self.n_units);
+    return status;
+}
+
+struct loop {
+    parallel_task *task;
+    void *context;
+    struct comm_deal *deal; /* of a queue */
+    int64_t *owner;         /* of a queue's tasks, as far as they are this member's */
+    size_t first, step;     /* own tasks, where there is no queue */
+    pthread_mutex_t lock;
+    size_t first_failure; /* of the tasks; these three are guarded by the lock */
+    enum clv_status status;
+    struct clv_error error;
+};
+
+static enum clv_status run(struct loop *self, size_t index, int thread, struct clv_error *err)
+{
+    enum clv_status status = self->task(self->context, index, thread, err);
+    if (status == CLV_OK)
+        return CLV_OK;
+    pthread_mutex_lock(&self->lock);
+    if (index < self->first_failure) {
+        self->first_failure = index;
+        self->status = status;
+        self->error = *err;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+static enum clv_status run_own_task(void *context, size_t k, int thread, struct clv_error *err)
+{
+    struct loop *self = context;
+    return run(self, self->first + k * self->step, thread, err);
+}
+
+/* Tasks from the second one on are dealt out. */
+static enum clv_status run_dealt(void *context, size_t k, int thread, struct clv_error *err)
+{
+    struct loop *self = context;
+    enum clv_status status = CLV_OK;
+    bool is_first = !comm_rank() && k == 0;
+    for (size_t index = 0; status == CLV_OK && (is_first || comm_deal_next(self->deal, &index)); is_first = false) {
+        index += !is_first;
+        self->owner[index] = comm_rank();
+        status = run(self, index, thread, err);
+    }
+    return status;
+}
+
+static struct loop loop_of(parallel_task *task, void *context)
+{
+    return (struct loop){
+        .task = task, .context = context, .step = 1, .lock = PTHREAD_MUTEX_INITIALIZER, .first_failure = SIZE_MAX};
+}
+
+static enum clv_status run_own(struct loop *self, size_t n, int n_threads, struct clv_error *err)
+{
+    comm_work_alone(true);
+    enum clv_status status = parallel_for(n, n_threads, run_own_task, self, err);
+    comm_work_alone(false);
+    return status;
+}
+
+/* Where the tasks are done: all learn whether they all went well. */
+static enum clv_status end_tasks(const struct loop *self, enum place place, size_t n, enum clv_status status,
+                                 struct clv_error *err)
+{
+    if (self->status != CLV_OK) {
+        status = self->status;
+        *err = self->error;
+    }
+    return comm_meet(place_of(place, n), status, self->first_failure, err);
+}
+
+enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
+                         struct clv_error *err)
+{
+    if (is_alone())
+        return parallel_for(n, n_threads, task, context, err);
+    struct loop loop = loop_of(task, context);
+    struct clv_error own;
+    loop.first = (size_t)comm_rank();
+    loop.step = (size_t)comm_size();
+    enum clv_status status = run_own(&loop, n_in_turn(n, (size_t)comm_rank()), n_threads, &own);
+    status = end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own);
+    return status == CLV_OK ? comm_share(n, slot, context, err) : status;
+}
+
+static void take_nothing(void *context, const void *bytes, size_t size)
+{
+    (void)context, (void)bytes, (void)size;
+}
+
+enum clv_status comm_queue(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
+                           struct clv_error *err)
+{
+    if (is_alone() || !n)
+        return parallel_for(n, n_threads, task, context, err);
+    struct comm_deal deal;
+    struct clv_error own = {0};
+    struct loop loop = loop_of(task, context);
+    loop.deal = &deal;
+    loop.owner = array_alloc(n, sizeof *loop.owner);
+    for (size_t i = 0; loop.owner && i < n; i++)
+        loop.owner[i] = -1;
+    err = err ? err : &own;
+    enum clv_status status = comm_meet(place_of(PLACE_QUEUE, n), loop.owner ? CLV_OK : fail_memory(err), SIZE_MAX, err);
+    if (status != CLV_OK) {
+        array_free(loop.owner);
+        return status;
+    }
+    comm_work_alone(true);
+    status = comm_deal_open(&deal, n - 1, take_nothing, NULL, &own);
+    TRY(parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, &loop, &own));
+    if (status != CLV_OK && !comm_rank())
+        comm_deal_stop(&deal);
+    comm_deal_close(&deal);
+    comm_work_alone(false);
+    if (status != CLV_OK)
+        *err = own;
+    status = end_tasks(&loop, PLACE_TASKS, n, status, err);
+    if (status == CLV_OK) {
+        struct shares shares = {n, loop.owner};
+        comm_link_largest(loop.owner, n);
+        status = exchange(&shares, slot, context, true, err);
+    }
+    array_free(loop.owner);
+    return status;
+}
+
+enum clv_status comm_share(size_t n, comm_slot *slot, void *context, struct clv_error *err)
+{
+    struct shares shares = {n, NULL};
+    return is_alone() ? CLV_OK : exchange(&shares, slot, context, true, err);
+}
+
+enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct clv_error *err)
+{
+    struct shares shares = {n, NULL};
+    return is_alone() ? CLV_OK : exchange(&shares, slot, context, false, err);
+}
+
+/* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so
+ * on, as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece
+ * stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and less
+ * than BLOCK single rows. */
+#define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
+
+enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
+
+/* The sum of the rows begin .. end - 1: of one, of the first rows of a block, or of what is below a node of the tree.
+ * */
+struct piece {
+    size_t begin, end;
+    double *row;
+};
+
+/* Those of adjoining rows, in order, and as few as the tree allows. */
+struct pieces {
+    size_t n, first_column, end_column; /* columns that are added up */
+    struct piece items[MOST_PIECES];
+};
+
+/* Whether the tree adds the second one of two that adjoin to the first. */
+static bool belong_together(const struct piece *a, const struct piece *b)
+{
+    size_t size = a->end - a->begin;
+    if (size < BLOCK)
+        return a->begin % BLOCK == 0 && b->end - b->begin == 1;
+    return a->begin % (2 * size) == 0 && b->end - b->begin == size;
+}
+
+static void add_last(struct pieces *self)
+{
+    const struct piece *more = &self->items[--self->n];
+    struct piece *sum = &self->items[self->n - 1];
+    for (size_t k = self->first_column; k < self->end_column; k++)
+        sum->row[k] += more->row[k];
+    sum->end = more->end;
+}
+
+static void append(struct pieces *self, const struct piece *piece)
+{
+    self->items[self->n++] = *piece;
+    while (self->n > 1 && belong_together(&self->items[self->n - 2], &self->items[self->n - 1]))
+        add_last(self);
+}
+
+/* What the rows begin .. end - 1 come to; from `rows` on. */
+static void list_pieces(struct pieces *self, size_t begin, size_t end, double *rows, size_t size)
+{
+    *self = (struct pieces){0};
+    while (begin < end) {
+        size_t n = begin % BLOCK || end - begin < BLOCK ? 1 : BLOCK;
+        while (n >= BLOCK && begin % (2 * n) == 0 && end - begin >= 2 * n)
+            n *= 2;
+        append(self, &(struct piece){begin, begin + n, NULL});
+        begin += n;
+    }
+    for (size_t i = 0; i < self->n; i++)
+        self->items[i].row = rows + i * size;
+}
+
+struct sum {
+    double *rows;                          /* [n][size] */
+    size_t n, size, n_stripes, begin, end; /* begin .. end - 1: own rows */
+    struct pieces pieces;                  /* of the rows that have met so far */
+    double *buffers;                       /* three of most_pieces rows: */
+    double *current, *coming, *next;       /* the packed pieces, those of another member, and the next ones */
+};
+
+static size_t first_of(size_t n, int32_t rank)
+{
+    return n * (size_t)rank / (size_t)comm_size();
+}
+
+static size_t most_pieces(size_t n)
+{
+    size_t most = BLOCK;
+    for (size_t size = BLOCK; size < n; size *= 2)
+        most += 2;
+    return n < most ? n : most;
+}
+
+/* Own rows, some of their columns. */
+static enum clv_status add_stripe(void *context, size_t stripe, int thread, struct clv_error *err)
+{
+    (void)thread, (void)err;
+    struct sum *self = context;
+    struct pieces pieces = {.first_column = self->size * stripe / self->n_stripes,
+                            .end_column = self->size * (stripe + 1) / self->n_stripes};
+    for (size_t i = self->begin; i < self->end; i++)
+        append(&pieces, &(struct piece){i, i + 1, &self->rows[i * self->size]});
+    if (stripe == 0)
+        self->pieces = pieces;
+    return CLV_OK;
+}
+
+static enum clv_status add_own_rows(struct sum *self, int n_threads, struct clv_error *err)
+{
+    size_t most = (self->end - self->begin) * self->size / STRIPE_WORK + 1,
+           threads = (size_t)parallel_threads(n_threads);
+    self->n_stripes = threads < most ? threads : most;
+    enum clv_status status = parallel_for(self->n_stripes, n_threads, add_stripe, self, err);
+    self->pieces.first_column = 0;
+    self->pieces.end_column = self->size;
+    return status;
+}
+
+/* All rows' sum into the first row, from pieces of all of them: the tree's last neighbours first. */
+static void finish(struct sum *self)
+{
+    while (self->pieces.n > 1)
+        add_last(&self->pieces);
+    const double *sum = self->pieces.items[0].row;
+    for (size_t k = 0; k < self->size; k++)
+        self->rows[k] = 0.0 + sum[k];
+}
+
+static void pack_pieces(struct sum *self)
+{
+    double *packed = self->next;
+    for (size_t i = 0; i < self->pieces.n; i++) {
+        double *row = &packed[i * self->size];
+        memcpy(row, self->pieces.items[i].row, self->size * sizeof *row);
+        self->pieces.items[i].row = row;
+    }
+    self->next = self->current;
+    self->current = packed;
+}
+
+static size_t bytes_of(const struct sum *self, const struct pieces *pieces)
+{
+    return pieces->n * self->size * sizeof *self->rows;
+}
+
+static void join(struct sum *self, const struct pieces *lower, const struct pieces *upper)
+{
+    struct pieces joined = {.end_column = self->size};
+    for (size_t i = 0; i < lower->n; i++)
+        append(&joined, &lower->items[i]);
+    for (size_t i = 0; i < upper->n; i++)
+        append(&joined, &upper->items[i]);
+    self->pieces = joined;
+}
+
+/* With a member that has the pieces of the members first .. end - 1, which are next to those that have met here. */
+static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bool gives, bool takes)
+{
+    struct pieces theirs;
+    list_pieces(&theirs, first_of(self->n, first), first_of(self->n, end), self->coming, self->size);
+    pack_pieces(self);
+    comm_link_trade(with, self->current, gives ? bytes_of(self, &self->pieces) : 0, self->coming,
+                    takes ? bytes_of(self, &theirs) : 0);
+    if (takes && first < comm_rank())
+        join(self, &theirs, &self->pieces);
+    else if (takes)
+        join(self, &self->pieces, &theirs);
+}
+
+/* The members in order, but for one of each of the first pairs. */
+static int32_t rank_of(int32_t place, int32_t n_pairs)
+{
+    return place < n_pairs ? 2 * place : place + n_pairs;
+}
+
+/* Members trade what they have in pairs: neighbours, then those two away, four away, .., after which all have all.
+ * Where their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the
+ * end. */
+static void trade_all(struct sum *self)
+{
+    int32_t rank = comm_rank(), n_places = 1;
+    while (n_places * 2 <= comm_size())
+        n_places *= 2;
+    const int32_t n_pairs = comm_size() - n_places, neighbour = rank ^ 1;
+    const bool is_paired = rank < 2 * n_pairs, is_upper = is_paired && rank % 2;
+    const int32_t place = is_paired ? rank / 2 : rank - n_pairs;
+    const size_t row = self->size * sizeof *self->rows;
+    if (is_paired)
+        trade(self, neighbour, neighbour, neighbour + 1, is_upper, !is_upper);
+    for (int32_t step = 1; step < n_places && !is_upper; step *= 2) {
+        int32_t with = place ^ step, first = with & ~(step - 1);
+        trade(self, rank_of(with, n_pairs), rank_of(first, n_pairs), rank_of(first + step, n_pairs), true, true);
+    }
+    if (!is_upper)
+        finish(self);
+    if (is_paired)
+        comm_link_trade(neighbour, self->rows, is_upper ? 0 : row, self->rows, is_upper ? row : 0);
+}
+
+enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void *context, double *rows, size_t size,
+                             struct clv_error *err)
+{
+    struct sum self = {.rows = rows, .n = n, .size = size, .end = n};
+    struct loop loop = loop_of(task, context);
+    struct clv_error own = {0};
+    const bool alone = is_alone();
+    enum clv_status status;
+    if (alone) {
+        status = parallel_for(n, n_threads, task, context, err);
+    } else {
+        self.begin = loop.first = first_of(n, comm_rank());
+        self.end = first_of(n, comm_rank() + 1);
+        self.buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
+        status = self.buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
+        status = end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own);
+    }
+    TRY(add_own_rows(&self, n_threads, err));
+    if (!status && alone)
+        finish(&self);
+    else if (!status && self.buffers) {
+        self.current = self.buffers;
+        self.coming = self.current + most_pieces(n) * size;
+        self.next = self.coming + most_pieces(n) * size;
+        trade_all(&self);
+    }
+    array_free(self.buffers);
+    return status;
+}

@@ -1,0 +1,77 @@
+#include "intake/intake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "data/data.h"
+#include "image/raster/raster.h"
+
+bool band_images_is_further(const char *path, const char *names)
+{
+    size_t length = strlen(path);
+    for (const char *name = names ? strchr(names, ',') : NULL; name; name = strchr(name + 1, ',')) {
+        size_t own = strcspn(name + 1, ",");
+        if (own && length >= own && memcmp(path + length - own, name + 1, own) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum clv_status band_images_join(struct clv_set *set, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    const char *names = limits->band_files;
+    size_t n = set->n_items;
+    if (!names)
+        return CLV_OK;
+    set->n_items = 0;
+    for (size_t i = 0; i < n; i++)
+        if (band_images_is_further(set->items[i].image, names))
+            item_release(&set->items[i]);
+        else
+            set->items[set->n_items++] = set->items[i];
+    return set->n_items ? CLV_OK
+                        : fail(err, CLV_ERR_DATA, "%s: no image but further bands of --bands %s", set->root, names);
+}
+
+enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *recipe, struct clv_error *err)
+{
+    size_t m = set->n_maps;
+    enum clv_status status = CLV_OK;
+    if (!recipe->bands.n_bands)
+        return CLV_OK;
+    for (size_t k = 0; k < m; k++)
+        if (strcmp(set->map_names[k], BANDS_MAP) == 0)
+            return fail(err, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": the images' own bands are called so");
+    FAIL_IF(m == CLV_MAX_MAPS, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": one more than %d", CLV_MAX_MAPS);
+    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
+        if (!(set->items[i].maps[m] = string_copy(set->items[i].image)))
+            status = fail_memory(err);
+    snprintf(set->map_names[m], sizeof set->map_names[m], "%s", BANDS_MAP);
+    set->n_maps++;
+    return status;
+}
+
+enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, bool has_map,
+                                  const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                  struct clv_error *err)
+{
+    const char *names = limits->band_files ? limits->band_files : "";
+    if (strlen(names) >= sizeof recipe->bands.files)
+        return fail(err, CLV_ERR_USAGE, "--bands: names of more than %zu bytes", sizeof recipe->bands.files - 1);
+    const char **images = training_set_images(set);
+    MUST_IF(!images, fail_memory(err));
+    enum clv_status status = bands_learn(&recipe->bands, images, set->n_items, limits, progress, err);
+    array_free(images);
+    memcpy(recipe->bands.files, names, strlen(names) + 1);
+    recipe->bands.scale = recipe->scale;
+    TRY_IF(has_map, band_images_give(set, recipe, err));
+    if (status == CLV_OK)
+        report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s%s", recipe->bands.n_bands,
+                       recipe->bands.n_bands == 1 ? "" : "s",
+                       recipe->bands.n_bands == 1        ? "grey"
+                       : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
+                                                         : "their principal components",
+                       has_map ? ", values are the map " BANDS_MAP : "");
+    return status;
+}

@@ -1,0 +1,280 @@
+#include "intake/intake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cleave/image.h"
+#include "cleave/train.h"
+#include "cluster/comm_for.h"
+#include "data/data.h"
+#include "feature/recipe/recipe.h"
+#include "image/image.h"
+#include "image/raster/raster.h"
+#include "masks/masks.h"
+
+/* What came out for one image. */
+struct finding {
+    struct clv_error error;   /* of an image that is bad; its status is CLV_OK else */
+    char note[160];           /* of the mask, or "" */
+    struct clv_pixel_box box; /* of all that is neither background nor void in it */
+    bool has_label[256];      /* in the mask */
+    bool is_12_bit;           /* image_is_12_bit */
+    struct figure figure;     /* of the mask */
+};
+
+/* Images are looked at in batches, so that findings take little memory. */
+#define BATCH 256
+
+struct check {
+    struct supervision *supervision;
+    const struct clv_recipe *recipe;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+    size_t first; /* image of the batch */
+    struct finding *findings;
+    size_t n_done, n_12_bit;
+};
+
+static struct clv_pixel_box find_box(const struct clv_mask *mask)
+{
+    struct clv_pixel_box box = {mask->width, mask->height, 0, 0};
+    for (int32_t y = 0; y < mask->height; y++)
+        for (int32_t x = 0; x < mask->width; x++) {
+            uint8_t label = mask->labels[(size_t)y * (size_t)mask->width + (size_t)x];
+            if (label == 0 || label == CLV_VOID)
+                continue;
+            box.first_x = x < box.first_x ? x : box.first_x;
+            box.first_y = y < box.first_y ? y : box.first_y;
+            box.end_x = x >= box.end_x ? x + 1 : box.end_x;
+            box.end_y = y + 1;
+        }
+    return box;
+}
+
+static enum clv_status look_at_mask(struct finding *finding, struct check *check, size_t index,
+                                    const struct clv_image *image, struct clv_error *err)
+{
+    struct supervision *supervision = check->supervision;
+    struct clv_mask mask = {0};
+    const struct mask_wanted wanted = {image->width, image->height, check->limits};
+    enum clv_status status =
+        item_mask_read(&mask, &supervision->set.items[index], &supervision->set.labels, &wanted, err);
+    if (status == CLV_OK && supervision->n_boxed)
+        finding->box = find_box(&mask);
+    size_t n_pixels = status == CLV_OK ? (size_t)mask.width * (size_t)mask.height : 0;
+    for (size_t p = 0; p < n_pixels; p++)
+        finding->has_label[mask.labels[p]] = true;
+    snprintf(finding->note, sizeof finding->note, "%s", mask.note ? mask.note : "");
+    if (status == CLV_OK)
+        finding->figure = figure_of_item(&mask, &supervision->set.items[index], check->limits);
+    clv_mask_release(&mask);
+    return status;
+}
+
+static enum clv_status look_at_image(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct check *check = context;
+    struct finding *finding = &check->findings[index];
+    const struct clv_set *set = &check->supervision->set;
+    size_t item = check->first + index;
+    struct clv_image image = {0};
+    FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    *finding = (struct finding){0};
+    enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
+    TRY_IF(set->items[item].mask, look_at_mask(finding, check, item, &image, &finding->error));
+    finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits) &&
+                         !raster_is_deep(set->items[item].image, check->limits); /* bands learn their range */
+    bool is_too_large =
+        status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
+                                                    check->limits, &finding->error) != CLV_OK;
+    clv_image_release(&image);
+    parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
+    if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
+        return CLV_OK;
+    if (err)
+        *err = finding->error;
+    return status;
+}
+
+static bool finding_slot(struct comm_piece *piece, void *context, size_t index, size_t k)
+{
+    struct check *check = context;
+    *piece = (struct comm_piece){&check->findings[index], sizeof *check->findings};
+    return k == 0;
+}
+
+/* Masks teach as boxes as well, where there are others. */
+static enum clv_status take_box(struct supervision *self, size_t item, const struct finding *finding,
+                                struct clv_error *err)
+{
+    struct item_boxes *found = &self->boxes[item];
+    found->boxes = array_copy(&finding->box, 1, sizeof finding->box);
+    found->n_boxes = finding->box.end_y > 0;
+    return found->boxes ? CLV_OK : fail_memory(err);
+}
+
+/* What is in the masks, over all of them. */
+struct summary {
+    size_t n_noted, n_empty;
+    const char *first_empty;
+    char note[160];
+    bool has_label[256];
+    struct figures figures;
+};
+
+static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
+{
+    bool is_empty = finding->has_label[0];
+    for (int v = 1; v < CLV_VOID; v++)
+        is_empty &= !finding->has_label[v];
+    for (int v = 0; v <= CLV_VOID; v++)
+        summary->has_label[v] |= finding->has_label[v];
+    if (is_empty && !summary->n_empty++)
+        summary->first_empty = item->mask;
+    if (finding->note[0] && !summary->n_noted++)
+        memcpy(summary->note, finding->note, sizeof summary->note);
+}
+
+/* Masks of 0 and 255 where labels.tsv names labels 0 and 1: 255 was read as void. */
+static enum clv_status check_order(const struct supervision *self, const char *name,
+                                   const struct clv_train_options *options, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    mask_advice_put_order(&text, &self->set, options->data, &options->limits);
+    enum clv_status status = text.failed ? fail_memory(err)
+                             : text.size ? fail(err, CLV_ERR_DATA,
+                                                "%s: the %zu masks have nothing but \"%s\" and void, and labels.tsv "
+                                                "names more labels%s",
+                                                options->data, self->n_masks, name, text.bytes)
+                                         : CLV_OK;
+    text_release(&text);
+    return status;
+}
+
+static enum clv_status report(const struct summary *summary, const struct supervision *self,
+                              const struct clv_train_options *options, struct clv_error *err)
+{
+    const struct clv_labels *labels = &self->set.labels;
+    int n_labels = 0, only = 0;
+    for (int v = 0; v < CLV_VOID; v++)
+        if (summary->has_label[v]) {
+            n_labels++;
+            only = v;
+        }
+    if (summary->n_noted)
+        report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, self->n_masks,
+                       summary->note);
+    const char *name = only < labels->n_labels ? labels->names[only] : "";
+    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
+    FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
+            "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
+            self->n_masks, name);
+    if (n_labels == 1)
+        MUST(check_order(self, name, options, err));
+    if (n_labels == 1)
+        report_message(options->progress, CLV_NOTE,
+                       "warning: the %zu masks have one label alone, \"%s\", from which nothing is learned",
+                       self->n_masks, name);
+    else if (summary->n_empty)
+        report_message(options->progress, CLV_NOTE,
+                       "warning: %zu of %zu masks have nothing but \"%s\", the first is %s", summary->n_empty,
+                       self->n_masks, labels->names[0], summary->first_empty);
+    return CLV_OK;
+}
+
+/* Looks at all; is_bad[n_items]. */
+static enum clv_status look(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
+                            struct clv_error *err)
+{
+    struct supervision *self = check->supervision;
+    size_t n = self->set.n_items;
+    enum clv_status status = CLV_OK;
+    for (check->first = 0; check->first < n && status == CLV_OK; check->first += BATCH) {
+        size_t n_batch = n - check->first < BATCH ? n - check->first : BATCH;
+        status = comm_for(n_batch, n_threads, look_at_image, finding_slot, check, err);
+        for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
+            const struct finding *finding = &check->findings[i];
+            const struct clv_item *item = &self->set.items[check->first + i];
+            struct clv_error why = finding->error;
+            check->n_12_bit += finding->is_12_bit;
+            if (why.status == CLV_OK && summary && item->mask)
+                why.status = figures_agree(&summary->figures, &finding->figure, item->mask, &why);
+            if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
+                status = take_box(self, check->first + i, finding, err);
+            is_bad[check->first + i] = why.status != CLV_OK;
+            if (why.status != CLV_OK && bad_images_add(&self->bad, check->first + i, why.status, &why) != CLV_OK)
+                status = fail_memory(err);
+            else if (why.status == CLV_OK && summary && item->mask)
+                sum_up(summary, finding, item);
+        }
+    }
+    return status;
+}
+
+static void drop(struct supervision *self, const bool *is_bad)
+{
+    size_t kept = 0, n = self->set.n_items, n_masks = self->n_masks, n_boxed = self->n_boxed;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_bad[i]) {
+            if (self->boxes)
+                self->boxes[kept] = self->boxes[i];
+            self->set.items[kept++] = self->set.items[i];
+            continue;
+        }
+        item_release(&self->set.items[i]);
+        if (self->boxes)
+            array_free(self->boxes[i].boxes);
+        self->n_masks -= i < n_masks;
+        self->n_boxed -= i >= n_masks && i < n_masks + n_boxed;
+        self->n_unlabelled -= i >= n_masks + n_boxed;
+    }
+    self->set.n_items = kept;
+}
+
+/* The summary is NULL where masks need not go together. */
+static enum clv_status check_images(struct supervision *self, struct summary *summary, const struct clv_recipe *recipe,
+                                    const struct clv_train_options *options, struct clv_error *err)
+{
+    size_t n = self->set.n_items;
+    struct check check = {
+        .supervision = self, .recipe = recipe, .limits = &options->limits, .progress = options->progress};
+    size_t n_before = self->bad.n;
+    bool *is_bad = array_zalloc(n, sizeof *is_bad);
+    check.findings = array_alloc(BATCH, sizeof *check.findings);
+    enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
+    TRY(look(is_bad, summary, &check, options->n_threads, err));
+    TRY(bad_images_report(&self->bad, &self->set, n + n_before, options, err));
+    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL);
+    if (status == CLV_OK) {
+        status = summary ? report(summary, self, options, err) : CLV_OK;
+        drop(self, is_bad);
+    }
+    arrays_free(check.findings, is_bad);
+    return status;
+}
+
+enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
+                          const struct clv_train_options *options, struct clv_error *err)
+{
+    struct summary summary = {0};
+    enum clv_status status = check_images(self, &summary, recipe, options, err);
+    if (status == CLV_OK && !self->n_masks && !self->n_boxed)
+        status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", options->data);
+    return status;
+}
+
+enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
+                                   int n_threads, const struct clv_image_limits *limits,
+                                   const struct clv_progress *progress, struct clv_error *err)
+{
+    const struct clv_train_options options = {
+        .data = path, .skip_bad = true, .n_threads = n_threads, .limits = *limits, .progress = progress};
+    struct supervision all = {.set = *set, .n_masks = set->n_items};
+    enum clv_status status = check_images(&all, NULL, recipe, &options, err);
+    *set = all.set;
+    bad_images_release(&all.bad);
+    return status;
+}

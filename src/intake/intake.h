@@ -1,0 +1,223 @@
+/* The data that commands take in: images with masks, boxes or neither, and maps of networks. Every image and every mask
+ * is read once before long work starts, so that all faults are named at once.
+ *
+ * Read supervision_read (supervision.c) and check_set (check_set.c) first. */
+#ifndef INTAKE_INTAKE_H
+#define INTAKE_INTAKE_H
+
+#include <stdbool.h>
+
+#include "base/base.h"
+#include "cleave/data.h"
+#include "cleave/features.h"
+#include "cleave/train.h"
+#include "data/boxes/boxes.h"
+#include "data/data.h"
+#include "data/maps/maps.h"
+#include "feature/dataset/dataset.h"
+
+/* Sets of images of bands. */
+
+#define BANDS_MAP "bands" /* the name of the map that such images have */
+
+/* Whether a file is a further band of an image whose first file has another name: its path ends with one of the names
+ * after the first; NULL: none is. */
+bool band_images_is_further(const char *path, const char *names);
+
+/* Of files that are bands of one (limits->band_files) the first stays in the set; does nothing without. CLV_ERR_DATA:
+ * none is left. */
+enum clv_status band_images_join(struct clv_set *set, const struct clv_image_limits *limits,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Learns recipe->bands of a set whose images are of bands (training_set_is_deep), and gives its images the map if they
+ * have one (slices have none); a note says so. Errors: of bands_learn and band_images_give. */
+enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, bool has_map,
+                                  const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Images are their own maps BANDS_MAP, if the recipe has learned bands. CLV_ERR_USAGE if the set has another one of
+ * that name, or as many as may be. */
+enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
+
+/* Sets as training takes them in. */
+
+/* Whether a file is a safetensors file, or an index of shards (recognised by content), rather than a manifest. */
+bool is_tensor_file(const char *path);
+
+/* Whether all of several paths that an option names are such files: CLV_ERR_USAGE names one that is not. */
+enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err) CLV_CHECK;
+
+/* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut
+ * down to it, which a note reports. The whole set is looked at first. */
+struct set_check {
+    enum clv_status (*look)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
+    void *context;
+};
+enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
+                                  const struct set_check *check, const struct clv_progress *progress,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* For report_count: of one, of several. */
+#define OWN_IMAGES                                                                                                     \
+    "image that is a mask, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results of a "  \
+    "run, was left out",                                                                                               \
+        "images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results "  \
+        "of a run, were left out"
+#define NO_IMAGES          "file is no image and was skipped", "files are no images and were skipped"
+#define NO_BOXES           "annotation is no box and was skipped", "annotations are no boxes and were skipped"
+#define LONE_MASKS         "mask has no image of its name", "masks have no image of their name"
+#define UNREADABLE_FOLDERS "folder may not be read and was left out", "folders may not be read and were left out"
+#define LINKED_FOLDERS     "link to a folder was followed", "links to folders were followed"
+
+/* CLV_ERR_DATA: no image of the set has a mask for the purpose; names folders and masks that are nearly named as they
+ * should be, or else says `otherwise`. */
+enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Notes what reading a folder left out and followed. */
+void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress);
+
+/* Notes how a set was read: by the manifest of a folder, and what pages of its images are. */
+void training_set_note_reading(const struct clv_set *set, const char *path, const struct clv_progress *progress);
+
+/* Takes drafts of masks away, which a note counts; `hint` ends it. */
+void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
+                              const struct clv_progress *progress);
+#define DRAFTS_HINT "; --drafts takes them"
+
+/* The same set once more, for other splits (NULL: all): what the first reading reported is not reported again. */
+enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* --void: makes void of the labels so named; NULL: of none. Errors name the option. */
+enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err) CLV_CHECK;
+
+/* Leaves out the items without a mask, which a note counts; none left is an error. */
+enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
+                                           struct clv_error *err) CLV_CHECK;
+
+/* Labels that nobody named: background and foreground, or "label 0", "label 1" .. */
+enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels,
+                                           struct clv_error *err) CLV_CHECK;
+
+/* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
+const char **training_set_images(const struct clv_set *set);
+
+/* Whether any image is to be read by its bands: one is deep (raster_is_deep), and no range of grey is given. */
+bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits);
+
+/* Images and masks that cannot be learned from, all of them, so that they are reported at once. */
+struct bad_images {
+    struct bad_image {
+        char *message; /* of one line */
+        enum clv_fault fault;
+        size_t item; /* of the set, or NO_ITEM */
+    } * images;      /* [n] */
+    size_t n, capacity;
+    enum clv_status status; /* of the first */
+};
+void bad_images_release(struct bad_images *self);
+
+/* Takes a failure in if it is one image's own (what it holds, that it cannot be read or is too large): CLV_OK then,
+ * else `status`. */
+#define NO_ITEM ((size_t)-1)
+enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Names all of them as notes with options->skip_bad; else fails, with a complaint for each kind of fault. `n_images`
+ * is how many there were, of the set at options->data. */
+enum clv_status bad_images_report(const struct bad_images *self, const struct clv_set *set, size_t n_images,
+                                  const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
+
+/* The boxes of a set's images, from one file or folder or from those that its manifest names. */
+
+/* boxes[n_items], array_free each item's and the whole. */
+void box_hints_free(struct item_boxes *boxes, size_t n_items);
+
+/* Finds and places the boxes of the set's images; options->boxes NULL: from the files that the items name. Images
+ * without boxes are left out of the set, and notes name the first of them next to what the file has that neither they
+ * nor `others` have taken. Notes count the boxes that were cut at their image's border, too. Images whose boxes do not
+ * fit are left out and go to `bad`. An error if none has boxes. */
+enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
+                               const struct clv_set *others, const struct clv_train_options *options,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Which images of a set teach, and how: by a mask, by boxes, or by being there. */
+
+/* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the
+ * last two have no mask, whatever the manifest says, and each image is there once. */
+struct supervision {
+    struct clv_set set;
+    struct item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
+    size_t n_masks, n_boxed, n_unlabelled;
+    struct bad_images bad; /* images left out, whose boxes do not fit them */
+};
+void supervision_release(struct supervision *self);
+
+/* Reads the set of the options, and image sizes where boxes are to be placed. Images that cannot play their part are
+ * left out, which notes count (no mask, no box); a name in `only` that the splits do not have, or whose image has no
+ * mask, is an error, and so are nothing to learn from, and a set that options->check refuses. */
+enum clv_status supervision_read(struct supervision *self, const struct clv_train_options *options,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Looking at all images and masks before long work starts. */
+
+/* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
+ * were found so before): an error, or with options->skip_bad left out. Notes how masks were understood (0/255 as 0/1)
+ * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_DATA, or a note where boxes or
+ * void pixels leave others to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had
+ * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's figure; none
+ * where there is no figure. */
+enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
+                          const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
+
+#define TWELVE_BITS_OF_ONE                                                                                             \
+    "16-bit image has no value above 4095: --range 0,4095 shows what is in it, and train keeps it in the model"
+#define TWELVE_BITS                                                                                                    \
+    TWELVE_BITS_OF_ONE, "16-bit images have no value above 4095: --range 0,4095 shows what is in them, and train "     \
+                        "keeps it in the model"
+
+/* The same where images are only read, not learned from: every mask against its image's size; those that cannot be
+ * read, do not fit or whose features take more memory than can be had are left out, each with a note. None left is an
+ * error. `path` is the set's name in messages. The same items are left whatever the number of threads. */
+enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
+                                   int n_threads, const struct clv_image_limits *limits,
+                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
+/* Maps of networks as options describe them (struct clv_map_options), and sets and recipes that have them. */
+
+/* Gives the set's items the folders' maps. */
+enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Whether there are maps, or anything is said of some: else the functions below need not be called. */
+static inline bool map_options_matter(const struct clv_map_options *self, const struct clv_recipe *recipe,
+                                      const struct clv_set *set)
+{
+    return set->n_maps || self->n || self->kinds.n || self->components.n || self->uses.n ||
+           recipe->blocks & CLV_BLOCK_MAPS;
+}
+
+/* Puts the set's maps into a recipe to be learned, with what is said of them, and learns what they are; notes what kind
+ * that is if it had to be found by the values, and where channels mean other things in some images than in others.
+ * `is_wanted`: the block maps is not left out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for
+ * --maps that the blocks leave out, the block without maps, and words about maps that there are not. */
+enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,
+                                  const struct clv_set *set, int n_threads, const struct clv_image_limits *limits,
+                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
+/* Before long work: whether there is a folder, or one of the inputs' columns, for each of a recipe's maps, and no
+ * folder for others. `path` is the model's. */
+enum clv_status map_options_check(const struct clv_map_options *self, const struct clv_recipe *recipe,
+                                  const char (*columns)[CLV_MAX_MAP_NAME + 1], size_t n_columns, const char *path,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* --drafts, --void, --maps, wherever they are offered. */
+#define DRAFTS_HELP "Also use masks that `cleave label' has not accepted yet (default: they are left out)"
+#define VOID_HELP   "Treat these labels as void: not learned from, not counted"
+#define MAPS_HELP                                                                                                      \
+    "Use the maps of a neural network: FOLDER has a file for each image\n"                                             \
+    "It is .npy, PNG or safetensors, and named as the image. Again for more maps (default: the manifest's columns "    \
+    "maps.NAME)"
+
+#endif

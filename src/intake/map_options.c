@@ -1,0 +1,130 @@
+#include "intake/intake.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "cleave/train.h"
+#include "feature/recipe/recipe.h"
+
+enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t m = 0; m < self->n && status == CLV_OK; m++)
+        status = clv_set_add_maps(set, self->folders[m].name, self->folders[m].folder, err);
+    return status;
+}
+
+/* The last word that is said of a name, or of all. */
+static int find_word(const struct clv_map_words *words, const char *name)
+{
+    for (size_t k = words->n; k > 0; k--)
+        if (!words->said[k - 1].name[0] || strcmp(words->said[k - 1].name, name) == 0)
+            return words->said[k - 1].value;
+    return 0;
+}
+
+static enum clv_status check_words(const struct clv_map_words *words, const char *option, const struct clv_set *set,
+                                   struct clv_error *err)
+{
+    for (size_t k = 0; k < words->n; k++) {
+        const char *name = words->said[k].name;
+        size_t m = 0;
+        while (m < set->n_maps && name[0] && strcmp(name, set->map_names[m]) != 0)
+            m++;
+        FAIL_IF(m == set->n_maps, CLV_ERR_USAGE, "%s: there is no map %s", option, name);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status check_all_words(const struct clv_map_options *self, const struct clv_set *set,
+                                       struct clv_error *err)
+{
+    MUST(check_words(&self->kinds, "--maps-kind", set, err));
+    MUST(check_words(&self->components, "--maps-pca", set, err));
+    return check_words(&self->uses, "--maps-use", set, err);
+}
+
+static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const struct clv_map_options *self,
+                              const struct clv_set *set, struct clv_error *err)
+{
+    MUST(check_all_words(self, set, err));
+    FAIL_IF(!is_wanted && self->n, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
+    if (recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps)
+        return fail(err, CLV_ERR_USAGE, "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
+    if (!is_wanted || !set->n_maps)
+        return CLV_OK;
+    recipe->blocks |= CLV_BLOCK_MAPS;
+    recipe->map_pool = CLV_MAP_MEAN;
+    recipe->n_maps = (int32_t)set->n_maps;
+    for (size_t m = 0; m < set->n_maps; m++) {
+        struct clv_recipe_map *map = &recipe->maps[m];
+        memcpy(map->name, set->map_names[m], sizeof map->name);
+        map->kind = find_word(&self->kinds, map->name);
+        map->n_components = find_word(&self->components, map->name);
+        map->use = find_word(&self->uses, map->name);
+        if (recipe->bands.n_bands && strcmp(map->name, BANDS_MAP) == 0) {
+            map->layout = CLV_MAP_LAYOUT_BANDS;
+            map->kind = CLV_MAP_FEATURES;
+            map->use = map->use ? map->use : CLV_MAP_USE_KEPT;
+        }
+    }
+    return CLV_OK;
+}
+
+static void note_groups(const struct clv_recipe_map *map, const struct clv_progress *progress)
+{
+    if (map->n_groups > 1)
+        report_message(progress, CLV_NOTE,
+                       "maps %s: training images fall into %d groups; in each the channels tell figure from ground in "
+                       "another way, as if by another network, so what they say of one group does not hold of other "
+                       "images; %s",
+                       map->name, map->n_groups,
+                       map->use == CLV_MAP_USE_IGNORED
+                           ? "these maps are ignored (--maps-use keep uses them all the same)"
+                           : "they are used all the same");
+}
+
+enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,
+                                  const struct clv_set *set, int n_threads, const struct clv_image_limits *limits,
+                                  const struct clv_progress *progress, struct clv_error *err)
+{
+    bool is_guess[CLV_MAX_MAPS] = {false};
+    MUST(choose(recipe, is_wanted, self, set, err));
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        is_guess[m] = recipe->maps[m].kind == CLV_MAP_GUESS;
+    enum clv_status status = recipe_learn_maps(recipe, set, n_threads, limits, progress, err);
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+        note_groups(&recipe->maps[m], progress);
+        if (is_guess[m])
+            report_message(progress, CLV_NOTE, "maps %s: %d channel%s, taken for %s; --maps-kind says otherwise",
+                           recipe->maps[m].name, recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
+                           map_kind_names[recipe->maps[m].kind]);
+    }
+    return status;
+}
+
+enum clv_status map_options_check(const struct clv_map_options *self, const struct clv_recipe *recipe,
+                                  const char (*columns)[CLV_MAX_MAP_NAME + 1], size_t n_columns, const char *path,
+                                  struct clv_error *err)
+{
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
+        size_t k = 0, c = 0;
+        if (recipe->maps[m].layout == CLV_MAP_LAYOUT_BANDS)
+            continue;
+        while (k < self->n && strcmp(self->folders[k].name, recipe->maps[m].name) != 0)
+            k++;
+        while (c < n_columns && strcmp(columns[c], recipe->maps[m].name) != 0)
+            c++;
+        FAIL_IF(k == self->n && c == n_columns, CLV_ERR_USAGE,
+                "%s: learned with maps %s; --maps %s=FOLDER says where those of the images are", path,
+                recipe->maps[m].name, recipe->maps[m].name);
+    }
+    for (size_t k = 0; k < self->n; k++) {
+        int32_t m = 0;
+        while (m < recipe->n_maps && strcmp(self->folders[k].name, recipe->maps[m].name) != 0)
+            m++;
+        if (m == recipe->n_maps)
+            return fail(err, CLV_ERR_USAGE, "--maps: %s was learned without maps \"%s\"", path, self->folders[k].name);
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,392 @@
+#include "intake/intake.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cleave/train.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
+#include "image/image.h"
+#include "image/raster/raster.h"
+#include "masks/masks.h"
+
+bool is_tensor_file(const char *path)
+{
+    /* An 8-byte little-endian header length, far below 2^40, and the header's opening brace. */
+    unsigned char head[9];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return (n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{') ||
+           features_is_sharded(path);
+}
+
+/* Those of a set, which is named, or others, of which a command makes one. */
+static enum clv_status fail_two_folders(const char *option, const char *images, const char *masks,
+                                        struct clv_error *err)
+{
+    size_t n = strlen(images), m = strlen(masks);
+    n -= n && images[n - 1] == '/';
+    m -= m && masks[m - 1] == '/';
+    bool is_set = n >= 6 && m + 1 == n && strncmp(images + n - 6, "images", 6) == 0 &&
+                  strncmp(masks + m - 5, "masks", 5) == 0 && strncmp(images, masks, n - 6) == 0 &&
+                  (n == 6 || images[n - 7] == '/');
+    if (is_set)
+        return fail(err, CLV_ERR_USAGE, "%s: a set is one folder: `cleave train %.*s'", option,
+                    n > 6 ? (int)(n - 6) : 1, n > 6 ? images : ".");
+    struct text text;
+    text_init(&text, 1 << 16);
+    mask_command_put(&text, masks, images, images, "");
+    enum clv_status status =
+        text.failed ? fail_memory(err)
+                    : fail(err, CLV_ERR_USAGE, "%s: a set is one folder; this makes one of images and their masks: %s",
+                           option, text.bytes);
+    text_release(&text);
+    return status;
+}
+
+enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    char **path = paths->paths;
+    if (paths->n == 2 && strcmp(option, "--data") == 0 && path_is_folder(path[0]) && path_is_folder(path[1]))
+        return fail_two_folders(option, path[0], path[1], err);
+    for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
+        enum path_kind kind;
+        status = path_look(&kind, paths->paths[i], err);
+        TRY_IF(kind == PATH_ABSENT, fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]));
+        if (status == CLV_OK && !is_tensor_file(paths->paths[i]))
+            status = fail(err, CLV_ERR_USAGE, "%s: several of them must be feature files, which %s is not", option,
+                          paths->paths[i]);
+    }
+    return status;
+}
+
+void training_set_note_reading(const struct clv_set *set, const char *path, const struct clv_progress *progress)
+{
+    struct stack_note stacks = {0};
+    for (size_t i = 0; i < set->n_items; i++)
+        stack_note_look(&stacks, set->items[i].image);
+    stack_note_report(&stacks, progress);
+    if (set->manifest && path_is_folder(path))
+        report_message(progress, CLV_NOTE, "%s: read by its manifest.tsv", path);
+}
+
+void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress)
+{
+    report_count(progress, NULL, set->n_own, OWN_IMAGES, set->first_own);
+    report_count(progress, path, set->n_skipped, NO_IMAGES, set->first_skipped);
+    report_count(progress, path, set->n_unreadable, UNREADABLE_FOLDERS, set->first_unreadable);
+    report_count(progress, path, set->n_links, LINKED_FOLDERS, set->first_link);
+}
+
+/* Releases the set on failure. */
+static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
+                                     struct clv_error *err)
+{
+    enum clv_status status = prefer_train ? set_select_training(set, splits, err) : clv_set_select(set, splits, err);
+    TRY_IF(!set->n_items, fail(err, CLV_ERR_DATA, "%s: no images in it", path));
+    if (status != CLV_OK)
+        clv_set_release(set);
+    return status;
+}
+
+enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
+                                  const struct set_check *check, const struct clv_progress *progress,
+                                  struct clv_error *err)
+{
+    MUST(clv_set_read(set, path, err));
+    enum clv_status status = check->look ? check->look(check->context, set, path, err) : CLV_OK;
+    if (status != CLV_OK) {
+        clv_set_release(set);
+        return status;
+    }
+    training_set_note_reading(set, path, progress);
+    report_count(progress, path, set->n_lone_masks, LONE_MASKS, set->first_lone_mask);
+    training_set_note_skipped(set, path, progress);
+    size_t n = set->n_items;
+    status = select_splits(set, path, splits, prefer_train, err);
+    if (status == CLV_OK && !splits && set->n_items < n)
+        report_message(progress, CLV_NOTE,
+                       "%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path,
+                       set->n_items, n);
+    return status;
+}
+
+enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
+{
+    MUST(clv_set_read(set, path, err));
+    return select_splits(set, path, splits, false, err);
+}
+
+void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
+                              const struct clv_progress *progress)
+{
+    size_t n = set_drop_drafts(set), first = 0;
+    while (n && !set->items[first].is_draft)
+        first++;
+    if (n)
+        report_message(
+            progress, CLV_NOTE,
+            "%s: %zu mask%s draft%s that `cleave label' has not accepted, and %s left out, the first is that "
+            "of %s%s",
+            path, n, n == 1 ? " is a" : "s are", n == 1 ? "" : "s", n == 1 ? "was" : "were", set->items[first].name,
+            hint);
+}
+
+enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
+{
+    enum clv_status status = names ? labels_hide(&set->labels, names, err) : CLV_OK;
+    return status == CLV_OK ? status : fail_within(err, status, "--void");
+}
+
+/* A mask of several pages, which no image took; its path is *length long. NULL: there is none. */
+static const char *find_paged(size_t *length, const struct clv_set *set)
+{
+    const char *paged = set->first_lone_mask;
+    uint32_t page;
+    for (size_t i = 0; i < set->n_items && !paged; i++)
+        paged = strstr(set->items[i].name, "_mask.tif") ? set->items[i].name : NULL;
+    return paged && path_page(length, &page, paged) ? paged : NULL;
+}
+
+/* The command that makes a set of masks and photos of a folder which are called or placed in another way, if there are
+ * such; *is_put. */
+static enum clv_status put_pairing(struct text *text, bool *is_put, const struct clv_set *set, const char *path,
+                                   struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list files = {0}, images = {0}, masks = {0}, photos = {0};
+    *is_put = false;
+    if (set->manifest || !path_is_folder(path))
+        return CLV_OK;
+    MUST(folder_walk(&files, path, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *file = path_join(path, files.paths[i]);
+        NEED(file);
+        if (path_is_image(file))
+            MUST(path_list_add(&images, files.paths[i], err));
+    }
+    if (images.n)
+        MUST(masks_part(&masks, &photos, path, &images, NULL, err));
+    if (!masks.n)
+        return CLV_OK;
+    text_printf(text, "; %s seems to be the mask of an image, this makes a set of such pairs: ", masks.paths[0]);
+    mask_command_put(text, path, NULL, path, "");
+    *is_put = true;
+    return CLV_OK;
+}
+
+enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
+                              struct clv_error *err)
+{
+    struct text text;
+    size_t length = 0;
+    bool is_put = false;
+    const char *paged = find_paged(&length, set);
+    text_init(&text, 1 << 14);
+    text_printf(&text, "%s: none of the %zu images has a mask%s", path, set->n_items, purpose);
+    enum clv_status status = CLV_OK;
+    if (paged)
+        text_printf(&text, ": %.*s has several pages, and the mask of an image has one", (int)length, paged);
+    else
+        status = put_pairing(&text, &is_put, set, path, err);
+    if (!paged && !is_put)
+        text_put(&text, otherwise);
+    TRY(text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes));
+    text_release(&text);
+    return status;
+}
+
+enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
+                                           struct clv_error *err)
+{
+    size_t kept = 0, n = set->n_items;
+    const char *first = NULL;
+    size_t n_without = 0; /* drafts are named already */
+    for (size_t i = 0; i < n; i++) {
+        const struct clv_item *item = &set->items[i];
+        kept += item->mask != NULL;
+        n_without += !item->mask && !item->is_draft;
+        first = first || item->mask || item->is_draft ? first : item->name;
+    }
+    if (kept && n_without)
+        report_message(progress, CLV_NOTE, "%s: %zu of %zu images have no mask and were left out, the first is %s",
+                       path, n_without, n, first);
+    if (!kept)
+        return fail_unmasked(set, path, " to learn from",
+                             ": masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png with NAME.jpg next to it; "
+                             "`cleave label' makes masks, and --boxes FILE trains on boxes",
+                             err);
+    kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (set->items[i].mask)
+            set->items[kept++] = set->items[i];
+        else
+            item_release(&set->items[i]);
+    }
+    set->n_items = kept;
+    return CLV_OK;
+}
+
+bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits)
+{
+    bool is_deep = false;
+    for (size_t i = 0; i < set->n_items && !is_deep && limits->grey16_high <= 0; i++)
+        is_deep = raster_is_deep(set->items[i].image, limits);
+    return is_deep;
+}
+
+const char **training_set_images(const struct clv_set *set)
+{
+    const char **images = array_alloc(set->n_items, sizeof *images);
+    for (size_t i = 0; images && i < set->n_items; i++)
+        images[i] = set->items[i].image;
+    return images;
+}
+
+void bad_images_release(struct bad_images *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        array_free(self->images[i].message);
+    array_free(self->images);
+    *self = (struct bad_images){0};
+}
+
+enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status, struct clv_error *err)
+{
+    if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT && status != CLV_ERR_MEMORY)
+        return status;
+    if (array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images))
+        return fail_memory(err);
+    char *message = string_copy(err->message);
+    MUST_IF(!message, fail_memory(err));
+    if (!self->n)
+        self->status = status;
+    self->images[self->n++] = (struct bad_image){message, err->fault, item};
+    return CLV_OK;
+}
+
+/* Whether messages differ only in the path before them and in numbers. */
+static bool are_alike(const char *a, const char *b)
+{
+    const char *after_a = strstr(a, ": "), *after_b = strstr(b, ": ");
+    a = after_a ? after_a : a;
+    b = after_b ? after_b : b;
+    for (;; a++, b++) {
+        a += strspn(a, "0123456789");
+        b += strspn(b, "0123456789");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+#define MOST_NAMED 8 /* that have the like; of more the first stands for all */
+
+static size_t count_masks(const struct clv_set *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < set->n_items; i++)
+        n += set->items[i].mask != NULL;
+    return n;
+}
+
+/* The message of one image, how many more have the like, which are taken from is_left, and what mends them. A few among
+ * many are named; where each is mended in a way of its own, each has a message, too. */
+static enum clv_status put_fault(struct text *text, bool *is_left, const struct bad_images *self, size_t first,
+                                 const struct clv_set *set, const struct clv_train_options *options,
+                                 struct clv_error *err)
+{
+    const struct bad_image *image = &self->images[first];
+    struct text names;
+    size_t n = 0;
+    for (size_t i = first + 1; i < self->n; i++)
+        n += is_left[i] && are_alike(image->message, self->images[i].message);
+    bool are_few = n && n < MOST_NAMED && 2 * (n + 1) < count_masks(set);
+    if (are_few && image->fault == CLV_FAULT_MASK_SIZE)
+        n = 0;
+    text_init(&names, 1 << 16);
+    for (size_t i = first + 1; i < self->n && n; i++) {
+        const char *message = self->images[i].message;
+        if (!is_left[i] || !are_alike(image->message, message))
+            continue;
+        is_left[i] = false;
+        if (are_few)
+            text_printf(&names, "%s%.*s", names.size ? ", " : ": ", (int)strcspn(message, ":"), message);
+    }
+    text_init(text, 1 << 16);
+    text_put(text, image->message);
+    if (n)
+        text_printf(text, " (and %zu more%s)", n, names.size ? names.bytes : "");
+    text->failed |= names.failed;
+    text_release(&names);
+    if (self->n == 1)
+        text_put(text, " (--skip-bad goes on without it)");
+    mask_advice_put(text, image->fault, set, options->data, image->item, &options->limits);
+    return text->failed ? fail_memory(err) : CLV_OK;
+}
+
+/* One complaint for each kind of fault, or the error if there is one bad image. */
+static enum clv_status report_faults(const struct bad_images *self, const struct clv_set *set,
+                                     const struct clv_train_options *options, struct clv_error *err)
+{
+    bool *is_left = array_alloc(self->n, sizeof *is_left);
+    MUST_IF(!is_left, fail_memory(err));
+    memset(is_left, true, self->n);
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
+        struct text text;
+        if (!is_left[i])
+            continue;
+        status = put_fault(&text, is_left, self, i, set, options, err);
+        if (status == CLV_OK && self->n == 1)
+            status = fail(err, self->status, "%s", text.bytes);
+        else if (status == CLV_OK)
+            report_message(options->progress, CLV_COMPLAINT, "%s", text.bytes);
+        text_release(&text);
+    }
+    array_free(is_left);
+    return status;
+}
+
+enum clv_status bad_images_report(const struct bad_images *self, const struct clv_set *set, size_t n_images,
+                                  const struct clv_train_options *options, struct clv_error *err)
+{
+    const struct clv_progress *progress = options->progress;
+    const char *path = options->data;
+    bool skip = options->skip_bad;
+    if (!self->n)
+        return CLV_OK;
+    for (size_t i = 0; i < self->n && skip; i++)
+        report_message(progress, CLV_NOTE, "left out: %s", self->images[i].message);
+    if (skip && self->n < n_images) {
+        report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
+        return CLV_OK;
+    }
+    MUST_IF(skip, fail(err, self->status, "%s: none of the %zu images can be used", path, n_images));
+    MUST(report_faults(self, set, options, err));
+    return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
+                path, self->n, n_images);
+}
+
+enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+{
+    if (n_labels == 2)
+        return clv_labels_binary(labels, err);
+    struct clv_labels numbered = {.n_labels = n_labels};
+    numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
+    numbered.palette = array_zalloc(256, sizeof *numbered.palette);
+    if (!numbered.names || !numbered.palette) {
+        clv_labels_release(&numbered);
+        return fail_memory(err);
+    }
+    for (int32_t label = 0; label < n_labels; label++)
+        snprintf(numbered.names[label], sizeof numbered.names[label], "label %d", label);
+    clv_default_palette(numbered.palette);
+    *labels = numbered;
+    return CLV_OK;
+}

@@ -1,0 +1,406 @@
+#include "learn/objects/objects.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "object/object.h"
+#include "pixel_net/pixel_net.h"
+#include "score/score.h"
+
+#define SAMPLES      16000  /* pixels of an image, at most */
+#define ALL_SAMPLES  650000 /* of all images */
+#define WINDOW       362    /* longest sides of what is learned from in an image */
+#define EDGE_IMAGES  40     /* whose regions are learned from */
+#define SCALE_IMAGES 40     /* whose objects are measured */
+#define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
+#define BORDER_REACH 2      /* pixels to an object's border that are near it */
+
+/* What a cut scores less than was learned, in the spread of all scores: a balanced loss of edges does not know what
+ * joins and cuts are worth to objects. */
+enum { N_JOINS = 9, NO_JOIN = 3 };
+#define JOIN_STEP .1
+
+/* All that the tasks below share; slots are by image. */
+struct learning {
+    struct object_model *model;
+    const struct object_source *source;
+    const struct clv_training *like;
+    size_t n_samples;       /* per image */
+    float *inputs;          /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
+    uint8_t *classes;       /* [n_images][n_samples] */
+    double *areas;          /* [n_images] median of the objects' */
+    int32_t *order;         /* [n_images] */
+    size_t n_done, n_total; /* of images that are looked at, some of them several times */
+    /* [n_images] by order: */
+    struct edge_problem *edges;
+    struct object_regions *regions;
+    struct clv_object_map *truth;
+    double spread;                /* of the scores of edges */
+    double (*precision)[N_JOINS]; /* by how much more is joined */
+};
+
+static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
+                                   struct clv_error *err)
+{
+    FAIL_IF(stop_requested(self->like->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    parallel_progress(self->like->progress, "learning objects", &self->n_done, self->n_total, NULL);
+    return self->source->read(self->source->context, image, objects, index, err);
+}
+
+/* Leaves the window of an image that is learned from, at a place that is drawn. */
+static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_t index)
+{
+    int32_t width = image->width < WINDOW ? image->width : WINDOW;
+    int32_t height = image->height < WINDOW ? image->height : WINDOW;
+    uint64_t stream = RNG_STREAM(RNG_SYNTH, index);
+    size_t left = rng_below(seed, stream, 0, (uint32_t)(image->width - width + 1));
+    size_t top = rng_below(seed, stream, 1, (uint32_t)(image->height - height + 1));
+    for (size_t y = 0; y < (size_t)height; y++) {
+        size_t from = (top + y) * (size_t)image->width + left, to = y * (size_t)width;
+        memmove(objects + to, objects + from, (size_t)width * sizeof *objects);
+        memmove(image->pixels + 3 * to, image->pixels + 3 * from, 3 * (size_t)width);
+    }
+    image->width = width;
+    image->height = height;
+}
+
+/* A window of the image and its objects at the size that objects are looked for at. */
+static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct learning *self, size_t index,
+                                    struct clv_error *err)
+{
+    struct clv_image image = {0};
+    int32_t *full = NULL, *small = NULL, width = 0, height = 0;
+    enum clv_status status = read_source(&image, &full, self, index, err);
+    if (status == CLV_OK) {
+        object_model_size(&width, &height, self->model, &image);
+        small = array_alloc((size_t)width * (size_t)height, sizeof *small);
+        status = small ? clv_image_resize(working, &image, width, height, err) : fail_memory(err);
+    }
+    for (int32_t y = 0; y < image.height && status == CLV_OK; y++)
+        for (int32_t x = 0; x < image.width; x++) { /* of several pixels that become one the last counts */
+            size_t to = (size_t)working_coordinate(y, image.height, height) * (size_t)width;
+            small[to + (size_t)working_coordinate(x, image.width, width)] =
+                full[(size_t)y * (size_t)image.width + (size_t)x];
+        }
+    clv_image_release(&image);
+    array_free(full);
+    if (status == CLV_OK) {
+        crop(working, small, self->like->seed, index);
+        *objects = small;
+    } else
+        array_free(small);
+    return status;
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The median of those that are above 0; 0 without any. */
+static double median(double *values, size_t n)
+{
+    size_t zeros = 0;
+    qsort(values, n, sizeof *values, compare_doubles);
+    while (zeros < n && values[zeros] <= 0)
+        zeros++;
+    return zeros < n ? values[zeros + (n - zeros) / 2] : 0;
+}
+
+static enum clv_status measure_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    struct clv_image image = {0};
+    int32_t *objects = NULL, most = 0;
+    size_t n_images = self->source->n_images, at = n_images > SCALE_IMAGES ? index * n_images / SCALE_IMAGES : index;
+    enum clv_status status = read_source(&image, &objects, self, at, err);
+    size_t n = (size_t)image.width * (size_t)image.height;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        most = objects[i] > most ? objects[i] : most;
+    double *area = array_zalloc((size_t)most + 1, sizeof *area);
+    TRY(area ? CLV_OK : fail_memory(err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (objects[i] > 0)
+            area[objects[i]]++;
+    if (status == CLV_OK)
+        self->areas[index] = median(area, (size_t)most + 1);
+    array_free(area);
+    array_free(objects);
+    clv_image_release(&image);
+    return status;
+}
+
+/* Draws pixels by number in `near`, which says how far objects' borders are: the share near them is the root of theirs
+ * among all, against the root of the others'. */
+static void draw(struct learning *self, size_t index, const struct pixel_bank *bank, const uint8_t *classes,
+                 int32_t *pixels, size_t n_near, size_t n)
+{
+    double near = sqrt((double)n_near), far = sqrt((double)(n - n_near));
+    size_t n_first = size_of_number((double)self->n_samples * near / (near + far));
+    for (size_t i = 0; i < self->n_samples; i++) {
+        size_t from = i < n_first ? 0 : n_near, count = i < n_first ? n_near : n - n_near;
+        size_t at = from + rng_below(self->like->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);
+        size_t to = index * self->n_samples + i;
+        pixel_bank_at(self->inputs + to * (size_t)bank->n_planes, 1, bank, (size_t)pixels[at], 1);
+        self->classes[to] = classes[pixels[at]];
+    }
+}
+
+/* Where objects are unknown (OBJECT_UNKNOWN), which becomes ground there; returns how many pixels are known, which are
+ * all if none is. */
+static size_t split_unknown(bool *is_unknown, int32_t *objects, size_t n)
+{
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++) {
+        is_unknown[i] = objects[i] == OBJECT_UNKNOWN;
+        objects[i] = is_unknown[i] ? 0 : objects[i];
+        n_known += !is_unknown[i];
+    }
+    if (!n_known)
+        memset(is_unknown, 0, n * sizeof *is_unknown);
+    return n_known ? n_known : n;
+}
+
+static enum clv_status sample_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    struct clv_image working = {0};
+    struct pixel_bank bank = {0};
+    int32_t *objects = NULL, *pixels = NULL;
+    float *distance = NULL, *probability = NULL;
+    uint8_t *classes = NULL;
+    bool *is_unknown = NULL;
+    enum clv_status status = read_working(&working, &objects, self, index, err);
+    size_t n = (size_t)working.width * (size_t)working.height, n_near = 0, n_far = 0, n_known = n;
+    if (status == CLV_OK) {
+        pixels = array_alloc(n, sizeof *pixels);
+        is_unknown = array_alloc(n, sizeof *is_unknown);
+        distance = array_alloc(n, sizeof *distance);
+        classes = array_alloc(n, sizeof *classes);
+        probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
+        status = pixels && is_unknown && distance && classes && probability ? CLV_OK : fail_memory(err);
+    }
+    if (status == CLV_OK)
+        n_known = split_unknown(is_unknown, objects, n);
+    TRY(object_classes(classes, distance, objects, working.width, working.height, err));
+    TRY(object_model_look(&bank, probability, self->model, &working, err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        bool is_near = distance[i] < BORDER_REACH + .5F;
+        if (!is_unknown[i])
+            pixels[is_near ? n_near++ : n_known - ++n_far] = (int32_t)i;
+    }
+    if (status == CLV_OK)
+        draw(self, index, &bank, classes, pixels, n_near, n_known);
+    pixel_bank_release(&bank);
+    array_free(pixels);
+    array_free(distance);
+    array_free(probability);
+    array_free(classes);
+    array_free(is_unknown);
+    array_free(objects);
+    clv_image_release(&working);
+    return status;
+}
+
+/* truth[regions->n] = the object that most pixels of each region are of. */
+static enum clv_status find_truth(int32_t *truth, const struct object_regions *regions, const int32_t *objects,
+                                  struct clv_error *err)
+{
+    size_t n = (size_t)regions->width * (size_t)regions->height, n_inside = 0;
+    uint64_t *pair = array_alloc(n, sizeof *pair);
+    int32_t *most = array_zalloc((size_t)regions->n, sizeof *most);
+    enum clv_status status = pair && most ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (regions->regions[i])
+            pair[n_inside++] = ((uint64_t)(uint32_t)(regions->regions[i] - 1) << 32) | (uint32_t)objects[i];
+    if (status == CLV_OK)
+        qsort(pair, n_inside, sizeof *pair, compare_numbers);
+    for (size_t i = 0, end; status == CLV_OK && i < n_inside; i = end) {
+        for (end = i + 1; end < n_inside && pair[end] == pair[i];)
+            end++;
+        size_t region = (size_t)(pair[i] >> 32);
+        if ((int32_t)(end - i) > most[region]) {
+            most[region] = (int32_t)(end - i);
+            truth[region] = (int32_t)(pair[i] & UINT32_MAX);
+        }
+    }
+    array_free(pair);
+    array_free(most);
+    return status;
+}
+
+static enum clv_status connect_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    struct clv_image working = {0};
+    struct object_regions *regions = &self->regions[index];
+    struct clv_object_map *map = &self->truth[index];
+    enum clv_status status = read_working(&working, &map->objects, self, (size_t)self->order[index], err);
+    for (size_t i = 0; status == CLV_OK && i < (size_t)working.width * (size_t)working.height; i++)
+        map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few: regions have one each */
+    TRY(object_model_regions(regions, self->model, &working, err));
+    if (status == CLV_OK && regions->graph.n_edges) {
+        int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
+        status = truth ? find_truth(truth, regions, map->objects, err) : fail_memory(err);
+        TRY(edge_problem_init(&self->edges[index], &regions->graph, regions->features, BORDER_FEATURES, truth, err));
+        array_free(truth);
+    }
+    map->width = working.width;
+    map->height = working.height;
+    for (size_t i = 0; status == CLV_OK && i < (size_t)map->width * (size_t)map->height; i++)
+        map->n_objects = map->objects[i] > map->n_objects ? map->objects[i] : map->n_objects;
+    TRY(clv_object_map_filter(map, 1, false, err));
+    clv_image_release(&working);
+    return status;
+}
+
+/* The precision of objects in an image, for all that may be joined more. */
+static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    const struct object_regions *regions = &self->regions[index];
+    const double *weights = self->model->weights;
+    struct object_model trial = *self->model;
+    trial.weights = array_copy(weights, (size_t)trial.n_weights, sizeof *weights);
+    enum clv_status status = trial.weights ? CLV_OK : fail_memory(err);
+    for (int k = 0; k < N_JOINS && status == CLV_OK; k++) {
+        struct clv_object_map found = {0};
+        struct object_counts counts;
+        trial.weights[EDGE_PROBLEM_BIAS] = weights[EDGE_PROBLEM_BIAS] - (k - NO_JOIN) * JOIN_STEP * self->spread;
+        status = object_model_divide(&found, &trial, regions, regions->width, regions->height, err);
+        TRY(object_counts_of(&counts, &self->truth[index], &found, err));
+        if (status == CLV_OK)
+            self->precision[index][k] = object_mean_precision(&counts);
+        clv_object_map_release(&found);
+    }
+    array_free(trial.weights);
+    return status;
+}
+
+/* Moves the bias of the edges' weights to where objects of n_images are the most precise. */
+static enum clv_status choose_bias(struct learning *self, size_t n_images, struct clv_error *err)
+{
+    struct object_model *model = self->model;
+    double squares = 0, n = 0, sum[N_JOINS] = {0};
+    int best = NO_JOIN;
+    for (size_t i = 0; i < n_images; i++)
+        for (int32_t e = 0; e < self->edges[i].problem.n_nodes; e++, n++) {
+            double score = 0;
+            for (int64_t k = self->edges[i].row[e]; k < self->edges[i].row[e + 1]; k++)
+                score += model->weights[self->edges[i].index[k]] * (double)self->edges[i].value[k];
+            squares += score * score;
+        }
+    self->spread = sqrt(squares / n);
+    MUST(parallel_for(n_images, self->like->n_threads, try_one, self, err));
+    for (size_t i = 0; i < n_images; i++)
+        for (int k = 0; k < N_JOINS; k++)
+            sum[k] += self->precision[i][k];
+    for (int k = 0; k < N_JOINS; k++)
+        best = sum[k] > sum[best] ? k : best;
+    model->weights[EDGE_PROBLEM_BIAS] -= (best - NO_JOIN) * JOIN_STEP * self->spread;
+    return CLV_OK;
+}
+
+/* From the images whose edges are there. */
+static enum clv_status learn_edges(struct learning *self, const struct clv_learner *learner, size_t n_images,
+                                   struct clv_error *err)
+{
+    struct clv_training training = *self->like;
+    struct clv_training_result result = {0};
+    struct clv_dataset *dataset = NULL;
+    int32_t *examples = array_alloc(n_images, sizeof *examples);
+    size_t n_of[2] = {0};
+    enum clv_status status = examples ? clv_dataset_new(&dataset, 2, err) : fail_memory(err);
+    training.n_examples = 0;
+    for (size_t k = 0; k < n_images && status == CLV_OK; k++) {
+        const struct clv_problem *edges = &self->edges[k].problem;
+        if (!edges->n_nodes)
+            continue;
+        for (int32_t e = 0; e < edges->n_nodes; e++)
+            n_of[edges->label[e]]++;
+        examples[training.n_examples] = (int32_t)training.n_examples;
+        training.n_examples++;
+        status = clv_dataset_add(dataset, edges, "objects", err);
+    }
+    if (status == CLV_OK && n_of[0] && n_of[1]) {
+        training.dataset = dataset;
+        training.examples = examples;
+        status = clv_learner_shape(&training.shape, learner, dataset, err);
+        TRY(clv_train(&result, learner, &training, err));
+        TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
+        if (status == CLV_OK) {
+            self->model->n_weights = training.shape.n_features;
+            self->model->weights = result.w;
+            result.w = NULL;
+        }
+    }
+    clv_training_result_release(&result);
+    clv_dataset_free(dataset);
+    array_free(examples);
+    return status;
+}
+
+enum clv_status train_objects(struct object_model *model, const struct object_source *source,
+                              const struct clv_learner *learner, const struct clv_training *like, struct clv_error *err)
+{
+    size_t n = source->n_images, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
+    struct object_model made = {.shrink = 1};
+    struct learning self = {.model = &made, .source = source, .like = like};
+    self.n_total = n_measured + 2 * n + (n < EDGE_IMAGES ? n : EDGE_IMAGES);
+    self.n_samples = n * SAMPLES > ALL_SAMPLES ? ALL_SAMPLES / n + 1 : SAMPLES;
+    self.inputs = array_alloc(n * self.n_samples, PIXEL_CONTEXT_SIZE * sizeof *self.inputs);
+    self.classes = array_alloc(n, self.n_samples);
+    self.areas = array_zalloc(n, sizeof *self.areas);
+    self.order = array_alloc(n, sizeof *self.order);
+    self.edges = array_zalloc(n, sizeof *self.edges);
+    self.regions = array_zalloc(n, sizeof *self.regions);
+    self.truth = array_zalloc(n, sizeof *self.truth);
+    self.precision = array_zalloc(n, sizeof *self.precision);
+    enum clv_status status = CLV_OK;
+    if (!self.inputs || !self.classes || !self.areas || !self.order || !self.edges || !self.regions || !self.truth ||
+        !self.precision)
+        status = fail_memory(err);
+    TRY(parallel_for(n_measured, like->n_threads, measure_one, &self, err));
+    if (status == CLV_OK)
+        made.shrink = (float)fmax(1, sqrt(median(self.areas, n_measured) / USUAL_AREA));
+    for (int k = 0; k < 2; k++) {
+        TRY(parallel_for(n, like->n_threads, sample_one, &self, err));
+        const struct pixel_net_examples examples = {.inputs = self.inputs,
+                                                    .classes = self.classes,
+                                                    .n = n * self.n_samples,
+                                                    .n_inputs = k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE,
+                                                    .n_classes = OBJECT_CLASSES};
+        TRY(pixel_net_train(&made.nets[k], &examples, object_net_copies[k], like->seed + (uint64_t)k, like->progress,
+                            err));
+    }
+    size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
+    if (status == CLV_OK)
+        rng_permutation(self.order, n, like->seed, RNG_STREAM(RNG_FOLD, 0));
+    TRY(parallel_for(n_edge_images, like->n_threads, connect_one, &self, err));
+    TRY(learn_edges(&self, learner, n_edge_images, err));
+    TRY_IF(made.weights, choose_bias(&self, n_edge_images, err));
+    for (size_t k = 0; self.edges && k < n; k++)
+        edge_problem_release(&self.edges[k]);
+    for (size_t k = 0; self.regions && k < n; k++)
+        object_regions_release(&self.regions[k]);
+    for (size_t k = 0; self.truth && k < n; k++)
+        clv_object_map_release(&self.truth[k]);
+    arrays_free(self.edges, self.regions, self.truth, self.precision);
+    arrays_free(self.inputs, self.classes, self.areas, self.order);
+    DELIVER(model, made, object_model_release(&made));
+    return status;
+}

@@ -1,0 +1,144 @@
+/* Learning how a model refines. Read train_refining (train_refining.c) first, then refining_learn. */
+#ifndef LEARN_REFINING_REFINING_H
+#define LEARN_REFINING_REFINING_H
+
+#include <stdbool.h>
+
+#include "cleave/data.h"
+#include "cleave/learn.h"
+#include "cleave/model.h"
+#include "refine/by_model/by_model.h"
+
+/* Learning from training masks how a model with maps, or of two stages, refines pixels. */
+
+/* What refined labels lose is their weighted Hamming error + this * (1 - IoU): by default the largest weight with which
+ * the error of training images left out stays within its standard error of that without any (tools/learn/refining.c).
+ * Without maps it is the one with which such images gain both in error and in IoU. */
+#define REFINING_IOU_WEIGHT        0.25
+#define REFINING_IOU_WEIGHT_STAGES 0.1
+
+/* A training image, and the weights of a model that has not seen it. */
+struct refining_example {
+    size_t item; /* of the images */
+    const struct clv_problem *problem;
+    const double *w;
+    int32_t first_node; /* of the image in the problem, which slices share */
+    bool is_slice;
+};
+
+/* Where images and masks are: those of a set, or in memory. */
+struct refining_images {
+    const struct clv_set *set;
+    const struct clv_image *images; /* [n] in memory; NULL: of the set */
+    const struct clv_mask *masks;   /* [n] */
+    size_t n;
+    const struct clv_image_limits *limits;
+};
+
+/* What is learned from. */
+struct refining_source {
+    struct refining_images from;
+    const struct refining_example *examples;
+    size_t n_examples;
+    uint64_t seed;
+    int n_threads;
+    double iou_weight;
+    bool wants_net; /* not of labels that vote with maps, nor of more than PIXEL_NET_CLASSES */
+    const struct clv_progress *progress;
+};
+
+/* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
+ * about 200 MB. Same bytes at any thread count. Does nothing unless refining_is_learned. */
+enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Its two ways: of pixels with scores by logistic regression, then the couplings by search; of votes all by search. */
+enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
+                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
+enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
+                                     const struct refining_source *source, struct clv_error *err) CLV_CHECK;
+
+/* Networks of pixels: one learned from all rows, and by folds; row r, which is example r * stride, is in fold
+ * r % n_folds, which is all that nets[NET_FIRST + fold] has not seen. */
+enum { NET_ALL, NET_FIRST, NET_FOLDS = 5, N_NETS = NET_FIRST + NET_FOLDS };
+struct refining_nets {
+    struct pixel_net nets[N_NETS];
+    size_t n_folds, stride; /* n_folds: NET_FOLDS, or fewer rows */
+};
+void refining_nets_release(struct refining_nets *self);
+
+/* There are none where no pixel is known outside of some fold. Release them whatever the status. O(n_rows). */
+enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
+                                    const struct refining_source *source, size_t n_rows, size_t stride,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* The one that has not seen the example, or NULL. */
+const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example);
+
+/* A training image whose nodes are labelled by a model that has not seen it. */
+
+struct labelled_image {
+    struct clv_image image;
+    struct clv_mask truth;
+    struct clv_example nodes; /* without their features */
+    struct clv_model model;   /* a view, under the example's weights */
+    struct map_reader *maps;
+    struct clv_oracle *oracle;
+    int32_t *y;
+    double *margin;    /* of a slice's nodes, by a cut */
+    double *marginals; /* where the source wants a network of labels that vote */
+    uint8_t *painted;  /* [n] */
+    size_t n;          /* pixels */
+};
+void labelled_image_release(struct labelled_image *self);
+
+/* Errors name the image. */
+enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
+                                    const struct refining_source *source, const struct refining_example *example,
+                                    struct clv_error *err) CLV_CHECK;
+
+struct segmented labelled_image_view(const struct labelled_image *self);
+
+/* What refined labels of an image lose: weighted Hamming error + iou_weight (1 - IoU); 0 where all is void. */
+enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
+                              double iou_weight, struct clv_error *err) CLV_CHECK;
+
+/* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the
+ * first one's size, `most` at most. */
+enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* Weighted logistic regression on a few numbers. */
+
+enum { LOGISTIC_MOST = 32 };
+
+#define LOGISTIC_LARGEST 1e6 /* of a weight's or the bias's size */
+
+struct logistic_data {
+    size_t n;
+    int32_t n_columns;     /* at most LOGISTIC_MOST - 1 */
+    const float *rows;     /* [n][n_columns] */
+    const uint8_t *is_one; /* [n] */
+    const double *weight;  /* [n], >= 0 */
+};
+
+/* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
+ * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the lowest one
+ * below is left out until none is. A column that does not vary weighs 0, as does one that varies so little that its
+ * weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond
+ * LOGISTIC_LARGEST). O(n columns^2) a step. */
+enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
+                             double ridge, struct clv_error *err) CLV_CHECK;
+
+/* What `cleave train` does last where refining_is_learned: learns how refining weighs what maps, a network of pixels,
+ * the region and the colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all
+ * else, learned by the training, whose dataset is of these images, or of windows of them. For this the training is done
+ * twice more, without either half of its examples, since a model is surer of images that it has seen. Nothing happens
+ * with fewer than 4 images or 2 windows, with mirror images, or when asked to stop: such a model refines as others do.
+ * Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps; CLV_ERR_USAGE if
+ * images and dataset differ in number. */
+enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
+                               const struct clv_training *training, const struct refining_images *from, bool wants_net,
+                               struct clv_error *err) CLV_CHECK;
+
+#endif

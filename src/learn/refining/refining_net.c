@@ -1,0 +1,207 @@
+/* The network of pixels that refining learns with: from some pixels of each image, under a model which has not seen the
+ * image. Of two labels most pixels are near the border of those that the model gives; of more, rare labels have more
+ * pixels than their share. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "learn/refining/refining.h"
+#include "pixel_net/pixel_net.h"
+#include "refine/by_model/by_model.h"
+
+#define NET_PIXELS  1500 /* of an image .. */
+#define MOST_PIXELS 10000
+#define ALL_PIXELS  120000 /* .. of labels that vote, more if there are few images: that many of all */
+#define NEAR_BORDER 10     /* two thirds of them are less than so many pixels from the border */
+#define FAR         1e9F
+#define LEAST_SHARE 0.02F /* of an image, that a side counts as at least */
+#define MOST_DRAWS  64
+
+struct looking {
+    struct refining_nets *nets;
+    const struct clv_model *model;
+    const struct refining_source *source;
+    int32_t n_inputs;
+    size_t n_rows, n_pixels, n_done;
+    float *inputs;    /* [n_rows][n_pixels][n_inputs] */
+    uint8_t *classes; /* [n_rows][n_pixels] */
+    float *weights;   /* [n_rows][n_pixels] */
+    size_t *n_known;  /* [n_rows] of n_pixels: what is void is left out */
+};
+
+/* A pixel that is not void and less than `reach` from the border; `n` if MOST_DRAWS find none. */
+static size_t draw_pixel(const struct looking *self, size_t row, size_t k, float reach, const uint8_t *truth,
+                         const float *distance, size_t n)
+{
+    for (size_t draw = 0; draw < MOST_DRAWS; draw++) {
+        size_t p = rng_below(self->source->seed, RNG_STREAM(RNG_MISSING, row), k * MOST_DRAWS + draw, (uint32_t)n);
+        if (truth[p] != CLV_VOID && distance[p] < reach)
+            return p;
+    }
+    return n;
+}
+
+static void take_pixel(struct looking *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
+                       float weight)
+{
+    size_t to = row * self->n_pixels + self->n_known[row]++;
+    pixel_look_at(self->inputs + to * (size_t)self->n_inputs, 1, look, p, 1);
+    self->classes[to] = class;
+    self->weights[to] = weight;
+}
+
+/* Of two labels: as of the weighted Hamming error, each side of an image is worth half of it. */
+static void draw_near_border(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+                             const float *distance)
+{
+    size_t count[2] = {0, 0};
+    for (size_t p = 0; p < look->n; p++)
+        if (truth[p] <= 1)
+            count[truth[p]]++;
+    float figure = (float)count[1] / (float)(count[0] + count[1] + 1);
+    figure = fminf(fmaxf(figure, LEAST_SHARE), 1 - LEAST_SHARE);
+    for (size_t k = 0; k < self->n_pixels; k++) {
+        size_t p = draw_pixel(self, row, k, k % 3 ? NEAR_BORDER : 2 * FAR, truth, distance, look->n);
+        bool is_figure = p < look->n && truth[p] == 1;
+        if (p < look->n)
+            take_pixel(self, row, look, p, is_figure ? OBJECT_CORE : OBJECT_GROUND,
+                       0.5F / (is_figure ? figure : 1 - figure));
+    }
+}
+
+/* Of more labels: a label's share of the pixels goes as the root of its share of the image, half-way between what is
+ * there and what the weighted Hamming error counts. order[n] is scratch. */
+static void draw_labels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+                        int32_t *order)
+{
+    size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->shape.n_labels;
+    double roots = 0;
+    for (size_t a = 0; a < n_labels; a++) {
+        begin[a + 1] = begin[a];
+        for (size_t p = 0; p < look->n; p++)
+            if (truth[p] == a)
+                order[begin[a + 1]++] = (int32_t)p;
+        roots += sqrt((double)(begin[a + 1] - begin[a]));
+    }
+    for (size_t a = 0, k = 0; a < n_labels; a++) {
+        uint32_t n = (uint32_t)(begin[a + 1] - begin[a]);
+        size_t n_drawn = n ? size_of_number((double)self->n_pixels * sqrt((double)n) / roots) : 0;
+        for (size_t end = k + n_drawn; k < end; k++)
+            take_pixel(self, row, look,
+                       (size_t)order[begin[a] + rng_below(self->source->seed, RNG_STREAM(RNG_MISSING, row), k, n)],
+                       (uint8_t)a, 1);
+    }
+}
+
+static enum clv_status look_at_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct looking *self = context;
+    struct labelled_image labelled;
+    struct pixel_look look = {0};
+    MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->nets->stride],
+                             err));
+    const struct segmented view = labelled_image_view(&labelled);
+    enum clv_status status = pixel_look_init(&look, &view, err);
+    int32_t width = look.bank.width, height = look.bank.height, *sides = array_alloc(look.n, sizeof *sides);
+    uint8_t *truth = array_alloc(look.n, 1);
+    float *distance = array_alloc(look.n, sizeof *distance);
+    TRY_IF(!sides || !truth || !distance, fail_memory(err));
+    if (status == CLV_OK) {
+        clv_labels_resize(truth, width, height, labelled.truth.labels, labelled.image.width, labelled.image.height);
+        if (refining_is_cut(self->model)) {
+            for (size_t p = 0; p < look.n; p++)
+                sides[p] = look.own[TERM_NODES * look.n + p] > 0;
+            filter_distance(distance, sides, width, height, FAR);
+            draw_near_border(self, index, &look, truth, distance);
+        } else {
+            draw_labels(self, index, &look, truth, sides);
+        }
+    }
+    arrays_free(sides, truth, distance);
+    pixel_look_release(&look);
+    labelled_image_release(&labelled);
+    parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows, NULL);
+    return status;
+}
+
+/* All weights together are the number of pixels. */
+static void scale_weights(float *weights, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += (double)weights[k];
+    for (size_t k = 0; k < n; k++)
+        weights[k] *= (float)((double)n / sum);
+}
+
+/* Of all rows, or of those outside of a fold; nothing is learned from none. */
+static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct looking *self = context;
+    size_t width = (size_t)self->n_inputs, n = 0;
+    float *inputs = array_alloc(self->n_rows * self->n_pixels, width * sizeof *inputs);
+    uint8_t *classes = array_alloc(self->n_rows, self->n_pixels);
+    float *weights = array_alloc(self->n_rows, self->n_pixels * sizeof *weights);
+    enum clv_status status = inputs && classes && weights ? CLV_OK : fail_memory(err);
+    for (size_t row = 0; row < self->n_rows && status == CLV_OK; row++) {
+        size_t from = row * self->n_pixels, n_known = self->n_known[row];
+        if (which != NET_ALL && row % self->nets->n_folds == which - NET_FIRST)
+            continue;
+        memcpy(inputs + n * width, self->inputs + from * width, n_known * width * sizeof *inputs);
+        memcpy(classes + n, self->classes + from, n_known);
+        memcpy(weights + n, self->weights + from, n_known * sizeof *weights);
+        n += n_known;
+    }
+    if (status == CLV_OK)
+        scale_weights(weights, n);
+    const struct pixel_net_examples examples = {.inputs = inputs,
+                                                .classes = classes,
+                                                .weights = weights,
+                                                .n = n,
+                                                .n_inputs = self->n_inputs,
+                                                .n_classes = pixel_look_classes(self->model)};
+    TRY_IF(n, pixel_net_train(&self->nets->nets[which], &examples, REFINING_COPIES, self->source->seed,
+                              self->source->progress, err));
+    arrays_free(inputs, classes, weights);
+    return status;
+}
+
+enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
+                                    const struct refining_source *source, size_t n_rows, size_t stride,
+                                    struct clv_error *err)
+{
+    struct looking self = {.nets = nets,
+                           .model = model,
+                           .source = source,
+                           .n_rows = n_rows,
+                           .n_pixels = NET_PIXELS,
+                           .n_inputs = pixel_look_inputs(model)};
+    if (!refining_is_cut(model))
+        self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
+    *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};
+    self.inputs = array_alloc(n_rows * self.n_pixels, (size_t)self.n_inputs * sizeof *self.inputs);
+    self.classes = array_alloc(n_rows, self.n_pixels);
+    self.weights = array_alloc(n_rows, self.n_pixels * sizeof *self.weights);
+    self.n_known = array_zalloc(n_rows, sizeof *self.n_known);
+    enum clv_status status = self.inputs && self.classes && self.weights && self.n_known ? CLV_OK : fail_memory(err);
+    TRY(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
+    TRY(parallel_for(NET_FIRST + nets->n_folds, source->n_threads, train_net, &self, err));
+    arrays_free(self.inputs, self.classes, self.weights, self.n_known);
+    return status;
+}
+
+const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example)
+{
+    for (size_t fold = 0; fold < self->n_folds; fold++)
+        if (!self->nets[NET_FIRST + fold].weights)
+            return NULL;
+    return self->n_folds ? &self->nets[NET_FIRST + example / self->stride % self->n_folds] : NULL;
+}
+
+void refining_nets_release(struct refining_nets *self)
+{
+    for (int k = 0; k < N_NETS; k++)
+        pixel_net_release(&self->nets[k]);
+}

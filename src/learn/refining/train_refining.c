@@ -1,0 +1,113 @@
+#include "learn/refining/refining.h"
+
+#include "base/base.h"
+#include "feature/dataset/dataset.h"
+#include "learn/learners.h"
+#include "learn/select/select.h"
+#include "refine/by_model/by_model.h"
+
+enum { N_HALVES = 2 };
+
+/* w of a training on the examples that are not of a half: *w, array_free it. NULL after an interruption. */
+static enum clv_status learn_without(double **w, size_t half, const struct clv_learner *learner,
+                                     const struct clv_training *training, struct clv_error *err)
+{
+    struct clv_training other = *training;
+    struct clv_training_result result = {0};
+    int32_t *examples = array_alloc(training->n_examples, sizeof *examples);
+    MUST_IF(!examples, fail_memory(err));
+    other.n_examples = 0;
+    for (size_t i = 0; i < training->n_examples; i++)
+        if (i % N_HALVES != half)
+            examples[other.n_examples++] = training->examples[i];
+    other.examples = examples;
+    other.checkpoints = NULL;
+    other.validation = NULL;
+    enum clv_status status = train_part(&result, learner, &other, err);
+    if (status == CLV_OK && !result.interrupted) {
+        *w = result.w;
+        result.w = NULL;
+    }
+    clv_training_result_release(&result);
+    array_free(examples);
+    return status;
+}
+
+static size_t count_images(const struct refining_images *from)
+{
+    return from->images ? from->n : from->set->n_items;
+}
+
+struct refining_list {
+    struct refining_example *examples; /* [n] */
+    size_t n;
+    struct clv_problem *problems; /* theirs, [training->n_examples] */
+};
+
+/* An example for each image with a mask that the training learns from, by the weights of the half that it is not in.
+ * array_free both arrays. */
+static enum clv_status list_examples(struct refining_list *list, const struct clv_training *training,
+                                     const struct refining_images *from, double *const w[N_HALVES],
+                                     struct clv_error *err)
+{
+    list->problems = array_alloc(training->n_examples, sizeof *list->problems);
+    size_t n_images = count_images(from);
+    list->examples =
+        array_alloc(n_images > training->n_examples ? n_images : training->n_examples, sizeof *list->examples);
+    MUST_IF(!list->problems || !list->examples, fail_memory(err));
+    for (size_t i = 0; i < training->n_examples; i++) {
+        size_t example = (size_t)training->examples[i];
+        const struct dataset_item *item = training->dataset->n_parts ? NULL : &training->dataset->items[example];
+        const int32_t *first_node = item ? item->first_node : NULL;
+        list->problems[i] = clv_dataset_problem(training->dataset, example);
+        for (size_t k = 0; k < (first_node ? item->n_slices : 1); k++) {
+            size_t of_set = first_node ? item->first_slice + k : example;
+            if (!first_node || from->set->items[of_set].mask)
+                list->examples[list->n++] = (struct refining_example){.item = of_set,
+                                                                      .problem = &list->problems[i],
+                                                                      .w = w[i % N_HALVES],
+                                                                      .first_node = first_node ? first_node[k] : 0,
+                                                                      .is_slice = first_node != NULL};
+        }
+    }
+    return CLV_OK;
+}
+
+enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
+                               const struct clv_training *training, const struct refining_images *from, bool wants_net,
+                               struct clv_error *err)
+{
+    size_t n_images = count_images(from);
+    bool has_maps = model->recipe.n_maps, has_windows = training->dataset->has_windows && n_images;
+    bool is_of_images = has_windows || n_images == clv_dataset_size(training->dataset);
+    if (!model->has_recipe || !refining_is_learned(model, wants_net) ||
+        training->n_examples < (has_windows ? N_HALVES : 2 * N_HALVES))
+        return CLV_OK;
+    if (!n_images || (!has_maps && (!is_of_images || (has_windows && !wants_net))))
+        return CLV_OK; /* features alone, mirror images, windows */
+    FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
+            clv_dataset_size(training->dataset));
+    double *w[N_HALVES] = {NULL, NULL};
+    struct refining_list list = {0};
+    enum clv_status status = CLV_OK;
+    for (size_t half = 0; half < N_HALVES && status == CLV_OK; half++)
+        status = learn_without(&w[half], half, learner, training, err);
+    TRY(list_examples(&list, training, from, w, err));
+    bool is_complete = w[0] && w[1];
+    if (status == CLV_OK && is_complete)
+        status = refining_learn(
+            model,
+            &(struct refining_source){.from = *from,
+                                      .examples = list.examples,
+                                      .n_examples = list.n,
+                                      .seed = training->seed,
+                                      .n_threads = training->n_threads,
+                                      .wants_net = wants_net,
+                                      .iou_weight = has_maps ? REFINING_IOU_WEIGHT : REFINING_IOU_WEIGHT_STAGES,
+                                      .progress = training->progress},
+            err);
+    for (size_t half = 0; half < N_HALVES; half++)
+        array_free(w[half]);
+    arrays_free(list.problems, list.examples);
+    return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
+}

@@ -1,0 +1,469 @@
+#include "learn/stages/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/memory.h"
+#include "cluster/comm_for.h"
+#include "feature/dataset/dataset.h"
+#include "learn/learners.h"
+#include "learn/select/select.h"
+#include "model/context.h"
+#include "model/model.h"
+#include "mrf/problem.h"
+
+/* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
+ * in some images. */
+static const double temperatures[] = {0.03, 0.06, 0.1, 0.15, 0.25, 0.4, 0.6, 1, 2};
+#define N_TEMPERATURES (sizeof temperatures / sizeof *temperatures)
+enum { MAX_CALIBRATED = 48 };
+static const double USUAL = 0.33; /* without any truth */
+
+struct learning {
+    const struct clv_learner *learner;
+    const struct clv_training *training;
+    const int32_t *fold; /* [items of the dataset] */
+    struct clv_progress silent;
+    struct clv_stage stages[STAGE_FOLDS + 1]; /* learned without the fold; the last one from all */
+    size_t n_done;
+};
+
+static void learning_release(struct learning *self)
+{
+    for (size_t f = 0; f <= STAGE_FOLDS; f++)
+        array_free(self->stages[f].w);
+}
+
+/* The training's examples and weak examples that are not of fold f. */
+struct selection {
+    int32_t *examples, *weak;
+    const int32_t **given;
+};
+
+static void selection_release(struct selection *self)
+{
+    arrays_free(self->examples, self->weak, self->given);
+}
+
+static enum clv_status select_without(struct selection *self, struct clv_training *training, const int32_t *fold,
+                                      int32_t f, struct clv_error *err)
+{
+    const struct clv_training all = *training;
+    self->examples = array_alloc(all.n_examples, sizeof *self->examples);
+    self->weak = array_alloc(all.n_weak, sizeof *self->weak);
+    self->given = array_alloc(all.n_weak, sizeof *self->given);
+    MUST_IF(!self->examples || !self->weak || !self->given, fail_memory(err));
+    training->n_examples = training->n_weak = 0;
+    for (size_t i = 0; i < all.n_examples; i++)
+        if (fold[all.examples[i]] != f)
+            self->examples[training->n_examples++] = all.examples[i];
+    for (size_t i = 0; i < all.n_weak; i++)
+        if (fold[all.weak[i]] != f) {
+            self->given[training->n_weak] = all.given ? all.given[i] : NULL;
+            self->weak[training->n_weak++] = all.weak[i];
+        }
+    training->examples = self->examples;
+    training->weak = self->weak;
+    training->given = all.given ? self->given : NULL;
+    return CLV_OK;
+}
+
+/* The one that learns from all comes first, as it takes longest. */
+static enum clv_status learn_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    size_t f = (index + STAGE_FOLDS) % (STAGE_FOLDS + 1);
+    struct clv_training training = *self->training;
+    struct clv_training_result result = {0};
+    struct selection selection = {0};
+    training.n_threads = 1;
+    training.progress = &self->silent;
+    training.checkpoints = NULL;
+    training.validation = NULL;
+    enum clv_status status =
+        f < STAGE_FOLDS ? select_without(&selection, &training, self->fold, (int32_t)f, err) : CLV_OK;
+    TRY(train_part(&result, self->learner, &training, err));
+    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted"));
+    if (status == CLV_OK)
+        memcpy(self->stages[f].w, result.w, clv_shape_size(&training.shape) * sizeof *result.w);
+    clv_training_result_release(&result);
+    selection_release(&selection);
+    parallel_progress(self->training->progress, "learning the first stage", &self->n_done, STAGE_FOLDS + 1, NULL);
+    return status;
+}
+
+static bool learned_weights(struct comm_piece *piece, void *context, size_t index, size_t k)
+{
+    struct learning *self = context;
+    const struct clv_stage *stage = &self->stages[(index + STAGE_FOLDS) % (STAGE_FOLDS + 1)];
+    *piece = (struct comm_piece){stage->w, clv_shape_size(&stage->shape) * sizeof *stage->w};
+    return k == 0;
+}
+
+static enum clv_status learn_all(struct learning *self, struct clv_error *err)
+{
+    const struct clv_shape *shape = &self->training->shape;
+    for (size_t f = 0; f <= STAGE_FOLDS; f++) {
+        self->stages[f] = (struct clv_stage){.shape = *shape, .temperature = 1};
+        self->stages[f].w = array_alloc(clv_shape_size(shape), sizeof(double));
+        MUST_IF(!self->stages[f].w, fail_memory(err));
+    }
+    return comm_queue(STAGE_FOLDS + 1, self->training->n_threads, learn_task, learned_weights, self, err);
+}
+
+static const struct clv_stage *stage_of(const struct learning *self, size_t item)
+{
+    return &self->stages[self->fold[item]];
+}
+
+struct calibration {
+    const struct learning *learning;
+    double unit;
+    size_t n, step;
+    double *loss; /* [N_TEMPERATURES][n] */
+};
+
+/* Mean negative log-likelihood of an example's truth, weighed as the loss weighs it. */
+static double surprise(const struct clv_problem *problem, const double *marginals, int32_t n_labels)
+{
+    double sum = 0, total = 0;
+    for (size_t k = 0; k < (size_t)problem->n_nodes * (size_t)n_labels; k++) {
+        sum -= (double)problem->theta[k] * portable_log(fmax(marginals[k], 1e-6));
+        total += (double)problem->theta[k];
+    }
+    return total > 0 ? sum / total : 0;
+}
+
+static enum clv_status calibrate_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct calibration *self = context;
+    const struct clv_training *training = self->learning->training;
+    size_t item = (size_t)training->examples[index % self->n * self->step];
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    struct clv_stage stage = *stage_of(self->learning, item);
+    stage.temperature = self->unit * temperatures[index / self->n];
+    double *marginals = array_alloc((size_t)problem.n_nodes, (size_t)stage.shape.n_labels * sizeof *marginals);
+    enum clv_status status = marginals ? stage_marginals(marginals, &stage, &problem, err) : fail_memory(err);
+    if (status == CLV_OK)
+        self->loss[index] = surprise(&problem, marginals, stage.shape.n_labels);
+    array_free(marginals);
+    return status;
+}
+
+static bool calibration_loss(struct comm_piece *piece, void *context, size_t index, size_t k)
+{
+    struct calibration *self = context;
+    *piece = (struct comm_piece){&self->loss[index], sizeof *self->loss};
+    return k == 0;
+}
+
+/* The mean size of unary scores over examples and weak examples, under w or (NULL) the stage that has not seen them. */
+static enum clv_status score_size(double *size, const struct clv_training *training, const struct learning *learning,
+                                  const double *w, struct clv_error *err)
+{
+    const struct clv_shape *shape = &training->shape;
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < training->n_examples + training->n_weak; i++) {
+        bool is_weak = i >= training->n_examples;
+        size_t item = (size_t)(is_weak ? training->weak[i - training->n_examples] : training->examples[i]);
+        struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+        size_t n_scores = (size_t)problem.n_nodes * clv_shape_rows(shape);
+        double *unary = array_alloc(n_scores, sizeof *unary);
+        MUST_IF(!unary, fail_memory(err));
+        clv_unary_scores(unary, &problem, shape, w ? w : stage_of(learning, item)->w);
+        for (size_t k = 0; k < n_scores; k++)
+            sum += fabs(unary[k]);
+        n += (double)n_scores;
+        array_free(unary);
+    }
+    *size = sum > 0 ? sum / n : 1;
+    return CLV_OK;
+}
+
+enum clv_status stages_score_size(double *size, const struct clv_training *training, const double *w,
+                                  struct clv_error *err)
+{
+    return score_size(size, training, NULL, w, err);
+}
+
+static enum clv_status choose_temperature(double *temperature, const struct learning *self, struct clv_error *err)
+{
+    size_t n = self->training->n_examples, step = (n + MAX_CALIBRATED - 1) / MAX_CALIBRATED;
+    struct calibration calibration = {.learning = self, .step = step, .n = n ? (n + step - 1) / step : 0};
+    enum clv_status status = score_size(&calibration.unit, self->training, self, NULL, err);
+    *temperature = calibration.unit * USUAL;
+    if (status != CLV_OK || !n)
+        return status;
+    calibration.loss = array_zalloc(calibration.n, N_TEMPERATURES * sizeof *calibration.loss);
+    status = calibration.loss ? comm_for(calibration.n * N_TEMPERATURES, self->training->n_threads, calibrate_task,
+                                         calibration_loss, &calibration, err)
+                              : fail_memory(err);
+    double least = INFINITY;
+    for (size_t t = 0; t < N_TEMPERATURES && status == CLV_OK; t++) {
+        double sum = 0;
+        for (size_t i = 0; i < calibration.n; i++)
+            sum += calibration.loss[t * calibration.n + i];
+        if (sum < least) {
+            least = sum;
+            *temperature = calibration.unit * temperatures[t];
+        }
+    }
+    array_free(calibration.loss);
+    return status;
+}
+
+/* What the first stage says of every item's nodes. */
+struct seen {
+    const struct clv_dataset *dataset;
+    const struct learning *learning; /* NULL: one stage for all */
+    const struct clv_stage *stage;
+    size_t n_labels, *first; /* [items + 1] nodes before each item's */
+    double *marginals;       /* [first[items]][n_labels] */
+};
+
+static void seen_release(struct seen *self)
+{
+    arrays_free(self->first, self->marginals);
+}
+
+static enum clv_status see_task(void *context, size_t item, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct seen *self = context;
+    struct clv_problem problem = clv_dataset_problem(self->dataset, item);
+    enum clv_status status =
+        stage_marginals(self->marginals + self->first[item] * self->n_labels,
+                        self->learning ? stage_of(self->learning, item) : self->stage, &problem, err);
+    return status == CLV_OK ? CLV_OK : fail_within(err, status, clv_dataset_name(self->dataset, item));
+}
+
+static bool seen_marginals(struct comm_piece *piece, void *context, size_t item, size_t k)
+{
+    struct seen *self = context;
+    *piece =
+        (struct comm_piece){self->marginals + self->first[item] * self->n_labels,
+                            (self->first[item + 1] - self->first[item]) * self->n_labels * sizeof *self->marginals};
+    return k == 0;
+}
+
+static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_threads, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(self->dataset);
+    self->n_labels = (size_t)n_labels;
+    self->first = array_zalloc(n + 1, sizeof *self->first);
+    for (size_t i = 0; self->first && i < n; i++)
+        self->first[i + 1] = self->first[i] + (size_t)clv_dataset_problem(self->dataset, i).n_nodes;
+    self->marginals = self->first ? array_alloc(self->first[n], self->n_labels * sizeof *self->marginals) : NULL;
+    return self->marginals ? comm_for(n, n_threads, see_task, seen_marginals, self, err) : fail_memory(err);
+}
+
+/* What held-out stages see. */
+
+struct gathering {
+    const struct clv_training *training;
+    const struct seen *seen;
+    double *evidence;  /* [n_examples][2][n_labels], or NULL */
+    uint8_t *is_there; /* [n_examples][n_labels] */
+    double *right;     /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
+    double *share;     /* [n_labels] */
+};
+
+static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread, (void)err;
+    struct gathering *self = context;
+    const struct seen *seen = self->seen;
+    size_t item = (size_t)self->training->examples[index], k = seen->n_labels;
+    const double *marginals = seen->marginals + seen->first[item] * k;
+    struct clv_problem problem = clv_dataset_problem(seen->dataset, item);
+    if (self->evidence) {
+        evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, (int32_t)k);
+        presence_of(self->is_there + index * k, &problem, (int32_t)k);
+    }
+    if (self->right)
+        rare_labels_tally(self->right + index * RARE_EXPONENTS * k, &problem, marginals, self->share, (int32_t)k);
+    return CLV_OK;
+}
+
+/* What is wanted besides the first stage. */
+static enum clv_status look_at_held_out(struct stages_learned *learned, const struct clv_training *training,
+                                        const struct seen *seen, const struct stages_wanted *wanted,
+                                        struct clv_error *err)
+{
+    int32_t n_labels = training->shape.n_labels;
+    size_t n = training->n_examples, k = (size_t)n_labels;
+    struct gathering gathering = {
+        .training = training, .seen = seen, .share = array_zalloc(k, sizeof *gathering.share)};
+    if (!wanted->presence && !wanted->label_weights) {
+        array_free(gathering.share);
+        return CLV_OK;
+    }
+    bool has_memory = gathering.share;
+    if (wanted->presence) {
+        has_memory &= !!(gathering.evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence));
+        has_memory &= !!(gathering.is_there = array_alloc(n, k * sizeof *gathering.is_there));
+        has_memory &= !!(learned->presence = array_alloc(k, (size_t)evidence_size(n_labels) * sizeof(double)));
+    }
+    if (wanted->label_weights)
+        has_memory &= !!(gathering.right = array_alloc(n, RARE_EXPONENTS * k * sizeof *gathering.right));
+    for (size_t i = 0; i < n && has_memory; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        label_shares_add(gathering.share, &problem, n_labels);
+    }
+    enum clv_status status =
+        has_memory ? parallel_for(n, training->n_threads, gather_task, &gathering, err) : fail_memory(err);
+    TRY_IF(wanted->presence,
+           presence_learn(learned->presence,
+                          &(struct presence_examples){gathering.evidence, gathering.is_there, n, n_labels},
+                          training->n_threads, err));
+    if (status == CLV_OK && wanted->label_weights)
+        learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);
+    arrays_free(gathering.evidence, gathering.is_there, gathering.right, gathering.share);
+    return status;
+}
+
+struct extension {
+    struct clv_dataset *dataset;
+    const struct seen *seen;
+    const struct clv_shape *next;
+    int32_t n_new_edge_features;
+};
+
+static enum clv_status extend_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct extension *self = context;
+    struct clv_problem problem = clv_dataset_problem(self->dataset, index);
+    const struct seen *seen = self->seen;
+    struct context made;
+    enum clv_status status = context_init(&made, &problem, seen->marginals + seen->first[index] * seen->n_labels,
+                                          self->next->n_labels, self->n_new_edge_features, err);
+    MUST_IF(status != CLV_OK, fail_within(err, status, clv_dataset_name(self->dataset, index)));
+    dataset_looked_at(self->dataset, &problem);
+    dataset_replace_features(self->dataset, index, &made.problem, made.row, made.index, made.value, made.edge_features);
+    return CLV_OK;
+}
+
+/* All features of context at most, and a copy of those that were in a file. */
+static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_shape *next,
+                                    struct clv_error *err)
+{
+    double bytes = 0, there = memory_available();
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        struct clv_problem problem = clv_dataset_problem(dataset, i);
+        double entry = sizeof *problem.index + sizeof *problem.value;
+        bytes += (double)problem.n_nodes * (double)next->n_labels * sizeof(double);
+        bytes += (double)problem.n_nodes * (double)context_size(next->n_labels) * entry;
+        bytes += dataset->items[i].row ? 0 : (double)(problem.row[problem.n_nodes] - problem.row[0]) * entry;
+    }
+    if (bytes <= there)
+        return CLV_OK;
+    return fail(err, CLV_ERR_MEMORY, "features of a second stage may take %.0f MB of memory, of which there are %.0f",
+                bytes / 1e6, there / 1e6);
+}
+
+/* Features of what was seen behind all items' own. */
+static enum clv_status extend(struct clv_dataset *dataset, const struct seen *seen, const struct clv_shape *first,
+                              const struct clv_shape *next, int n_threads, struct clv_error *err)
+{
+    struct extension extension = {dataset, seen, next, next->n_edge_features - first->n_edge_features};
+    return parallel_for(clv_dataset_size(dataset), n_threads, extend_task, &extension, err);
+}
+
+enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
+                              int n_threads, struct clv_error *err)
+{
+    struct seen seen = {.dataset = dataset, .stage = first};
+    enum clv_status status = check_memory(dataset, next, err);
+    TRY(see_all(&seen, next->n_labels, n_threads, err));
+    TRY(extend(dataset, &seen, &first->shape, next, n_threads, err));
+    seen_release(&seen);
+    return status;
+}
+
+/* The fold with the fewest items. */
+static int32_t smallest_fold(const size_t n_items[STAGE_FOLDS])
+{
+    int32_t smallest = 0;
+    for (int32_t f = 1; f < STAGE_FOLDS; f++)
+        smallest = n_items[f] < n_items[smallest] ? f : smallest;
+    return smallest;
+}
+
+/* fold[n], as many items in each as can be; those of a sequence, and mirror images and their images, are in one; of one
+ * sequence's windows folds are runs. */
+static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *dataset, uint64_t seed,
+                                  struct clv_error *err)
+{
+    size_t n_own = dataset->n - dataset->n_mirrored, n_items[STAGE_FOLDS] = {0};
+    int32_t *order = array_alloc(n_own, sizeof *order);
+    *fold = array_alloc(dataset->n, sizeof **fold);
+    enum clv_status status = order && *fold ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
+        rng_permutation(order, n_own, seed, RNG_STREAM(RNG_FOLD, 1));
+        memset(*fold, -1, dataset->n * sizeof **fold);
+        for (size_t i = 0; i < n_own; i++) {
+            uint64_t sequence = dataset->items[order[i]].sequence;
+            if ((*fold)[order[i]] >= 0)
+                continue;
+            int32_t f =
+                dataset->has_windows && !sequence ? order[i] * STAGE_FOLDS / (int32_t)n_own : smallest_fold(n_items);
+            (*fold)[order[i]] = f;
+            n_items[f]++;
+            for (size_t k = 0; k < n_own && sequence; k++)
+                if ((*fold)[k] < 0 && dataset->items[k].sequence == sequence) {
+                    (*fold)[k] = f;
+                    n_items[f]++;
+                }
+        }
+        if (n_items[0] == n_own)
+            status = fail(err, CLV_ERR_USAGE, "two stages need images of two sequences or more");
+        for (size_t i = 0; i < dataset->n_mirrored; i++)
+            (*fold)[n_own + i] = (*fold)[i];
+    }
+    array_free(order);
+    return status;
+}
+
+enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset *dataset,
+                             const struct clv_learner *learner, const struct clv_training *training,
+                             const struct stages_wanted *wanted, struct clv_error *err)
+{
+    struct clv_training of_first = *training;
+    struct learning learning = {.learner = learner, .training = &of_first};
+    struct stages_learned made = {0};
+    size_t n_taught = training->n_examples + training->n_weak;
+    int32_t *fold = NULL;
+    FAIL_IF(n_taught < (size_t)STAGE_FOLDS, CLV_ERR_USAGE,
+            "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS, n_taught);
+    if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
+        of_first.shape.pairwise = CLV_PAIRWISE_NONE;
+    learning.silent.stop = training->progress ? training->progress->stop : NULL;
+    enum clv_status status = draw_folds(&fold, dataset, training->seed, err);
+    learning.fold = fold;
+    TRY(learn_all(&learning, err));
+    double temperature = 1;
+    TRY(choose_temperature(&temperature, &learning, err));
+    for (size_t f = 0; f <= STAGE_FOLDS; f++)
+        learning.stages[f].temperature = temperature;
+    struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
+    struct seen seen = {.dataset = dataset, .learning = &learning};
+    TRY(check_memory(dataset, &next, err));
+    TRY(see_all(&seen, next.n_labels, training->n_threads, err));
+    TRY(look_at_held_out(&made, &of_first, &seen, wanted, err));
+    TRY_IF(!(made.first = array_zalloc(1, sizeof *made.first)), fail_memory(err));
+    TRY(extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err));
+    seen_release(&seen);
+    if (status == CLV_OK) {
+        *made.first = learning.stages[STAGE_FOLDS];
+        learning.stages[STAGE_FOLDS].w = NULL;
+        *learned = made;
+        made = (struct stages_learned){0};
+    }
+    arrays_free(made.presence, made.first, fold);
+    learning_release(&learning);
+    return status;
+}

@@ -1,0 +1,349 @@
+#include "model/context.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+enum { BINS = 9, MEANS = 3, FRAME = 8, N_EDGE_FEATURES = 2 };
+
+#define CLIP          6.0 /* of log-odds */
+#define FRAME_SPREADS 2.5 /* the frame reaches from the figure's centre */
+#define LEAST_SPREAD  0.01
+#define LEAST_FIGURE  1e-9
+
+/* Smaller means of one of many labels say nothing, and rows stay sparse without them. */
+#define LEAST_MEAN 0.02F
+
+/* Columns of a row: first those of the channel c, then those of the next one, at last the frame's. */
+struct columns {
+    int32_t n_channels;
+    int32_t own, bins, means, around, image; /* of a channel */
+    int32_t channel;                         /* columns of one */
+    int32_t frame, n;
+};
+
+static struct columns columns_of(int32_t n_labels)
+{
+    struct columns at = {.n_channels = n_labels == 2 ? 1 : n_labels, .own = 0, .bins = 1};
+    at.means = at.bins + BINS;
+    at.around = at.means + MEANS;
+    at.image = at.around + AROUND_SIZE;
+    at.channel = at.image + 1;
+    at.frame = at.n_channels * at.channel;
+    at.n = at.frame + (n_labels == 2 ? FRAME * FRAME : 0);
+    return at;
+}
+
+int32_t context_size(int32_t n_labels)
+{
+    return columns_of(n_labels).n;
+}
+
+void context_name(char *name, size_t size, int32_t n_labels, int32_t index)
+{
+    struct columns at = columns_of(n_labels);
+    static const int times[MEANS] = {1, 2, 4};
+    int32_t label = n_labels == 2 ? 1 : index / at.channel, part = index % at.channel;
+    char place[48];
+    if (index >= at.frame)
+        snprintf(name, size, "stage 1: place in the figure, row %d column %d", (index - at.frame) / FRAME,
+                 (index - at.frame) % FRAME);
+    else if (part < at.bins)
+        snprintf(name, size, "stage 1: label %d", label);
+    else if (part < at.means)
+        snprintf(name, size, "stage 1: label %d bin %d", label, part - at.bins);
+    else if (part < at.around)
+        snprintf(name, size, "stage 1: label %d, mean of neighbours, %d times", label, times[part - at.means]);
+    else if (part == at.image)
+        snprintf(name, size, "stage 1: label %d in the image", label);
+    else {
+        around_name(place, sizeof place, part - at.around);
+        snprintf(name, size, "stage 1: label %d %s", label, place);
+    }
+}
+
+int32_t context_edge_size(int32_t n_edge_features, enum clv_pairwise form)
+{
+    return form == CLV_PAIRWISE_POTTS && n_edge_features > 0 ? N_EDGE_FEATURES : 0;
+}
+
+const char *context_edge_name(int32_t index)
+{
+    return index ? "stage 1: likeness times the second feature" : "stage 1: likeness";
+}
+
+void context_release(struct context *self)
+{
+    arrays_free(self->row, self->index, self->value, self->edge_features);
+    *self = (struct context){0};
+}
+
+/* What is computed once for all rows of a problem. */
+struct making {
+    const struct clv_problem *problem;
+    struct columns at;
+    float *value; /* [n_nodes][n_channels] */
+    float *means; /* [MEANS][n_nodes][n_channels] */
+    float *image; /* [n_channels] */
+    struct around around;
+    double centre[2], spread[2]; /* of the figure, by axis */
+};
+
+static void making_release(struct making *self)
+{
+    arrays_free(self->value, self->means, self->image);
+    around_release(&self->around);
+}
+
+/* mean[n][k] over each node's neighbours and, as one of them, itself. */
+static void smooth(float *mean, const float *value, const struct clv_problem *problem, size_t k, int32_t *count)
+{
+    size_t n = (size_t)problem->n_nodes;
+    memcpy(mean, value, n * k * sizeof *mean);
+    for (size_t i = 0; i < n; i++)
+        count[i] = 1;
+    for (int32_t e = 0; e < problem->n_edges; e++) {
+        size_t a = (size_t)problem->edges[e][0], b = (size_t)problem->edges[e][1];
+        for (size_t c = 0; c < k; c++) {
+            mean[a * k + c] += value[b * k + c];
+            mean[b * k + c] += value[a * k + c];
+        }
+        count[a]++;
+        count[b]++;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < k; c++)
+            mean[i * k + c] /= (float)count[i];
+}
+
+static enum clv_status smooth_all(struct making *self, struct clv_error *err)
+{
+    size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
+    float *between = array_alloc(n, k * sizeof *between);
+    int32_t *count = array_alloc(n, sizeof *count);
+    enum clv_status status = between && count ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
+        smooth(self->means, self->value, self->problem, k, count);
+        smooth(self->means + n * k, self->means, self->problem, k, count);
+        smooth(between, self->means + n * k, self->problem, k, count);
+        smooth(self->means + 2 * n * k, between, self->problem, k, count);
+    }
+    arrays_free(between, count);
+    return status;
+}
+
+/* The figure's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
+static void find_frame(struct making *self)
+{
+    const struct clv_problem *problem = self->problem;
+    for (size_t axis = 0; axis < 2 && problem->place; axis++) {
+        double weight = LEAST_FIGURE, sum = 0, square = 0;
+        for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
+            double p = ((double)self->value[i] + 1) / 2, x = (double)problem->place[2 * i + axis], cube = p * p * p;
+            weight += cube;
+            sum += cube * x;
+            square += cube * x * x;
+        }
+        double centre = sum / weight;
+        self->centre[axis] = centre;
+        self->spread[axis] = sqrt(fmax(square / weight - centre * centre, LEAST_SPREAD * LEAST_SPREAD));
+    }
+}
+
+static enum clv_status prepare(struct making *self, const double *marginals, int32_t n_labels, struct clv_error *err)
+{
+    size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
+    self->value = array_alloc(n, k * sizeof *self->value);
+    self->means = array_alloc(n, MEANS * k * sizeof *self->means);
+    self->image = array_zalloc(k, sizeof *self->image);
+    MUST_IF(!self->value || !self->means || !self->image, fail_memory(err));
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < k; c++)
+            self->value[i * k + c] =
+                n_labels == 2 ? (float)(2 * marginals[2 * i + 1] - 1) : (float)marginals[i * k + c];
+    for (size_t c = 0; c < k; c++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += (double)self->value[i * k + c];
+        self->image[c] = (float)(sum / (double)n);
+    }
+    enum clv_status status = smooth_all(self, err);
+    TRY_IF(self->problem->place, around_init(&self->around, self->value, self->at.n_channels, self->problem->place,
+                                             self->problem->n_nodes, err));
+    if (n_labels == 2)
+        find_frame(self);
+    return status;
+}
+
+/* A value in +-CLIP is shared by the two bins whose centres are around it. */
+static void put_bins(float *bins, double p)
+{
+    p = fmin(fmax(p, 1e-4), 1 - 1e-4);
+    float value = (float)fmin(fmax(portable_log(p / (1 - p)), -CLIP), CLIP);
+    float at = (value + (float)CLIP) / (2 * (float)CLIP) * (BINS - 1);
+    int low = int32_within((double)at, 0, BINS - 2);
+    bins[low] = (float)(low + 1) - at;
+    bins[low + 1] = at - (float)low;
+}
+
+static void put_frame(float *frame, const struct making *self, size_t node)
+{
+    float share[2];
+    int low[2];
+    for (int axis = 0; axis < 2; axis++) {
+        double at = ((double)self->problem->place[2 * node + (size_t)axis] - self->centre[axis]) / self->spread[axis];
+        double u = (fmin(fmax(at / FRAME_SPREADS, -1), 1) + 1) / 2 * (FRAME - 1);
+        low[axis] = int32_within(u, 0, FRAME - 2);
+        share[axis] = (float)(u - low[axis]);
+    }
+    float *cell = frame + low[1] * FRAME + low[0];
+    cell[0] = (1 - share[0]) * (1 - share[1]);
+    cell[1] = share[0] * (1 - share[1]);
+    cell[FRAME] = (1 - share[0]) * share[1];
+    cell[FRAME + 1] = share[0] * share[1];
+}
+
+static void fill_row(float *row, struct making *self, size_t i)
+{
+    const struct columns *at = &self->at;
+    size_t k = (size_t)at->n_channels, n = (size_t)self->problem->n_nodes;
+    bool has_place = self->problem->place != NULL;
+    memset(row, 0, (size_t)at->n * sizeof *row);
+    if (has_place)
+        around_fill(&self->around, i);
+    for (size_t c = 0; c < k; c++) {
+        float *channel = row + c * (size_t)at->channel, own = self->value[i * k + c];
+        channel[at->own] = own;
+        if (k == 1 || own >= LEAST_MEAN)
+            put_bins(channel + at->bins, k == 1 ? ((double)own + 1) / 2 : (double)own);
+        for (size_t m = 0; m < MEANS; m++)
+            channel[(size_t)at->means + m] = self->means[(m * n + i) * k + c];
+        for (size_t s = 0; s < AROUND_SIZE && has_place; s++)
+            channel[(size_t)at->around + s] = self->around.means[s * k + c];
+        channel[at->image] = self->image[c];
+        for (size_t s = 0; s < (size_t)at->channel && k > 1; s++)
+            if (channel[s] < LEAST_MEAN)
+                channel[s] = 0;
+    }
+    if (k == 1 && has_place)
+        put_frame(row + at->frame, self, i);
+}
+
+static enum clv_status fill_rows(struct context *self, struct making *making, struct clv_error *err)
+{
+    const struct clv_problem *problem = making->problem;
+    size_t n = (size_t)problem->n_nodes, size = (size_t)making->at.n, at = 0;
+    size_t n_entries = (size_t)(problem->row[n] - problem->row[0]), capacity = 0;
+    float *row = array_alloc(size, sizeof *row);
+    self->row = array_alloc(n + 1, sizeof *self->row);
+    enum clv_status status = row && self->row ? CLV_OK : fail_memory(err);
+    const struct array_part entries[] = {{&self->value, sizeof(float)}, {&self->index, sizeof(int32_t)}};
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        size_t own = (size_t)(problem->row[i + 1] - problem->row[i]);
+        if (array_reserve_all(entries, 2, &capacity, at + own + size + (i ? 0 : n_entries))) {
+            status = fail_memory(err);
+            break;
+        }
+        self->row[i] = (int64_t)at;
+        memcpy(self->index + at, problem->index + problem->row[i], own * sizeof *self->index);
+        memcpy(self->value + at, problem->value + problem->row[i], own * sizeof *self->value);
+        at += own;
+        fill_row(row, making, i);
+        for (size_t s = 0; s < size; s++)
+            if (row[s] != 0) {
+                self->index[at] = problem->n_features + (int32_t)s;
+                self->value[at++] = row[s];
+            }
+    }
+    if (status == CLV_OK)
+        self->row[n] = (int64_t)at;
+    array_free(row);
+    return status;
+}
+
+static enum clv_status fill_edges(struct context *self, const struct clv_problem *problem, const double *marginals,
+                                  int32_t n_labels, int32_t n_more, struct clv_error *err)
+{
+    size_t p = (size_t)problem->n_edge_features, q = p + (size_t)n_more, k = (size_t)n_labels;
+    self->edge_features = array_alloc((size_t)problem->n_edges, q * sizeof *self->edge_features);
+    MUST_IF(!self->edge_features, fail_memory(err));
+    for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
+        const float *from = problem->edge_features + e * p;
+        float *to = self->edge_features + e * q;
+        const double *a = marginals + (size_t)problem->edges[e][0] * k,
+                     *b = marginals + (size_t)problem->edges[e][1] * k;
+        double apart = 0;
+        for (size_t c = 0; c < k; c++)
+            apart += fabs(a[c] - b[c]) / 2;
+        memcpy(to, from, p * sizeof *to);
+        to[p] = (float)fmax(1 - apart, 0);
+        to[p + 1] = to[p] * from[p > 1];
+    }
+    return CLV_OK;
+}
+
+enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
+                             int32_t n_labels, int32_t n_edge_features, struct clv_error *err)
+{
+    struct making making = {.problem = problem, .at = columns_of(n_labels)};
+    *self = (struct context){.problem = *problem};
+    enum clv_status status = prepare(&making, marginals, n_labels, err);
+    TRY(fill_rows(self, &making, err));
+    TRY_IF(n_edge_features, fill_edges(self, problem, marginals, n_labels, n_edge_features, err));
+    making_release(&making);
+    if (status != CLV_OK) {
+        context_release(self);
+        return status;
+    }
+    self->problem.n_features += making.at.n;
+    self->problem.row = self->row;
+    self->problem.index = self->index;
+    self->problem.value = self->value;
+    if (n_edge_features) {
+        self->problem.n_edge_features += n_edge_features;
+        self->problem.edge_features = self->edge_features;
+    }
+    return CLV_OK;
+}
+
+enum { N_OWN = 3 };
+
+static const double LEAST = 1e-4;    /* of probabilities, so that log-odds are finite */
+static const double SCALE = 1 / 3.0; /* of log-odds, so that rows' numbers are about as large as 1 */
+
+void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels)
+{
+    size_t k = (size_t)n_labels, n = n_nodes > 0 ? (size_t)n_nodes : 0;
+    for (size_t l = 0; l < k; l++) {
+        double sum = 0, most = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += marginals[i * k + l];
+            most = fmax(most, marginals[i * k + l]);
+        }
+        evidence[l] = n ? sum / (double)n : 0;
+        evidence[k + l] = most;
+    }
+}
+
+int32_t evidence_size(int32_t n_labels)
+{
+    return N_OWN + n_labels;
+}
+
+static double log_odds(double p)
+{
+    p = fmin(fmax(p, LEAST), 1 - LEAST);
+    return SCALE * portable_log(p / (1 - p));
+}
+
+void evidence_row(double *row, const double *evidence, int32_t n_labels, int32_t label)
+{
+    row[0] = 1;
+    row[1] = log_odds(evidence[label]);
+    row[2] = log_odds(evidence[n_labels + label]);
+    for (int32_t l = 0; l < n_labels; l++)
+        row[N_OWN + l] = sqrt(evidence[l]);
+}

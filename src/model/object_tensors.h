@@ -1,0 +1,23 @@
+#ifndef MODEL_OBJECT_TENSORS_H
+#define MODEL_OBJECT_TENSORS_H
+
+#include <stdbool.h>
+
+#include "cleave/model.h"
+#include "object/object.h"
+
+/* What a model has learned of objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels and
+ * of that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
+ * [copies][weights], and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
+
+enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* Whether a model has learned of objects. */
+bool learned_objects_are_there(const struct clv_model *model);
+
+/* *objects is a view of the model's tensors, not to be released. CLV_ERR_DATA for tensors that are not as above. */
+enum clv_status learned_objects_view(struct object_model *objects, const struct clv_model *model,
+                                     struct clv_error *err) CLV_CHECK;
+
+#endif

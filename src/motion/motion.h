@@ -1,0 +1,28 @@
+#ifndef MOTION_MOTION_H
+#define MOTION_MOTION_H
+
+#include "cleave/image.h"
+
+/* Where the pixels of one frame are in another: dense inverse search (Kroeger, Timofte, Dai, Van Gool: Fast optical
+ * flow using dense inverse search, 2016), patches matched from coarse to fine and the better of their neighbours'
+ * matches tried, too. */
+
+#define MOTION_MAX_LEVELS 8
+
+/* A frame's lightness at full size and halved again and again. */
+struct motion_pyramid {
+    int32_t n_levels, width[MOTION_MAX_LEVELS], height[MOTION_MAX_LEVELS];
+    float *level[MOTION_MAX_LEVELS]; /* [height][width] 0..255 */
+};
+
+/* Image of 3 channels. *self is only written to. O(pixels). */
+enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct clv_image *image,
+                                    struct clv_error *err) CLV_CHECK;
+void motion_pyramid_release(struct motion_pyramid *self);
+
+/* Pixel (x, y) of `from` is at (x + flow[y][x][0], y + flow[y][x][1]) of `to`, a frame of the same size:
+ * flow[height][width][2]. The same on every machine. O(pixels), 8 bytes a pixel. */
+enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, const struct motion_pyramid *to,
+                                struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,279 @@
+#include "pixel_net/pixel_net.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define N_BINS       256
+#define MAX_DISTANCE 15
+
+void pixel_bank_release(struct pixel_bank *self)
+{
+    array_free(self->planes);
+    *self = (struct pixel_bank){0};
+}
+
+void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n)
+{
+    size_t n_pixels = (size_t)self->width * (size_t)self->height;
+    for (size_t k = 0; k < (size_t)self->n_planes; k++)
+        memcpy(x + k * stride, self->planes + k * n_pixels + pixel, n * sizeof *x);
+}
+
+/* Planes as they are filled, and scratch. */
+struct filling {
+    struct pixel_bank *bank;
+    size_t n_pixels;
+    float *scratch[4];
+    int32_t *sides;
+};
+
+static float *next_plane(struct filling *self)
+{
+    return self->bank->planes + (size_t)self->bank->n_planes++ * self->n_pixels;
+}
+
+static enum clv_status smooth(float *out, const float *in, double deviation, const struct filling *self,
+                              struct clv_error *err)
+{
+    return filter_gauss(out, in, self->bank->width, self->bank->height, deviation, err);
+}
+
+/* Lightness, from its 1st to its 99.7th hundredth; red and blue against green, 0..1. */
+static void fill_channels(float *light, float *red, float *blue, const struct clv_image *image)
+{
+    size_t n = (size_t)image->width * (size_t)image->height, count[3 * 255 + 1] = {0}, seen = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        count[rgb[0] + rgb[1] + rgb[2]]++;
+        red[i] = (float)(rgb[0] - rgb[1]) / 255;
+        blue[i] = (float)(rgb[2] - rgb[1]) / 255;
+    }
+    int low = -1, high = 0;
+    for (int v = 0; v <= 3 * 255; v++) {
+        seen += count[v];
+        low = low < 0 && (double)seen > .01 * (double)n ? v : low;
+        high = count[v] && (double)(seen - count[v]) < .997 * (double)n ? v : high;
+    }
+    double range = fmax(high - low, .02 * 3 * 255);
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        light[i] = (float)((rgb[0] + rgb[1] + rgb[2] - low) / range);
+    }
+}
+
+/* The threshold between the two classes of values that differ most (Otsu 1979). */
+static float otsu(const float *values, size_t n)
+{
+    size_t count[N_BINS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        float bin = (values[i] + .5F) * (N_BINS / 2.5F);
+        count[int32_within((double)bin, 0, N_BINS - 1)]++;
+    }
+    double sum = 0, below = 0, sum_below = 0, best = -1;
+    int at = 0;
+    for (int b = 0; b < N_BINS; b++)
+        sum += (double)count[b] * b;
+    for (int b = 0; b < N_BINS; b++) {
+        below += (double)count[b];
+        sum_below += (double)count[b] * b;
+        double above = (double)n - below;
+        if (below < 1 || above < 1)
+            continue;
+        double difference = (sum - sum_below) / above - sum_below / below;
+        if (below * above * difference * difference > best) {
+            best = below * above * difference * difference;
+            at = b + 1;
+        }
+    }
+    return (float)at * 2.5F / N_BINS - .5F;
+}
+
+/* The eigenvalues of [[a, c], [c, b]] in every pixel, the greater first. */
+static void eigenvalues(float *greater, float *less, const float *a, const float *b, const float *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float mean = (a[i] + b[i]) / 2, half = (a[i] - b[i]) / 2, root = sqrtf(half * half + c[i] * c[i]);
+        greater[i] = mean + root;
+        less[i] = mean - root;
+    }
+}
+
+/* The derivatives of a map at one scale: `order` 1 their products, 2 the second ones. slope may be NULL. */
+static void derive(const struct filling *self, float *slope, const float *map, float scale, int order)
+{
+    int32_t width = self->bank->width, height = self->bank->height;
+    float *xx = self->scratch[0], *yy = self->scratch[1], *xy = self->scratch[2];
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++) {
+            int32_t left = x > 0 ? x - 1 : x, right = x + 1 < width ? x + 1 : x;
+            const float *up = map + (size_t)(y > 0 ? y - 1 : y) * (size_t)width;
+            const float *row = map + (size_t)y * (size_t)width;
+            const float *down = map + (size_t)(y + 1 < height ? y + 1 : y) * (size_t)width;
+            size_t at = (size_t)y * (size_t)width + (size_t)x;
+            float dx = scale * (row[right] - row[left]) / 2, dy = scale * (down[x] - up[x]) / 2;
+            if (slope)
+                slope[at] = sqrtf(dx * dx + dy * dy);
+            xx[at] = order == 2 ? scale * scale * (row[right] + row[left] - 2 * row[x]) : dx * dx;
+            yy[at] = order == 2 ? scale * scale * (down[x] + up[x] - 2 * row[x]) : dy * dy;
+            xy[at] = order == 2 ? scale * scale * (down[right] - down[left] - up[right] + up[left]) / 4 : dx * dy;
+        }
+}
+
+/* The curvatures of a smoothed map. */
+static void fill_second(struct filling *self, const float *map, float scale)
+{
+    float *high = next_plane(self), *low = next_plane(self);
+    derive(self, NULL, map, scale, 2);
+    eigenvalues(high, low, self->scratch[0], self->scratch[1], self->scratch[2], self->n_pixels);
+}
+
+/* The slope of the smoothed lightness, its curvatures, and the structure tensor's eigenvalues, at one scale. */
+static enum clv_status fill_derivatives(struct filling *self, const float *smoothed, float scale, struct clv_error *err)
+{
+    float *slope = next_plane(self);
+    fill_second(self, smoothed, scale);
+    derive(self, slope, smoothed, scale, 1);
+    for (int k = 0; k < 3; k++)
+        MUST(smooth(self->scratch[k], self->scratch[k], 2 * scale, self, err));
+    float *along = next_plane(self), *across = next_plane(self);
+    eigenvalues(along, across, self->scratch[0], self->scratch[1], self->scratch[2], self->n_pixels);
+    for (size_t i = 0; i < self->n_pixels; i++) {
+        along[i] = sqrtf(fmaxf(along[i], 0));
+        across[i] = sqrtf(fmaxf(across[i], 0));
+    }
+    return CLV_OK;
+}
+
+/* The distance to the other side of `sides`, less than 0 where it is 0. */
+static void fill_distance(float *distance, const struct filling *self)
+{
+    filter_distance(distance, self->sides, self->bank->width, self->bank->height, MAX_DISTANCE);
+    for (size_t i = 0; i < self->n_pixels; i++)
+        distance[i] = self->sides[i] ? distance[i] : -distance[i];
+}
+
+/* Where a pixel's lightness is between the least and the greatest around it, and how far these are apart. */
+static enum clv_status fill_ranks(struct filling *self, const float *smoothed, int32_t radius, struct clv_error *err)
+{
+    float *rank = next_plane(self), *range = next_plane(self), *high = self->scratch[0], *low = self->scratch[1];
+    enum clv_status status = filter_extremes(high, low, smoothed, self->bank->width, self->bank->height, radius, err);
+    TRY(smooth(high, high, radius / 3., self, err));
+    TRY(smooth(low, low, radius / 3., self, err));
+    for (size_t i = 0; status == CLV_OK && i < self->n_pixels; i++) {
+        range[i] = high[i] - low[i];
+        rank[i] = (smoothed[i] - low[i]) / (range[i] + .05F);
+    }
+    return status;
+}
+
+static enum clv_status fill(struct filling *self, const struct clv_image *image, struct clv_error *err)
+{
+    size_t n = self->n_pixels;
+    float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
+    fill_channels(light, chroma[0], chroma[1], image);
+    enum clv_status status = CLV_OK;
+    float *smoothed[5] = {0};
+    for (int k = 0; k < 5 && status == CLV_OK; k++)
+        status = smooth(smoothed[k] = next_plane(self), light, 1 << k, self, err);
+    for (int k = 0; k < 6 && status == CLV_OK; k++)
+        status = smooth(next_plane(self), chroma[k % 2], 1 << k / 2, self, err);
+    for (int k = 0; k < 3 && status == CLV_OK; k++)
+        status = fill_derivatives(self, smoothed[k], (float)(1 << k), err);
+    for (int k = 0; k < 3 && status == CLV_OK; k++)
+        status = fill_ranks(self, smoothed[0], (4 << k) - 1, err);
+    if (status != CLV_OK)
+        return status;
+    float threshold = otsu(smoothed[0], n), *distance = next_plane(self);
+    for (size_t i = 0; i < n; i++)
+        self->sides[i] = smoothed[0][i] > threshold;
+    fill_distance(distance, self);
+    return status;
+}
+
+static enum clv_status filling_init(struct filling *self, struct pixel_bank *bank, struct clv_error *err)
+{
+    size_t n = (size_t)bank->width * (size_t)bank->height;
+    *self = (struct filling){.bank = bank, .n_pixels = n};
+    self->sides = array_alloc(n, sizeof *self->sides);
+    self->scratch[0] = array_alloc(n, 4 * sizeof(float));
+    for (int k = 1; k < 4 && self->scratch[0]; k++)
+        self->scratch[k] = self->scratch[0] + (size_t)k * n;
+    return self->sides && self->scratch[0] ? CLV_OK : fail_memory(err);
+}
+
+static void filling_release(struct filling *self)
+{
+    arrays_free(self->scratch[0], self->sides);
+}
+
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, struct clv_error *err)
+{
+    struct pixel_bank made = {.width = image->width, .height = image->height};
+    struct filling filling;
+    enum clv_status status = filling_init(&filling, &made, err);
+    made.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *made.planes);
+    TRY(made.planes ? fill(&filling, image, err) : fail_memory(err));
+    filling_release(&filling);
+    DELIVER(self, made, pixel_bank_release(&made));
+    return status;
+}
+
+/* Where the lightness lies between the mean of the ground and that of objects, both weighted by the distance and by how
+ * probable each is, and how far these are apart. */
+static enum clv_status fill_contrast(struct filling *self, const float *ground, double deviation, struct clv_error *err)
+{
+    const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */
+    float *apart = next_plane(self), *place = next_plane(self);
+    float *share = self->scratch[0], *of_ground = self->scratch[1], *of_all = self->scratch[2];
+    for (size_t i = 0; i < self->n_pixels; i++)
+        of_ground[i] = ground[i] * light[i];
+    MUST(smooth(share, ground, deviation, self, err));
+    MUST(smooth(of_ground, of_ground, deviation, self, err));
+    MUST(smooth(of_all, light, deviation, self, err));
+    for (size_t i = 0; i < self->n_pixels; i++) {
+        float below = of_ground[i] / (share[i] + .01F), above = (of_all[i] - of_ground[i]) / (1.01F - share[i]);
+        apart[i] = above - below;
+        float at = (light[i] - below) * apart[i] / (apart[i] * apart[i] + .001F);
+        place[i] = at < -2 ? -2 : at > 3 ? 3 : at;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status fill_context(struct filling *self, const float *probability, struct clv_error *err)
+{
+    size_t n = self->n_pixels;
+    const float *maps[2] = {probability + OBJECT_GROUND * n, probability + OBJECT_CORE * n};
+    float *core = NULL, *smoothed = self->scratch[3];
+    for (int k = 0; k < 2; k++)
+        memcpy(next_plane(self), maps[k], n * sizeof *smoothed);
+    for (int k = 0; k < 2; k++)
+        for (int scale = 2; scale <= 8; scale *= 2) {
+            float *plane = next_plane(self);
+            core = k == 1 && scale == 2 ? plane : core;
+            MUST(smooth(plane, maps[k], scale, self, err));
+        }
+    fill_second(self, core, 2);
+    MUST(smooth(smoothed, maps[0], 1, self, err));
+    fill_second(self, smoothed, 1);
+    float *distance = next_plane(self), *share = next_plane(self), *most = self->scratch[0];
+    for (size_t i = 0; i < n; i++)
+        self->sides[i] = maps[0][i] < .5F;
+    fill_distance(distance, self);
+    MUST(filter_extremes(most, self->scratch[1], distance, self->bank->width, self->bank->height, 7, err));
+    for (size_t i = 0; i < n; i++)
+        share[i] = distance[i] / ((most[i] > 0 ? most[i] : 0) + 1);
+    for (int deviation = 4; deviation <= 16; deviation *= 2)
+        MUST(fill_contrast(self, maps[0], deviation, err));
+    return CLV_OK;
+}
+
+enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability, struct clv_error *err)
+{
+    struct filling filling;
+    enum clv_status status = filling_init(&filling, self, err);
+    TRY(fill_context(&filling, probability, err));
+    filling_release(&filling);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* Small networks that tell classes of pixels apart, and the filters that they look at. Read pixel_bank.c (inputs), then
+ * pixel_net.c. */
+#ifndef PIXEL_NET_PIXEL_NET_H
+#define PIXEL_NET_PIXEL_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleave/image.h"
+#include "cleave/status.h"
+
+/* Filters of planes[height][width]: what lies past the border is the nearest pixel within. */
+
+/* out = in smoothed by a Gaussian of that deviation in pixels, cut off at three deviations. out may be in. O(pixels x
+ * deviation). */
+enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
+                             struct clv_error *err) CLV_CHECK;
+
+/* The greatest and the least value of the square of side 2 radius + 1 around each pixel. O(pixels x radius). */
+enum clv_status filter_extremes(float *greatest, float *least, const float *in, int32_t width, int32_t height,
+                                int32_t radius, struct clv_error *err) CLV_CHECK;
+
+/* distance[height][width] to the nearest pixel of another value, 1 next to one, steps of 1 and sqrt 2 (Borgefors 1986);
+ * no more than `most`. O(pixels). */
+void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most);
+
+/* Classes of pixels, such as the ground, the rim and the core of objects, told apart by small networks of one hidden
+ * layer, whose probabilities are averaged. One alone is nearly as good where training and images are alike, and worse
+ * where they are not. */
+
+enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
+enum {
+    PIXEL_NET_HIDDEN = 32,
+    PIXEL_NET_INPUTS = 98, /* PIXEL_BANK_SIZE and two of each class */
+    PIXEL_NET_CLASSES = 32,
+    PIXEL_NET_AT_ONCE = 32 /* pixels */
+};
+
+struct pixel_net {
+    int32_t n_inputs, n_classes, n_copies;
+    float *standard; /* [2][n_inputs]: mean, 1 / standard deviation */
+    float *weights;  /* [n_copies][pixel_net_size] */
+};
+size_t pixel_net_size(int32_t n_inputs, int32_t n_classes); /* weights of a copy */
+void pixel_net_release(struct pixel_net *self);
+
+struct pixel_net_examples {
+    const float *inputs;    /* [n][n_inputs] */
+    const uint8_t *classes; /* [n] */
+    const float *weights;   /* [n] about 1 on average, or NULL: all 1 */
+    size_t n;
+    int32_t n_inputs, n_classes;
+};
+
+/* Learns n_copies: the weighted mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in 8 passes of batches
+ * of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
+enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
+                                uint64_t seed, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
+/* probability[n_classes][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
+ * their place. */
+void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
+
+/* What small networks look at in each pixel to tell the ground, the rim and the core of objects: responses of filters
+ * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma;
+ * then the context (Tu & Bai 2010): what a first network says around the pixel, and where the pixel's lightness lies
+ * between those of the ground and of the objects near it. */
+
+enum {
+    PIXEL_BANK_SIZE = 34,
+    PIXEL_CONTEXT_SIZE = PIXEL_BANK_SIZE + 20,
+};
+
+struct pixel_bank {
+    int32_t width, height, n_planes;
+    float *planes; /* [n_planes][height][width] */
+};
+
+/* Of an image of 3 channels. About 200 bytes a pixel, and O(pixels). */
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
+                                struct clv_error *err) CLV_CHECK;
+void pixel_bank_release(struct pixel_bank *self);
+
+/* Adds the planes of the context, of probability[OBJECT_CLASSES][height][width]. O(pixels). */
+enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* x[n_planes][stride] of n <= stride pixels from `pixel` on. */
+void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n);
+
+#endif

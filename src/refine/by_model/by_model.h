@@ -1,0 +1,188 @@
+/* Borders at pixels by what a model has learned of them: its node scores, colours, maps of networks, and a small network
+ * of pixels. Read segmented_refine (pixel_scores.c) first. */
+#ifndef REFINE_BY_MODEL_BY_MODEL_H
+#define REFINE_BY_MODEL_BY_MODEL_H
+
+#include <stdbool.h>
+
+#include "cleave/features.h"
+#include "cleave/model.h"
+#include "cleave/oracle.h"
+#include "cleave/refine.h"
+#include "data/maps/maps.h"
+#include "feature/example/example.h"
+#include "model/model.h"
+#include "pixel_net/pixel_net.h"
+
+/* How a model refines the pixels of images: learned (refining_learn.c) with maps or two stages, kept in the model. */
+
+/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and,
+ * of models that have the network's tensors beside it, the network's weight. */
+#define REFINING      "refining"
+#define REFINING_FREE (7 + 3 * CLV_MAX_MAPS) /* numbers at most */
+enum { REFINING_COPIES = 3 };                /* of the network */
+
+/* Of two labels that a cut finds, the score of label 1 against label 0 is
+ *     bias + prior * nodes + overall * colours + nearby * colours nearby + net_weight * network
+ *          + sum_m <maps[m], the map's three terms>
+ * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
+ * times what map m says beyond the pixel's node is a part. */
+struct refining {
+    bool is_learned;
+    struct clv_refine_options options;
+    double bias, maps[CLV_MAX_MAPS][3], net_weight;
+    struct pixel_net net; /* weights NULL: none; a view of a model's, pixel_net_release what was learned */
+};
+
+/* Two labels that a cut finds: pixels have scores. Others vote. */
+static inline bool refining_is_cut(const struct clv_model *model)
+{
+    return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
+}
+
+#define REFINING_NETWORK "refining.network" /* the tensor's name */
+
+static inline bool refining_has_net(const struct clv_model *model)
+{
+    return model->n_extra && clv_model_attached(model, REFINING_NETWORK);
+}
+
+/* Whether refined labels are a network's alone: what the model itself would choose is not asked for. */
+bool refining_is_by_net(const struct clv_model *model);
+
+/* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where
+ * a network of pixels is wanted. */
+bool refining_is_learned(const struct clv_model *model, bool wants_net);
+
+/* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
+ * CLV_ERR_DATA if the model's tensor is not as above. */
+enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
+                                  const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
+enum clv_status refining_attach(struct clv_model *model, const struct refining *refining,
+                                struct clv_error *err) CLV_CHECK;
+
+/* What is known of the pixels of an image whose labels vote before they are labelled anew: what the nodes under them
+ * say, and what the image's maps say of a pixel beyond what they say of its node on average. */
+
+struct segmented;
+struct evidence {
+    int32_t n_labels, n_maps;
+    size_t n, plane;  /* pixels, and n_labels times as many */
+    float *nodes;     /* [plane] votes */
+    float *maps;      /* [n_maps][plane]; NULL without maps */
+    uint8_t *is_open; /* [n_labels] labels of a node, and those that a map says most of somewhere */
+};
+void evidence_release(struct evidence *self);
+
+/* y is the labelling of the example's nodes; labels[height][width] are voted on anew. maps[n_maps of the recipe]. */
+enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
+                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
+                              struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width], as painted, are refined. */
+/* The same of models with a network, by what it says of pixels; labels[height][width] become the likeliest ones. */
+enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
+                                struct clv_error *err) CLV_CHECK;
+
+enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
+                                const struct refining *refining, struct clv_error *err) CLV_CHECK;
+
+/* What separates figure from ground at each pixel of a segmented image of two labels, one plane of numbers after the
+ * other: what the model says of the pixel's node, what its colour says, what maps say. */
+
+/* An image whose nodes a model has labelled. */
+struct segmented {
+    const struct clv_image *image;
+    const struct clv_example *example;
+    const int32_t *y;              /* the labelling of the example's nodes, by a cut: what the oracle found last */
+    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels; no use, as y, where
+                                    * refining_is_by_net */
+    const struct map_reader *maps; /* [n_maps of the recipe] */
+    const struct clv_model *model;
+    struct clv_oracle *oracle;
+    const double *margin;        /* of the nodes as clv_oracle_margins has them; NULL: the oracle is asked */
+    const double *marginals;     /* [nodes][n_labels] for the network of labels that vote; NULL: asked of the problem */
+    const struct pixel_net *net; /* or NULL */
+};
+
+enum {
+    TERM_NODES,   /* clv_refine_prior */
+    TERM_COLOURS, /* of all of the image: fine_colours.c */
+    TERM_NEARBY,  /* near_colours.c, by the painted labels */
+    TERM_NET,     /* log-odds by a small network (pixel_look.c), if there is one */
+    TERM_MAPS,    /* the first map's margin, then the same blurred a little and a lot, then the next map's */
+    TERMS_A_MAP = 3,
+    MOST_TERMS = TERM_MAPS + TERMS_A_MAP * CLV_MAX_MAPS
+};
+
+typedef void pixel_term_use(void *context, int32_t term, const float *plane);
+
+/* Hands over plane[height][width] of each term but the network's in turn. The colours nearby are left out if not asked
+ * for: clv_refine adds them by itself. Memory: that of two planes, and the maps'. */
+enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
+                            struct clv_error *err) CLV_CHECK;
+
+/* What a small network looks at in each pixel of a segmented image at its working size, to say which class it is of:
+ * filters of the image (pixel_bank.c); of labels that a cut finds, what the model says around the pixel, and the
+ * pixel's other terms; of others the marginals of its node, and these around it. */
+struct pixel_look {
+    struct pixel_bank bank;
+    size_t n;      /* pixels of the working size */
+    int32_t n_own; /* planes besides the bank's */
+    float *own;    /* [n_own][n]: the terms, 3 + 3 maps; or [2 scales][n_labels] */
+};
+int32_t pixel_look_inputs(const struct clv_model *model);
+int32_t pixel_look_classes(const struct clv_model *model); /* OBJECT_CLASSES; of labels that vote, these */
+void pixel_look_release(struct pixel_look *self);
+
+/* O(pixels), about 230 bytes a working pixel, and 8 a label that votes. */
+enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
+                                struct clv_error *err) CLV_CHECK;
+
+/* x[pixel_look_inputs][stride] of n <= stride pixels from `pixel` on. */
+void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n);
+
+/* votes[n_labels][height][width] = the probabilities by segmented->net of labels that vote. */
+enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
+
+/* pixel_terms, and the network's if there is one: its log-odds, of an image larger than the working size between pixels
+ * of that. */
+enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
+                                struct clv_error *err) CLV_CHECK;
+
+/* What a map says for one label against the other, at the map's own resolution. */
+
+/* The weight that the model gives a channel's mean in the score of a label's row, for values as map_ready.c makes
+ * them. */
+double map_margin_weight(const struct clv_model *model, int32_t map, size_t row, int32_t channel);
+
+/* *margin, one channel, owns its values: label 1 against label 0; of probabilities their log-odds, of features the
+ * model's own score of them. For models of two labels. Errors: as map_ready_channel. */
+enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
+                           const struct clv_model *model, struct clv_error *err) CLV_CHECK;
+
+/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c, cut anew with the colours nearby. */
+
+/* score[height][width] of label 1 against label 0, without the colours nearby. */
+enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
+                             struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width], as painted, are refined by scores. */
+enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
+                                    const struct refining *refining, struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width], as painted, are refined: by clv_refine for two labels that the model finds by a cut, by
+ * clv_refine_labels for others; with maps, or where the model has learned it, as struct refining says. self->painted
+ * may be the labels. options NULL: the defaults. */
+enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
+                                 const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width] of an image from the labels y of its nodes: superpixels are painted, patches vote. */
+static inline enum clv_status labelled_image_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y,
+                                                   int32_t n_labels, struct clv_error *err)
+{
+    return example->grid.n_rows ? clv_example_vote(labels, NULL, example, y, n_labels, err)
+                                : clv_example_paint(labels, example, y, err);
+}
+
+#endif

@@ -1,0 +1,238 @@
+#include "refine/by_model/by_model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "data/maps/maps.h"
+#include "feature/blocks/blocks.h"
+
+#define LEAST_VOTE 1e-6F /* of a pixel's own label, which must have one */
+
+void evidence_release(struct evidence *self)
+{
+    arrays_free(self->nodes, self->maps, self->is_open);
+    *self = (struct evidence){0};
+}
+
+/* planes[2][n]: how probable each of two labels is. */
+static enum clv_status say_two(float *planes, const struct map_grid *grid, const struct map_reader *map, int32_t index,
+                               const struct clv_model *model, size_t n, struct clv_error *err)
+{
+    struct clv_map margin = {0};
+    MUST(map_margin(&margin, map, index, model, err));
+    map_sample(planes + n, grid, margin.values);
+    clv_map_release(&margin);
+    for (size_t p = 0; p < n; p++) {
+        planes[n + p] = 1 / (1 + portable_expf(-planes[n + p]));
+        planes[p] = 1 - planes[n + p];
+    }
+    return CLV_OK;
+}
+
+/* planes[n_labels][n] of scores become probabilities. */
+static void make_probable(float *planes, size_t n_labels, bool is_probability, size_t n)
+{
+    for (size_t p = 0; p < n; p++) {
+        float sum = 0, largest = planes[p];
+        for (size_t a = 1; a < n_labels && !is_probability; a++)
+            largest = fmaxf(largest, planes[a * n + p]);
+        for (size_t a = 0; a < n_labels; a++) {
+            float score = planes[a * n + p];
+            planes[a * n + p] = is_probability ? 1 / (1 + portable_expf(-score)) : portable_expf(score - largest);
+            sum += planes[a * n + p];
+        }
+        for (size_t a = 0; a < n_labels; a++)
+            planes[a * n + p] /= sum;
+    }
+}
+
+/* planes[n_labels][n]: how probable each label is; nothing where a map does not distinguish labels. */
+static enum clv_status say_labels(float *planes, const struct map_grid *grid, const struct map_reader *map,
+                                  int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
+{
+    struct map_ready ready = {0};
+    const float *channel;
+    float *plane = NULL;
+    size_t n_labels = (size_t)model->shape.n_labels;
+    bool is_probability = model->recipe.maps[index].kind != CLV_MAP_FEATURES;
+    enum clv_status status = map_ready_init(&ready, map, &model->recipe.maps[index], err);
+    if (status != CLV_OK || (is_probability && (size_t)ready.n_channels != n_labels))
+        goto done;
+    plane = array_alloc(n, sizeof *plane);
+    if (!plane)
+        status = fail_memory(err);
+    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+        status = map_ready_channel(&channel, &ready, c, err);
+        if (status != CLV_OK)
+            break;
+        map_sample(plane, grid, channel);
+        for (size_t a = is_probability ? (size_t)c : 0; a < (is_probability ? (size_t)c + 1 : n_labels); a++) {
+            double weight = is_probability ? 1 : map_margin_weight(model, index, a, c);
+            for (size_t p = 0; p < n; p++)
+                planes[a * n + p] += (float)(weight * (double)plane[p]);
+        }
+    }
+    if (status == CLV_OK)
+        make_probable(planes, n_labels, is_probability, n);
+done:
+    array_free(plane);
+    map_ready_release(&ready);
+    return status;
+}
+
+/* Takes the mean over its node from each pixel of a plane. sums[n_nodes][2] is scratch. */
+static void leave_beyond_nodes(float *plane, double (*sums)[2], const struct clv_example *example,
+                               const int32_t *columns)
+{
+    const struct clv_superpixels *nodes = &example->superpixels;
+    for (int32_t i = 0; i < nodes->n; i++)
+        sums[i][0] = sums[i][1] = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t y = 0; y < example->height; y++) {
+            const int32_t *row =
+                nodes->labels + (size_t)working_coordinate(y, example->height, nodes->height) * (size_t)nodes->width;
+            float *at = plane + (size_t)y * (size_t)example->width;
+            for (int32_t x = 0; x < example->width; x++) {
+                double *sum = sums[row[columns[x]]];
+                if (pass) {
+                    at[x] = (float)((double)at[x] - sum[0] / sum[1]);
+                } else {
+                    sum[0] += (double)at[x];
+                    sum[1]++;
+                }
+            }
+        }
+}
+
+static enum clv_status read_map(float *plane, const struct evidence *self, const struct clv_example *example,
+                                const struct map_reader *map, int32_t m, const struct clv_model *model,
+                                struct clv_error *err)
+{
+    struct map_grid grid = {0};
+    enum clv_status status =
+        map_grid_init(&grid, map->map.width, map->map.height, example->width, example->height, err);
+    TRY(self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
+                            : say_labels(plane, &grid, map, m, model, self->n, err));
+    map_grid_release(&grid);
+    return status;
+}
+
+/* The label of most of pixel p in planes[n_labels][n]; of equal ones the first. */
+static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p)
+{
+    size_t best = 0;
+    for (size_t a = 1; a < n_labels; a++)
+        best = planes[a * n + p] > planes[best * n + p] ? a : best;
+    return best;
+}
+
+/* Labels that most of a map is for at some pixel are open as well. */
+static void open_labels(struct evidence *self, const float *plane)
+{
+    for (size_t p = 0; p < self->n; p++) {
+        size_t best = likeliest(plane, (size_t)self->n_labels, self->n, p);
+        self->is_open[best] |= plane[best * self->n + p] > 0;
+    }
+}
+
+static enum clv_status read_maps(struct evidence *self, const struct clv_example *example,
+                                 const struct map_reader *maps, const struct clv_model *model, struct clv_error *err)
+{
+    size_t width = (size_t)example->width;
+    int32_t *columns = array_alloc(width, sizeof *columns);
+    double(*sums)[2] = array_alloc((size_t)example->superpixels.n, sizeof *sums);
+    self->maps = array_zalloc((size_t)self->n_maps * self->plane, sizeof *self->maps);
+    enum clv_status status = columns && sums && self->maps ? CLV_OK : fail_memory(err);
+    for (int32_t x = 0; x < example->width && status == CLV_OK; x++)
+        columns[x] = working_coordinate(x, example->width, example->superpixels.width);
+    for (int32_t m = 0; m < self->n_maps && status == CLV_OK; m++) {
+        float *plane = self->maps + (size_t)m * self->plane;
+        status = read_map(plane, self, example, &maps[m], m, model, err);
+        if (status == CLV_OK)
+            open_labels(self, plane);
+        for (size_t at = 0; at < self->plane && status == CLV_OK; at += self->n)
+            leave_beyond_nodes(plane + at, sums, example, columns);
+    }
+    arrays_free(columns, sums);
+    return status;
+}
+
+/* labels[n] of planes[n_labels][n]. */
+static void take_likeliest(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
+{
+    for (size_t p = 0; p < n; p++)
+        labels[p] = (uint8_t)likeliest(planes, n_labels, n, p);
+}
+
+enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
+                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
+                              struct clv_error *err)
+{
+    struct evidence made = {.n_labels = model->shape.n_labels,
+                            .n_maps = model->recipe.n_maps,
+                            .n = (size_t)example->width * (size_t)example->height};
+    made.plane = made.n * (size_t)made.n_labels;
+    made.nodes = array_alloc(made.plane, sizeof *made.nodes);
+    made.is_open = array_zalloc((size_t)made.n_labels, 1);
+    enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
+    for (int32_t i = 0; i < example->problem.n_nodes && status == CLV_OK; i++)
+        made.is_open[y[i]] = 1;
+    TRY(clv_example_vote(labels, made.nodes, example, y, made.n_labels, err));
+    TRY(read_maps(&made, example, maps, model, err));
+    DELIVER(self, made, evidence_release(&made));
+    return status;
+}
+
+enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
+                                struct clv_error *err)
+{
+    struct evidence made = {.n_labels = segmented->net->n_classes,
+                            .n = (size_t)segmented->image->width * (size_t)segmented->image->height};
+    made.plane = made.n * (size_t)made.n_labels;
+    made.nodes = array_alloc(made.plane, sizeof *made.nodes);
+    made.is_open = array_alloc((size_t)made.n_labels, 1);
+    enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
+    TRY(pixel_look_vote(made.nodes, segmented, err));
+    if (status == CLV_OK) {
+        memset(made.is_open, 1, (size_t)made.n_labels);
+        take_likeliest(labels, made.nodes, (size_t)made.n_labels, made.n);
+    }
+    DELIVER(self, made, evidence_release(&made));
+    return status;
+}
+
+/* The votes with the maps': NULL when out of memory. */
+static float *weigh(const struct evidence *self, const uint8_t *labels, const struct refining *refining)
+{
+    float *sum = array_copy(self->nodes, self->plane, sizeof *sum);
+    for (int32_t m = 0; m < self->n_maps && sum; m++) {
+        const float *plane = self->maps + (size_t)m * self->plane;
+        float weight = (float)refining->maps[m][0];
+        for (size_t k = 0; k < self->plane; k++)
+            sum[k] += weight * plane[k];
+    }
+    for (size_t a = 0; a < (size_t)self->n_labels && sum; a++)
+        for (size_t p = 0; p < self->n; p++) {
+            float *vote = &sum[a * self->n + p];
+            *vote = self->is_open[a] ? fminf(fmaxf(*vote, 0), 1) : 0;
+            *vote = labels[p] == a ? fmaxf(*vote, LEAST_VOTE) : *vote;
+        }
+    return sum;
+}
+
+enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
+                                const struct refining *refining, struct clv_error *err)
+{
+    const struct clv_refine_options *options = &refining->options;
+    float *sum = weigh(self, labels, refining);
+    if (!sum)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    if (options->prior > 0 && options->coupling <= 0 && options->nearby <= 0 && options->overall <= 0)
+        take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* as a cut would, sooner */
+    else
+        status = clv_refine_labels(labels, image, sum, self->n_labels, options, err);
+    array_free(sum);
+    return status;
+}

@@ -1,0 +1,100 @@
+#include "refine/by_model/by_model.h"
+
+#include "base/base.h"
+#include "base/known_options.h"
+#include "refine/refine.h"
+
+struct sum {
+    float *score;
+    size_t n;
+    const struct refining *refining;
+};
+
+static void add_term(void *context, int32_t term, const float *plane)
+{
+    struct sum *sum = context;
+    const struct refining *refining = sum->refining;
+    double weight = 0;
+    if (term == TERM_NODES)
+        weight = refining->options.prior;
+    else if (term == TERM_COLOURS)
+        weight = refining->options.overall;
+    else if (term == TERM_NET)
+        weight = refining->net_weight;
+    else if (term >= TERM_MAPS)
+        weight = refining->maps[(term - TERM_MAPS) / TERMS_A_MAP][(term - TERM_MAPS) % TERMS_A_MAP];
+    for (size_t p = 0; p < sum->n; p++)
+        sum->score[p] += (float)weight * plane[p];
+}
+
+enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
+                             struct clv_error *err)
+{
+    struct sum sum = {score, (size_t)self->image->width * (size_t)self->image->height, refining};
+    for (size_t p = 0; p < sum.n; p++)
+        score[p] = (float)refining->bias;
+    return all_pixel_terms(self, false, add_term, &sum, err);
+}
+
+enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
+                                    const struct refining *refining, struct clv_error *err)
+{
+    struct clv_refine_options options = refining->options;
+    options.prior = 1; /* all but these is in the scores */
+    options.overall = 0;
+    return clv_refine(labels, image, score, NULL, &options, err);
+}
+
+static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
+                                 struct clv_error *err)
+{
+    float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
+    enum clv_status status = score ? pixel_scores(score, self, refining, err) : fail_memory(err);
+    TRY(pixel_scores_refine(labels, score, self->image, refining, err));
+    array_free(score);
+    return status;
+}
+
+static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refining *refining,
+                                struct clv_error *err)
+{
+    struct evidence evidence = {0};
+    enum clv_status status =
+        self->net ? evidence_of_net(&evidence, labels, self, err)
+                  : evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
+    TRY(evidence_refine(labels, &evidence, self->image, refining, err));
+    evidence_release(&evidence);
+    return status;
+}
+
+static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
+                                  const struct clv_refine_options *options, struct clv_error *err)
+{
+    if (self->margin)
+        return refine_by_margins(labels, self->image, self->example, self->margin, options, err);
+    double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
+    enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
+    TRY(refine_by_margins(labels, self->image, self->example, margin, options, err));
+    array_free(margin);
+    return status;
+}
+
+enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
+                                 const struct clv_refine_options *options, struct clv_error *err)
+{
+    const struct clv_model *model = self->model;
+    struct segmented segmented = *self;
+    struct refining refining;
+    struct clv_refine_options own;
+    clv_refine_defaults(&own);
+    known_options_take(&own, sizeof own, options);
+    MUST(refining_of_model(&refining, model, &own, err));
+    bool has_learned = refining.is_learned && (self->maps || !model->recipe.n_maps);
+    segmented.net = refining.net.weights ? &refining.net : NULL;
+    if (segmented.net && !refining_is_cut(model)) /* a raster's tiles have neither marginals nor features */
+        has_learned &= self->marginals || self->example->problem.row;
+    if (refining_is_cut(model))
+        return has_learned ? by_scores(labels, &segmented, &refining, err) : by_margins(labels, &segmented, &own, err);
+    return has_learned ? by_votes(labels, &segmented, &refining, err)
+                       : refine_by_votes(labels, self->image, self->example, self->y, model->shape.n_labels, &own, err);
+}

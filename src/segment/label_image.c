@@ -1,0 +1,119 @@
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/known_options.h"
+#include "feature/blocks/blocks.h"
+#include "feature/example/example.h"
+#include "learn/refining/refining.h"
+#include "refine/by_model/by_model.h"
+#include "refine/refine.h"
+#include "segment/segment.h"
+
+void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size)
+{
+    const struct clv_segment_options own = {0};
+    known_options_give(options, size, &own, sizeof own);
+}
+
+static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
+{
+    FAIL_IF(!model->has_recipe, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
+    if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
+        return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
+                    image->channels);
+    return CLV_OK;
+}
+
+static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                   struct clv_oracle *oracle, const struct clv_segment_options *options,
+                                   struct clv_error *err)
+{
+    struct clv_decision_options decision;
+    if (options->n_draws < 1)
+        return clv_model_predict(y, model, problem, oracle, err);
+    clv_decision_defaults(&decision, model);
+    decision.n_draws = (uint32_t)options->n_draws;
+    decision.seed = options->seed;
+    return clv_model_decide(y, model, problem, oracle, &decision, err);
+}
+
+bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height)
+{
+    bool is_large = working_count(&model->recipe, (double)width * height) < (double)width * height;
+    bool is_by_net = refining_has_net(model) && !(model->first && refining_is_cut(model)); /* pixel_net asked for it */
+    return choice == CLV_REFINE_ALL || (choice == CLV_REFINE_LARGE && (is_large || is_by_net));
+}
+
+enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                              const struct clv_example *example, const struct map_reader *maps,
+                              const struct clv_segment_options *options, struct clv_error *err)
+{
+    struct clv_oracle *own = NULL, *oracle = options->oracle;
+    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
+    enum clv_status status = y ? CLV_OK : fail_memory(err);
+    TRY_IF(!oracle, clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
+    if (!oracle)
+        oracle = own;
+    bool refines = label_refines(options->refine, model, example->width, example->height) &&
+                   (options->n_draws < 1 || options->refine == CLV_REFINE_ALL);
+    bool is_by_net = refines && refining_is_by_net(model);
+    TRY_IF(!is_by_net, label_nodes(y, model, &example->problem, oracle, options, err));
+    TRY_IF(!is_by_net, labelled_image_paint(labels, example, y, model->shape.n_labels, err));
+    const struct segmented segmented = {
+        .image = image, .example = example, .y = y, .painted = labels, .maps = maps, .model = model, .oracle = oracle};
+    TRY_IF(refines, segmented_refine(labels, &segmented, options->refining, err));
+    clv_oracle_free(own);
+    array_free(y);
+    return status;
+}
+
+enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                            const struct clv_segment_options *options, struct clv_error *err)
+{
+    struct clv_segment_options own;
+    struct map_reader views[CLV_MAX_MAPS];
+    const struct map_reader *maps;
+    struct clv_example example = {0};
+    uint8_t *fresh = NULL;
+    MUST(check(model, image, err));
+    clv_segment_defaults(&own);
+    known_options_take(&own, sizeof own, options);
+    maps = map_readers_of(views, own.maps, model->recipe.n_maps);
+    size_t n = (size_t)image->width * (size_t)image->height;
+    enum clv_status status = example_extract(&example, image, maps, &model->recipe, err);
+    TRY_IF(!(fresh = array_alloc(n, 1)), fail_memory(err));
+    TRY(label_example(fresh, model, image, &example, maps, &own, err));
+    if (status == CLV_OK)
+        memcpy(labels, fresh, n);
+    array_free(fresh);
+    clv_example_release(&example);
+    return status;
+}
+
+static bool is_unmet(const struct clv_shape *shape, const double *w, size_t feature)
+{
+    size_t n_rows = shape->n_labels == 2 ? 1 : (size_t)shape->n_labels, row = 0;
+    while (row < n_rows && w[row * (size_t)shape->n_features + feature] == 0)
+        row++;
+    return row == n_rows;
+}
+
+double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem)
+{
+    const struct clv_shape *shape = model->first ? &model->first->shape : &model->shape;
+    const double *w = model->first ? model->first->w : model->w;
+    size_t n_unmet = 0, n = (size_t)shape->n_features;
+    double unmet = 0, total = 0;
+    for (size_t feature = 0; feature < n; feature++)
+        n_unmet += is_unmet(shape, w, feature);
+    if (4 * n_unmet > n || problem->n_features != shape->n_features)
+        return 0;
+    for (int64_t k = 0; k < problem->row[problem->n_nodes]; k++) {
+        double value = fabs((double)problem->value[k]);
+        total += value;
+        unmet += is_unmet(shape, w, (size_t)problem->index[k]) ? value : 0;
+    }
+    return total > 0 ? unmet / total : 0;
+}

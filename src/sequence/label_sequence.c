@@ -1,0 +1,172 @@
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/known_options.h"
+#include "data/data.h"
+#include "refine/by_model/by_model.h"
+#include "segment/segment.h"
+#include "sequence/sequence.h"
+
+void clv_sequence_defaults_sized(struct clv_sequence_options *options, size_t size)
+{
+    const struct clv_sequence_options own = {0};
+    known_options_give(options, size, &own, sizeof own);
+}
+
+/* Slices or frames in memory. */
+struct stored {
+    const struct clv_image *images; /* [n] */
+    uint8_t *const *labels;         /* [n] */
+    const uint8_t *const *given;    /* [n], or NULL */
+    size_t n, n_done, n_wanted;     /* the counts are of frames, guarded by the lock */
+    struct clv_sequence_options options;
+    struct slices slices;
+    struct chains chains;
+    const char *what; /* is labelled: "slice" */
+    pthread_mutex_t lock;
+};
+
+static enum clv_status stored_init(struct stored *self, const struct clv_sequence_options *options,
+                                   struct clv_error *err)
+{
+    clv_sequence_defaults(&self->options);
+    known_options_take(&self->options, sizeof self->options, options);
+    for (size_t i = 0; i < self->n; i++) {
+        const struct clv_image *image = &self->images[i], *first = self->images;
+        if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
+            return fail(err, CLV_ERR_USAGE, "%s %zu is %dx%d of %d channels (3 are needed)", self->what, i,
+                        image->width, image->height, image->channels);
+        if (image->width != first->width || image->height != first->height)
+            return fail(err, CLV_ERR_DATA, "%s %zu is %dx%d, those before it are %dx%d", self->what, i, image->width,
+                        image->height, first->width, first->height);
+        self->n_wanted += self->labels[i] && !(self->given && self->given[i]);
+    }
+    if (!self->n_wanted)
+        return fail(err, CLV_ERR_USAGE, "no %s is to be labelled", self->what);
+    return CLV_OK;
+}
+
+static void count_one(struct stored *self)
+{
+    pthread_mutex_lock(&self->lock);
+    report_progress(self->options.progress, "segmenting", ++self->n_done, self->n_wanted, NULL);
+    pthread_mutex_unlock(&self->lock);
+}
+
+static bool is_wanted(void *context, size_t index)
+{
+    return ((const struct stored *)context)->labels[index];
+}
+
+static enum clv_status read_slice(void *context, size_t index, struct clv_image *image, struct clv_error *err)
+{
+    (void)err;
+    *image = ((const struct stored *)context)->images[index];
+    return CLV_OK;
+}
+
+static enum clv_status do_slice(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct stored *self = context;
+    const struct clv_image *image = &self->images[index];
+    const struct clv_model *model = self->slices.model;
+    if (!self->labels[index])
+        return CLV_OK;
+    if (stop_requested(self->options.progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    MUST(slices_paint(self->labels[index], &self->slices, index, image,
+                      label_refines(self->options.refine, model, image->width, image->height), err));
+    count_one(self);
+    return CLV_OK;
+}
+
+enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_model *model,
+                                     const struct clv_image *images, size_t n,
+                                     const struct clv_sequence_options *options, struct clv_error *err)
+{
+    struct stored self = {.images = images, .labels = labels, .n = n, .what = "slice"};
+    if (!model->has_recipe || !model->recipe.window)
+        return fail(err, CLV_ERR_USAGE, "the model was not learned of sequences");
+    MUST(stored_init(&self, options, err));
+    self.slices =
+        (struct slices){.model = model,
+                        .n_threads = self.options.n_threads,
+                        .progress = self.options.progress,
+                        .is_by_net = refining_is_by_net(model) && label_refines(self.options.refine, model, 1, 1),
+                        .n = n,
+                        .context = &self,
+                        .are_views = true,
+                        .is_wanted = is_wanted,
+                        .read = read_slice,
+                        .one = do_slice};
+    pthread_mutex_init(&self.lock, NULL);
+    enum clv_status status = slices_label(&self.slices, err);
+    pthread_mutex_destroy(&self.lock);
+    return status;
+}
+
+static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
+                                  struct clv_error *err)
+{
+    const uint8_t *given = ((const struct stored *)context)->given[place];
+    *mask = (struct clv_mask){.labels = array_copy(given, (size_t)image->width * (size_t)image->height, 1)};
+    return mask->labels ? CLV_OK : fail_memory(err);
+}
+
+static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
+                                  struct clv_error *err)
+{
+    (void)err;
+    struct stored *self = context;
+    if (!self->chains.is_wanted[place])
+        return CLV_OK;
+    memcpy(self->labels[place], labels, (size_t)image->width * (size_t)image->height);
+    count_one(self);
+    return CLV_OK;
+}
+
+static const char *name_frame(void *context, size_t place)
+{
+    (void)place;
+    return ((const struct stored *)context)->what;
+}
+
+static enum clv_status carry_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct stored *self = context;
+    size_t k;
+    const struct carry_frames frames = {.context = self,
+                                        .progress = self->options.progress,
+                                        .are_views = true,
+                                        .read = read_slice,
+                                        .read_mask = read_given,
+                                        .take = take_frame,
+                                        .name = name_frame};
+    return carry_along(&k, &self->chains.items[index], &frames, err);
+}
+
+enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
+                                size_t n, const struct clv_sequence_options *options, struct clv_error *err)
+{
+    struct stored self = {.images = images, .labels = labels, .given = given, .n = n, .what = "frame"};
+    MUST(stored_init(&self, options, err));
+    uint8_t *is_given = array_alloc(n, 1), *wanted = array_alloc(n, 1);
+    enum clv_status status = is_given && wanted ? CLV_OK : fail_memory(err);
+    size_t n_given = 0;
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        n_given += is_given[i] = given[i] != NULL;
+        wanted[i] = labels[i] != NULL;
+    }
+    TRY_IF(!n_given, fail(err, CLV_ERR_DATA, "none of the %zu frames has a mask that is given", n));
+    TRY(chains_between(&self.chains, is_given, wanted, n, err));
+    pthread_mutex_init(&self.lock, NULL);
+    TRY(parallel_for(self.chains.n, self.options.n_threads, carry_one, &self, err));
+    pthread_mutex_destroy(&self.lock);
+    chains_release(&self.chains);
+    arrays_free(is_given, wanted);
+    return status;
+}

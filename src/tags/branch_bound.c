@@ -1,0 +1,237 @@
+/* Branch and bound for large margin sigmoid belief networks (Miao & Rao, Algorithm 2). The lower bound of a prefix is
+ * its own loss: every further decision adds a hinge >= 0. A branch against the sign of z_i costs 1 + |z_i| >= 1, so
+ * that below a bound of S at most S of them are on a path, and only O(K^S) prefixes are visited. */
+#include <math.h>
+
+#include "base/base.h"
+#include "tags/tags.h"
+
+/* n over k, saturating. */
+static size_t choose(size_t n, size_t k)
+{
+    size_t value = 1;
+    for (size_t i = 0; i < k; i++) {
+        size_t product;
+        if (__builtin_mul_overflow(value, n - i, &product))
+            return SIZE_MAX / 2;
+        value = product / (i + 1);
+    }
+    return k > n ? 0 : value;
+}
+
+size_t clv_belief_count(int32_t i, int32_t order)
+{
+    size_t count = 0;
+    for (int32_t size = 1; size < order && size <= i; size++)
+        count += choose((size_t)i, (size_t)size);
+    return count;
+}
+
+/* sum_{m < i} (m over size) = i over size + 1 */
+size_t clv_belief_offset(int32_t i, int32_t order)
+{
+    size_t count = 0;
+    for (int32_t size = 1; size < order && size < i; size++)
+        count += choose((size_t)i, (size_t)size + 1);
+    return count;
+}
+
+/* The products of `size` among the first n decisions, times `factor`, largest member slowest; returns the end. */
+static double *put_products(double *products, const double *y, int32_t n, int32_t size, double factor)
+{
+    if (size == 1) {
+        for (int32_t j = 0; j < n; j++)
+            *products++ = factor * y[j];
+        return products;
+    }
+    for (int32_t j = size - 1; j < n; j++)
+        products = put_products(products, y, j, size - 1, factor * y[j]);
+    return products;
+}
+
+void clv_belief_products(double *products, const double *y, int32_t i, int32_t order)
+{
+    for (int32_t size = 1; size < order && size <= i; size++)
+        products = put_products(products, y, i, size, 1);
+}
+
+/* sum_C w_C prod_{j in C} y_j over the same products in the same sequence; *weight is moved past them. */
+static double weigh_products(const double **weight, const double *y, int32_t n, int32_t size)
+{
+    double sum = 0;
+    if (size == 1) {
+        const double *w = *weight;
+        for (int32_t j = 0; j < n; j++)
+            sum += w[j] * y[j];
+        *weight += n;
+        return sum;
+    }
+    for (int32_t j = size - 1; j < n; j++)
+        sum += y[j] * weigh_products(weight, y, j, size - 1);
+    return sum;
+}
+
+/* z_i / y_i */
+static double lean(const struct clv_belief_net *net, const double *weight, const double *input, const double *y,
+                   int32_t i)
+{
+    double sum = input[i];
+    for (int32_t size = 1; size < net->order && size <= i; size++)
+        sum += weigh_products(&weight, y, i, size);
+    return sum;
+}
+
+static double hinge(double z)
+{
+    return z < 1 ? 1 - z : 0;
+}
+
+double clv_belief_loss(const struct clv_belief_net *net, const double *input, const int8_t *y)
+{
+    double loss = 0, before[CLV_MAX_BELIEF_TAGS];
+    const double *weight = net->weight;
+    for (int32_t i = 0; i < net->n_tags; i++) {
+        loss += hinge(y[i] * lean(net, weight, input, before, i));
+        weight += clv_belief_count(i, net->order);
+        before[i] = y[i];
+    }
+    return loss;
+}
+
+/* One level of the search: decision i and what is known about it on the current path. */
+struct level {
+    const double *weight; /* of decision i */
+    double loss;          /* U_i, of the decisions before */
+    double other;         /* U_{i+1} of the second branch */
+    int tried;            /* branches: 0, 1, 2 */
+};
+
+struct search {
+    const struct clv_belief_net *net;
+    const double *input;
+    struct level *levels; /* [K + 1] */
+    double *y;            /* [K] the current path */
+    double upper;         /* UB */
+    uint64_t n_nodes, max_nodes;
+    int found;
+};
+
+/* Takes the next branch of decision i; returns U_{i+1}. */
+static double branch(struct search *self, int32_t i)
+{
+    struct level *level = &self->levels[i];
+    self->n_nodes++;
+    if (level->tried++) {
+        self->y[i] = -self->y[i];
+        return level->other;
+    }
+    double z = lean(self->net, level->weight, self->input, self->y, i);
+    self->y[i] = z > 0 ? 1 : -1;
+    level->other = level->loss + hinge(-fabs(z));
+    return level->loss + hinge(fabs(z));
+}
+
+/* Algorithm 2. Returns the least loss that an unexplored prefix may have: INFINITY when none is left. */
+static double search_all(struct search *self, int8_t *best)
+{
+    int32_t n = self->net->n_tags, i = 0;
+    while (i >= 0) {
+        struct level *level = &self->levels[i];
+        if (i == n) {
+            self->upper = level->loss;
+            self->found = 1;
+            for (int32_t k = 0; k < n; k++)
+                best[k] = (int8_t)self->y[k];
+            i--;
+            continue;
+        }
+        /* The second branch never costs less than the first, so that a first one too many ends the level. */
+        if (level->tried == 2 || (level->tried == 1 && level->other >= self->upper)) {
+            i--;
+            continue;
+        }
+        if (self->max_nodes && self->n_nodes >= self->max_nodes)
+            break;
+        double loss = branch(self, i);
+        if (loss >= self->upper) {
+            i--;
+            continue;
+        }
+        self->levels[++i].loss = loss;
+        self->levels[i].tried = 0;
+    }
+    double open = INFINITY;
+    for (int32_t k = 0; k <= i && i < n; k++) {
+        const struct level *level = &self->levels[k];
+        double loss = level->tried == 0 ? level->loss : level->tried == 1 ? level->other : INFINITY;
+        if (loss < open)
+            open = loss;
+    }
+    return open;
+}
+
+/* The first branch of every decision. */
+static double first_path(const struct search *self, int8_t *y)
+{
+    double loss = 0;
+    for (int32_t i = 0; i < self->net->n_tags; i++) {
+        double z = lean(self->net, self->levels[i].weight, self->input, self->y, i);
+        self->y[i] = z > 0 ? 1 : -1;
+        y[i] = (int8_t)self->y[i];
+        loss += hinge(fabs(z));
+    }
+    return loss;
+}
+
+static enum clv_status check(const struct clv_belief_net *net, const double *input,
+                             const struct clv_belief_search *search, struct clv_error *err)
+{
+    FAIL_IF(net->n_tags < 1 || net->n_tags > CLV_MAX_BELIEF_TAGS, CLV_ERR_USAGE,
+            "a belief network of %d decisions; there must be 1 to %d", net->n_tags, CLV_MAX_BELIEF_TAGS);
+    FAIL_IF(net->order < 1 || net->order > CLV_MAX_BELIEF_ORDER, CLV_ERR_USAGE,
+            "order %d of a belief network is not in 1 to %d", net->order, CLV_MAX_BELIEF_ORDER);
+    FAIL_IF(search && !(search->s >= 0), CLV_ERR_USAGE, "S is %g, must not be negative (0: no limit)", search->s);
+    for (int32_t i = 0; i < net->n_tags; i++)
+        if (!isfinite(input[i]))
+            return fail(err, CLV_ERR_DATA, "input of decision %d is %g", i, input[i]);
+    size_t n = clv_belief_offset(net->n_tags, net->order);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(net->weight[i]))
+            return fail(err, CLV_ERR_DATA, "weight %zu of a belief network is %g", i, net->weight[i]);
+    return CLV_OK;
+}
+
+enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, const struct clv_belief_net *net,
+                               const double *input, const struct clv_belief_search *search, struct clv_error *err)
+{
+    MUST(check(net, input, search, err));
+    enum clv_status status = CLV_OK;
+    size_t n = (size_t)net->n_tags;
+    double s = search && search->s > 0 ? search->s : INFINITY;
+    struct search self = {
+        .net = net,
+        .input = input,
+        .upper = s,
+        .max_nodes = search ? search->max_nodes : 0,
+        .levels = array_zalloc(n + 1, sizeof *self.levels),
+        .y = array_alloc(n, sizeof *self.y),
+    };
+    if (!self.levels || !self.y) {
+        status = fail_memory(err);
+        goto done;
+    }
+    const double *weight = net->weight;
+    for (int32_t i = 0; i < net->n_tags; i++) {
+        self.levels[i].weight = weight;
+        weight += clv_belief_count(i, net->order);
+    }
+    double open = search_all(&self, y);
+    double loss = self.found ? self.upper : first_path(&self, y);
+    /* What was backed out of has a loss of at least UB as it was then, so of at least the last one. */
+    double bound = open < self.upper ? open : self.upper;
+    *result = (struct clv_belief_result){
+        .loss = loss, .bound = bound < loss ? bound : loss, .is_optimal = loss <= bound, .n_nodes = self.n_nodes};
+done:
+    arrays_free(self.levels, self.y);
+    return status;
+}

@@ -1,0 +1,308 @@
+#include "tags/dual_coordinate.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/machine.h"
+
+enum { LANES = 8, MAX_PASS_BITS = 20 };
+
+/* One tag's working state. */
+struct worker {
+    struct hinge_tag *tag;
+    double *score;   /* [n] with a kernel: <w, x_l>, kept up to date; else NULL */
+    double *q;       /* [n] curvatures */
+    int32_t *active; /* [n] examples not shrunk come first */
+    size_t n_active;
+    double above, below; /* of the projected gradients of the pass before: largest and smallest */
+};
+
+static double sparse_product(const double *w, const struct hinge_inputs *inputs, size_t l)
+{
+    int64_t k = inputs->row[l], end = inputs->row[l + 1];
+    double sum[4] = {0};
+    for (; k + 4 <= end; k += 4)
+        for (int j = 0; j < 4; j++)
+            sum[j] += w[inputs->index[k + j]] * inputs->value[k + j];
+    for (; k < end; k++)
+        sum[0] += w[inputs->index[k]] * inputs->value[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Rows that have every feature need no indices. */
+FOR_EVERY_WIDTH static double dense_product(const double *w, const double *x, int32_t n)
+{
+    double sum[LANES] = {0}, total = 0;
+    int32_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (int j = 0; j < LANES; j++)
+            sum[j] += w[k + j] * x[k + j];
+    for (int j = 0; j < LANES; j++)
+        total += sum[j];
+    for (; k < n; k++)
+        total += w[k] * x[k];
+    return total;
+}
+
+FOR_EVERY_WIDTH static void add_scaled(double *restrict sum, const double *restrict x, size_t n, double factor)
+{
+    for (size_t k = 0; k < n; k++)
+        sum[k] += factor * x[k];
+}
+
+static bool is_dense(const struct hinge_inputs *inputs, size_t l)
+{
+    return inputs->row[l + 1] - inputs->row[l] == inputs->n_features;
+}
+
+/* <w, x_l> + b */
+static double input_score(const struct worker *self, const struct hinge_inputs *inputs, size_t l)
+{
+    const struct hinge_tag *tag = self->tag;
+    if (self->score)
+        return tag->b + self->score[l];
+    return tag->b + (is_dense(inputs, l) ? dense_product(tag->w, inputs->value + inputs->row[l], inputs->n_features)
+                                         : sparse_product(tag->w, inputs, l));
+}
+
+/* w += step x_l, b likewise. */
+static void add_input(struct worker *self, const struct hinge_inputs *inputs, size_t l, double step)
+{
+    struct hinge_tag *tag = self->tag;
+    tag->b += step * inputs->bias * inputs->bias;
+    if (self->score) {
+        add_scaled(self->score, inputs->gram + l * inputs->n, inputs->n, step);
+    } else if (is_dense(inputs, l)) {
+        add_scaled(tag->w, inputs->value + inputs->row[l], (size_t)inputs->n_features, step);
+    } else {
+        for (int64_t k = inputs->row[l]; k < inputs->row[l + 1]; k++)
+            tag->w[inputs->index[k]] += step * inputs->value[k];
+    }
+}
+
+/* v_i += step phi / eta; a shared coupling is also that of the other tag, and no tag is coupled with itself. */
+static void add_coupling(const struct hinge_block *block, size_t i, size_t l, double step)
+{
+    struct hinge_tag *tag = &block->tags[i];
+    const double *phi = tag->phi + l * tag->stride;
+    add_scaled(tag->v, phi, tag->n_phi, step / block->eta);
+    if (!block->is_shared)
+        return;
+    tag->v[i] = 0;
+    for (size_t k = 0; k < block->n_tags; k++)
+        block->tags[k].v[i] = tag->v[k];
+}
+
+static double coupling_score(const struct hinge_tag *tag, size_t l)
+{
+    return dense_product(tag->v, tag->phi + l * tag->stride, (int32_t)tag->n_phi);
+}
+
+/* sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta: the decision is its features' sum / eta_j, so that f_j^2 counts
+ * once over eta_j. (The paper's text has eta_j squared; its stationarity condition, eta_j w_j = sum alpha f_j, has
+ * not.) */
+static double curvature(const struct hinge_block *block, size_t i, size_t l)
+{
+    const struct hinge_tag *tag = &block->tags[i];
+    const double *phi = tag->phi + l * tag->stride;
+    double sum = dense_product(phi, phi, (int32_t)tag->n_phi);
+    if (block->is_shared) /* no tag is coupled with itself */
+        sum -= phi[i] * phi[i];
+    return block->inputs->norm[l] + sum / block->eta;
+}
+
+/* Algorithm 1's lines 3 to 9 for one tag, in random order. Returns the violation: the range of the projected gradients.
+ */
+static double pass(struct hinge_block *block, size_t i, struct worker *self, const struct hinge_options *options,
+                   int32_t number)
+{
+    struct hinge_tag *tag = self->tag;
+    double above = -INFINITY, below = INFINITY;
+    uint32_t stream = (uint32_t)tag->number << MAX_PASS_BITS | (uint32_t)number;
+    for (size_t at = 0, draw = 0; at < self->n_active; draw++) { /* Fisher-Yates, one step at a time */
+        uint32_t rest = (uint32_t)(self->n_active - at);
+        size_t pick = at + rng_below(options->seed, RNG_STREAM(RNG_ORDER, stream), draw, rest);
+        int32_t l = self->active[pick];
+        self->active[pick] = self->active[at];
+        self->active[at] = l;
+        size_t m = (size_t)l;
+        double alpha = tag->alpha[m], y = tag->y[m];
+        double g = y * (input_score(self, block->inputs, m) + coupling_score(tag, m)) - 1;
+        /* Shrinking: at a bound, and further beyond it than anything was in the last pass. */
+        if ((alpha <= 0 && g > self->above) || (alpha >= block->c && g < self->below)) {
+            self->active[at] = self->active[--self->n_active];
+            self->active[self->n_active] = l;
+            continue;
+        }
+        at++;
+        double projected = alpha <= 0 ? fmin(g, 0) : alpha >= block->c ? fmax(g, 0) : g;
+        above = fmax(above, projected);
+        below = fmin(below, projected);
+        if (projected == 0)
+            continue;
+        double q = self->q[m], fresh = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
+        if (fresh == alpha)
+            continue;
+        tag->alpha[m] = fresh;
+        add_input(self, block->inputs, m, (fresh - alpha) * y);
+        add_coupling(block, i, m, (fresh - alpha) * y);
+    }
+    self->above = above > 0 ? above : INFINITY;
+    self->below = below < 0 ? below : -INFINITY;
+    return above >= below ? above - below : 0;
+}
+
+/* w, b, v and scores from the alphas alone, so that rounding does not gather. */
+static void rebuild(struct hinge_block *block, struct worker *workers)
+{
+    const struct hinge_inputs *inputs = block->inputs;
+    for (size_t i = 0; i < block->n_tags; i++) {
+        struct hinge_tag *tag = &block->tags[i];
+        tag->b = 0;
+        if (workers[i].score)
+            memset(workers[i].score, 0, inputs->n * sizeof *workers[i].score);
+        else
+            memset(tag->w, 0, (size_t)inputs->n_features * sizeof *tag->w);
+        memset(tag->v, 0, tag->n_phi * sizeof *tag->v);
+    }
+    for (size_t i = 0; i < block->n_tags; i++)
+        for (size_t l = 0; l < inputs->n; l++)
+            if (block->tags[i].alpha[l] > 0) {
+                double step = block->tags[i].alpha[l] * block->tags[i].y[l];
+                add_input(&workers[i], inputs, l, step);
+                add_coupling(block, i, l, step);
+            }
+}
+
+/* Primal and dual value. 1/2 |w|^2 and so on are half of sum alpha y z, since w is made of the alphas. */
+static void measure(struct hinge_result *result, const struct hinge_block *block, const struct worker *workers)
+{
+    const struct hinge_inputs *inputs = block->inputs;
+    double square = 0, hinge = 0, sum = 0;
+    for (size_t i = 0; i < block->n_tags; i++) {
+        const struct hinge_tag *tag = &block->tags[i];
+        for (size_t l = 0; l < inputs->n; l++) {
+            double input = tag->y[l] * input_score(&workers[i], inputs, l),
+                   coupling = tag->y[l] * coupling_score(tag, l);
+            sum += tag->alpha[l];
+            square += tag->alpha[l] * input;
+            hinge += fmax(0, 1 - input - coupling);
+        }
+        double v_square = 0;
+        for (size_t k = 0; k < tag->n_phi; k++)
+            v_square += tag->v[k] * tag->v[k];
+        square += block->eta * (block->is_shared ? v_square / 2 : v_square); /* each shared one is in two rows */
+    }
+    result->primal = square / 2 + block->c * hinge;
+    result->dual = sum - square / 2;
+}
+
+static void unshrink(struct worker *self, size_t n)
+{
+    self->n_active = n;
+    self->above = INFINITY;
+    self->below = -INFINITY;
+}
+
+static enum clv_status workers_init(struct worker *workers, struct hinge_block *block, double warm,
+                                    struct clv_error *err)
+{
+    size_t n = block->inputs->n;
+    for (size_t i = 0; i < block->n_tags; i++) {
+        struct worker *self = &workers[i];
+        *self = (struct worker){.tag = &block->tags[i], .active = array_alloc(n, sizeof *self->active)};
+        self->q = array_alloc(n, sizeof *self->q);
+        if (block->inputs->gram)
+            self->score = array_zalloc(n, sizeof *self->score);
+        MUST_IF(!self->active || !self->q || (block->inputs->gram && !self->score), fail_memory(err));
+        for (size_t l = 0; l < n; l++) {
+            self->active[l] = (int32_t)l;
+            self->q[l] = curvature(block, i, l);
+        }
+        unshrink(self, n);
+        for (size_t l = 0; l < n; l++)
+            self->tag->alpha[l] = warm > 0 ? fmin(warm * self->tag->alpha[l], block->c) : 0;
+    }
+    rebuild(block, workers);
+    return CLV_OK;
+}
+
+static bool is_any_shrunk(const struct worker *workers, const struct hinge_block *block)
+{
+    for (size_t i = 0; i < block->n_tags; i++)
+        if (workers[i].n_active < block->inputs->n)
+            return 1;
+    return 0;
+}
+
+enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *block, const struct hinge_options *options,
+                            struct clv_error *err)
+{
+    size_t n = block->inputs->n;
+    struct worker *workers = array_zalloc(block->n_tags, sizeof *workers);
+    enum clv_status status = workers ? workers_init(workers, block, options->warm, err) : fail_memory(err);
+    struct hinge_result made = {0};
+    double target = options->tolerance * block->c * (double)n, violation_wanted = 0.1;
+    while (status == CLV_OK && made.n_passes < options->max_passes && !made.is_converged &&
+           !stop_requested(options->progress)) {
+        double violation = 0;
+        for (size_t i = 0; i < block->n_tags && !stop_requested(options->progress); i++)
+            violation = fmax(violation, pass(block, i, &workers[i], options, made.n_passes));
+        if (stop_requested(options->progress))
+            break;
+        made.n_passes++;
+        if (violation > violation_wanted)
+            continue;
+        if (is_any_shrunk(workers, block)) {
+            for (size_t i = 0; i < block->n_tags; i++)
+                unshrink(&workers[i], n);
+            continue;
+        }
+        rebuild(block, workers);
+        measure(&made, block, workers);
+        made.is_converged = made.primal - made.dual <= target;
+        violation_wanted /= 4;
+    }
+    if (status == CLV_OK && !made.is_converged) {
+        if (!stop_requested(options->progress)) /* which may take as long as a pass */
+            rebuild(block, workers);
+        measure(&made, block, workers);
+        made.is_converged = made.primal - made.dual <= target;
+    }
+    for (size_t i = 0; workers && i < block->n_tags; i++) {
+        arrays_free(workers[i].score, workers[i].q, workers[i].active);
+    }
+    array_free(workers);
+    if (status == CLV_OK)
+        *result = made;
+    return status;
+}
+
+void hinge_weigh(const struct hinge_tag *tag, const struct hinge_inputs *inputs)
+{
+    memset(tag->w, 0, (size_t)inputs->n_features * sizeof *tag->w);
+    for (size_t l = 0; l < inputs->n; l++)
+        for (int64_t k = inputs->row[l]; tag->alpha[l] > 0 && k < inputs->row[l + 1]; k++)
+            tag->w[inputs->index[k]] += tag->alpha[l] * tag->y[l] * inputs->value[k];
+}
+
+enum clv_status hinge_inputs_init(struct hinge_inputs *inputs, struct clv_error *err)
+{
+    inputs->norm = array_alloc(inputs->n, sizeof *inputs->norm);
+    MUST_IF(!inputs->norm, fail_memory(err));
+    for (size_t l = 0; l < inputs->n; l++) {
+        double sum = inputs->gram ? inputs->gram[l * inputs->n + l] : 0;
+        for (int64_t k = inputs->gram ? 1 : inputs->row[l]; k < (inputs->gram ? 1 : inputs->row[l + 1]); k++)
+            sum += inputs->value[k] * inputs->value[k];
+        inputs->norm[l] = sum + inputs->bias * inputs->bias;
+    }
+    return CLV_OK;
+}
+
+void hinge_inputs_release(struct hinge_inputs *inputs)
+{
+    array_free(inputs->norm);
+    inputs->norm = NULL;
+}

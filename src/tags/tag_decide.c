@@ -1,0 +1,272 @@
+/* From input scores to sets of tags, for every form of model. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cleave/infer.h"
+#include "tags/tags.h"
+
+/* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */
+struct state {
+    const struct clv_tag_model *model;
+    const double *scores;
+    double *lean; /* [n_tags] */
+    int8_t *y, *best;
+};
+
+/* c_ij = c_ji, stored once: c_10, c_20, c_21, c_30 .. */
+static double coupling(const struct clv_tag_model *model, size_t i, size_t j)
+{
+    size_t high = i > j ? i : j, low = i > j ? j : i;
+    return i == j ? 0 : model->coupling[high * (high - 1) / 2 + low];
+}
+
+/* What is minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i (a_i +
+ * lean_i). */
+static double objective(const struct state *self)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < self->model->n_tags; i++)
+        if (self->model->form == CLV_TAGS_LMBM)
+            sum += fmax(0, 1 - self->y[i] * self->lean[i]);
+        else
+            sum -= 0.5 * self->y[i] * (self->scores[i] + self->lean[i]);
+    return sum;
+}
+
+static void lean_anew(struct state *self)
+{
+    size_t n = (size_t)self->model->n_tags;
+    for (size_t i = 0; i < n; i++) {
+        self->lean[i] = self->scores[i];
+        for (size_t j = 0; j < n; j++)
+            self->lean[i] += coupling(self->model, i, j) * self->y[j];
+    }
+}
+
+static void flip(struct state *self, size_t k)
+{
+    self->y[k] = (int8_t)-self->y[k];
+    for (size_t i = 0; i < (size_t)self->model->n_tags; i++)
+        self->lean[i] += 2 * coupling(self->model, i, k) * self->y[k];
+}
+
+/* Every labelling, each one flip from the one before (Gray code). */
+static double enumerate(struct state *self, uint64_t *n_looked)
+{
+    size_t n = (size_t)self->model->n_tags;
+    memset(self->y, -1, n);
+    lean_anew(self);
+    double least = objective(self);
+    memcpy(self->best, self->y, n);
+    *n_looked = (uint64_t)1 << n;
+    for (uint64_t step = 1; step < *n_looked; step++) {
+        flip(self, (size_t)__builtin_ctzll(step));
+        double value = objective(self);
+        if (value < least) {
+            least = value;
+            memcpy(self->best, self->y, n);
+        }
+    }
+    return least;
+}
+
+/* Max-product belief propagation on the Boltzmann machine's couplings: sum_i a_i y_i + sum c_ij y_i y_j. */
+static enum clv_status start_from_messages(struct state *self, struct clv_error *err)
+{
+    const struct clv_tag_model *model = self->model;
+    size_t n = (size_t)model->n_tags, n_edges = n * (n - 1) / 2;
+    double *unary = array_alloc(2 * n, sizeof *unary), *pairwise = array_alloc(4 * n_edges, sizeof *pairwise);
+    int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges), *labels = array_alloc(n, sizeof *labels);
+    struct clv_bp *bp = NULL;
+    struct clv_bp_options options;
+    enum clv_status status = unary && pairwise && edges && labels ? clv_bp_new(&bp, err) : fail_memory(err);
+    if (status != CLV_OK)
+        goto done;
+    for (size_t i = 0, e = 0; i < n; i++) {
+        unary[2 * i] = -self->scores[i];
+        unary[2 * i + 1] = self->scores[i];
+        for (size_t j = 0; j < i; j++, e++) {
+            double c = model->coupling[e];
+            edges[e][0] = (int32_t)j;
+            edges[e][1] = (int32_t)i;
+            memcpy(pairwise + 4 * e, ((double[]){c, -c, -c, c}), 4 * sizeof c);
+        }
+    }
+    const struct clv_field field = {.n_nodes = model->n_tags,
+                                    .n_edges = (int32_t)n_edges,
+                                    .n_labels = 2,
+                                    .form = CLV_PAIRWISE_FULL,
+                                    .edges = edges,
+                                    .unary = unary,
+                                    .pairwise = pairwise};
+    clv_bp_defaults(&options);
+    options.mode = CLV_BP_MAX;
+    options.damping = 0.5;
+    status = clv_bp_run(bp, NULL, labels, NULL, &field, &options, err);
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        self->y[i] = labels[i] ? 1 : -1;
+done:
+    clv_bp_free(bp);
+    arrays_free(unary, pairwise, edges, labels);
+    return status;
+}
+
+/* From self->y, single flips as long as one helps. */
+static void descend(struct state *self, double *value, uint64_t *n_looked)
+{
+    size_t n = (size_t)self->model->n_tags;
+    lean_anew(self);
+    *value = objective(self);
+    *n_looked = 1;
+    for (bool is_better = 1; is_better;) {
+        is_better = 0;
+        for (size_t k = 0; k < n; k++, ++*n_looked) {
+            flip(self, k);
+            double now = objective(self);
+            if (now < *value - 1e-12 * fabs(*value)) {
+                *value = now;
+                is_better = 1;
+            } else {
+                flip(self, k);
+            }
+        }
+        lean_anew(self);
+        *value = objective(self);
+    }
+    memcpy(self->best, self->y, n);
+}
+
+/* FULL's linear relaxation: a bound, and the labels that it is sure of. */
+static enum clv_status relax(struct state *self, double *bound, struct clv_error *err)
+{
+    struct tag_relaxation relaxation;
+    size_t n = (size_t)self->model->n_tags;
+    int8_t *y = array_alloc(n, 1);
+    enum clv_status status = y ? tag_relaxation_init(&relaxation, self->model->n_tags, err) : fail_memory(err);
+    double value = 0;
+    if (status == CLV_OK) {
+        status = tag_relax(y, &value, &relaxation, self->model->coupling, self->scores, err);
+        tag_relaxation_release(&relaxation);
+    }
+    *bound = -value;
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        self->y[i] = y[i] ? y[i] : self->y[i];
+    array_free(y);
+    return status;
+}
+
+static enum clv_status approximate(struct clv_belief_result *made, struct state *self, struct clv_error *err)
+{
+    bool is_lmbm = self->model->form == CLV_TAGS_LMBM;
+    enum clv_status status = start_from_messages(self, err);
+    TRY_IF(!is_lmbm, relax(self, &made->bound, err));
+    if (status != CLV_OK)
+        return status;
+    descend(self, &made->loss, &made->n_nodes);
+    if (is_lmbm)
+        made->bound = 0;
+    made->is_optimal = made->loss <= made->bound + 1e-9 * fabs(made->bound);
+    return CLV_OK;
+}
+
+static enum clv_status decide_undirected(int8_t *y, struct clv_belief_result *result, const struct clv_tag_model *model,
+                                         const double *scores, struct clv_error *err)
+{
+    size_t n = (size_t)model->n_tags;
+    struct state state = {model, scores, array_alloc(n, sizeof(double)), array_alloc(n, 1), y};
+    struct clv_belief_result made = {0};
+    enum clv_status status = state.lean && state.y ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && model->n_tags <= CLV_MAX_ENUMERATED) {
+        made.loss = made.bound = enumerate(&state, &made.n_nodes);
+        made.is_optimal = 1;
+    } else if (status == CLV_OK) {
+        status = approximate(&made, &state, err);
+    }
+    arrays_free(state.lean, state.y);
+    if (status == CLV_OK)
+        *result = made;
+    return status;
+}
+
+static enum clv_status decide_chain(int8_t *y, struct clv_belief_result *result, const struct clv_tag_model *model,
+                                    const double *scores, struct clv_error *err)
+{
+    size_t n = (size_t)model->n_tags;
+    double *unary = array_alloc(2 * n, sizeof *unary), *table = array_alloc(4 * n, sizeof *table), score = 0;
+    int32_t *labels = array_alloc(n, sizeof *labels);
+    enum clv_status status = unary && table && labels ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; status == CLV_OK && i < n; i++) {
+        double c = i + 1 < n ? model->coupling[i] : 0;
+        unary[2 * i] = -scores[i];
+        unary[2 * i + 1] = scores[i];
+        memcpy(table + 4 * i, ((double[]){c, -c, -c, c}), 4 * sizeof c);
+    }
+    const struct clv_chain chain = {model->n_tags, 2, 0, unary, table};
+    TRY(clv_chain_map(labels, &score, &chain, err));
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        y[i] = labels[i] ? 1 : -1;
+    if (status == CLV_OK)
+        *result = (struct clv_belief_result){.loss = -score, .bound = -score, .is_optimal = 1, .n_nodes = 2 * n};
+    arrays_free(unary, table, labels);
+    return status;
+}
+
+static enum clv_status decide_network(int8_t *y, struct clv_belief_result *result, const struct clv_tag_model *model,
+                                      const double *scores, const struct clv_belief_search *search,
+                                      struct clv_error *err)
+{
+    size_t n = (size_t)model->n_tags;
+    const struct clv_belief_net net = {model->n_tags, model->order, model->coupling};
+    double *input = array_alloc(n, sizeof *input);
+    int8_t *decision = array_alloc(n, 1);
+    enum clv_status status = input && decision ? CLV_OK : fail_memory(err);
+    for (size_t p = 0; status == CLV_OK && p < n; p++)
+        input[p] = scores[model->place[p]];
+    TRY(clv_belief_map(decision, result, &net, input, search, err));
+    for (size_t p = 0; status == CLV_OK && p < n; p++)
+        y[model->place[p]] = decision[p];
+    arrays_free(input, decision);
+    return status;
+}
+
+/* Each tag by its own sign. */
+static void decide_alone(int8_t *y, struct clv_belief_result *result, const double *scores, size_t n)
+{
+    *result = (struct clv_belief_result){.is_optimal = 1, .n_nodes = n};
+    for (size_t i = 0; i < n; i++) {
+        y[i] = scores[i] > 0 ? 1 : -1;
+        result->loss += fmax(0, 1 - fabs(scores[i]));
+    }
+    result->bound = result->loss;
+}
+
+enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result, const struct clv_tag_model *model,
+                               const double *scores, const struct clv_belief_search *search, struct clv_error *err)
+{
+    size_t n = (size_t)model->n_tags;
+    struct clv_belief_result made = {0};
+    int8_t *y = array_alloc(n, 1);
+    MUST_IF(!y, fail_memory(err));
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(scores[i])) {
+            array_free(y);
+            return fail(err, CLV_ERR_DATA, "the score of tag %zu is %g", i, scores[i]);
+        }
+    enum clv_status status = CLV_OK;
+    if (model->form == CLV_TAGS_INDEPENDENT || (model->order == 1 && model->form != CLV_TAGS_LMSBN))
+        decide_alone(y, &made, scores, n);
+    else if (model->form == CLV_TAGS_LMSBN)
+        status = decide_network(y, &made, model, scores, search, err);
+    else if (model->form == CLV_TAGS_CHAIN)
+        status = decide_chain(y, &made, model, scores, err);
+    else
+        status = decide_undirected(y, &made, model, scores, err);
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        tags[i] = y[i] > 0;
+    if (status == CLV_OK && result)
+        *result = made;
+    array_free(y);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* Held-out scores and decisions: the folds of cross-validation, the sequence of tags by F, thresholds. */
+#ifndef TAGS_TAG_FOLDS_H
+#define TAGS_TAG_FOLDS_H
+
+#include <stdbool.h>
+
+#include "tags/tags.h"
+
+/* In repeat r, fold f holds the examples order[r][f], order[r][f + n_folds], .. Everything held out is kept by repeat
+ * and example; `truth` has the tags in that form. */
+struct tag_folds {
+    size_t n, n_tags;
+    int32_t n_folds, n_repeats;
+    int32_t *order; /* [n_repeats][n] */
+    uint8_t *truth; /* [n_repeats][n][n_tags] */
+};
+enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_training *training,
+                               struct clv_error *err) CLV_CHECK;
+void tag_folds_release(struct tag_folds *folds);
+size_t tag_folds_size(const struct tag_folds *folds); /* n_repeats x n */
+
+/* Fits n_tasks x n_repeats x n_folds models, each to what is outside a fold, and lets each decide the fold:
+ * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and place[t]
+ * (place may be NULL). Parallel over folds; a fold's fits follow each other, the largest lambda first, each from the
+ * dual variables of the one before. CLV_ERR_INTERRUPTED when asked to stop; what is finished counts. */
+struct tag_held_out {
+    const struct tag_problem *problem;
+    const struct tag_folds *folds;
+    enum clv_tag_form form;
+    bool is_structural;
+    size_t n_tasks;
+    const double (*parameters)[CLV_TAG_PARAMETERS];
+    const int32_t *const *place;
+    uint64_t seed;
+    int n_threads;
+    const struct clv_progress *progress;
+    uint8_t *tags;
+    double *scores;
+    uint8_t *finished; /* [n_tasks][n_repeats][n_folds] becomes 1; or NULL */
+};
+enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
+
+/* A fit's part of every question put to held-out examples: one task, of independent tags, without outputs. */
+struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
+                                    const struct tag_folds *folds, const double *parameters);
+
+/* The sequence by F of independent tags for each task: place[n_tasks][n_tags]. */
+enum clv_status tag_orders_by_f(int32_t *place, const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
+
+/* place[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
+void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);
+
+struct tag_scored {
+    const double *scores; /* [n][n_tags] */
+    const uint8_t *truth; /* [n][n_tags] */
+    size_t n;
+    int32_t n_tags;
+};
+
+/* threshold[n_tags], so that "score > threshold" is good for the goal over the examples: each tag's in turn, all others
+ * as they are, until none can be improved (Fan & Lin 2007, cyclic optimisation). Starts from 0 and changes only what
+ * improves. */
+enum clv_status tag_tune_thresholds(double *threshold, const struct tag_scored *scored, enum clv_tag_goal goal,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* The measure that a goal names, larger is better. */
+double tag_goal_value(const struct clv_tag_score *score, enum clv_tag_goal goal);
+
+#endif

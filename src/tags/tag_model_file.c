@@ -1,0 +1,258 @@
+/* Files of models that annotate. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "data/data.h"
+#include "data/tensor_digest.h"
+#include "feature/recipe/recipe.h"
+#include "model/model.h"
+#include "tags/tags.h"
+
+#define FORMAT        "cleave tags "
+#define VERSION       "1"
+#define N_METADATA    5
+#define N_OWN_TENSORS (9 + RECIPE_TENSORS)
+#define MAX_RECORD    ((size_t)1 << 28)
+
+static struct clv_tensor reals(const char *name, const double *data, size_t n)
+{
+    return (struct clv_tensor){.name = name, .dtype = CLV_F64, .n_dimensions = 1, .shape = {(int64_t)n}, .data = data};
+}
+
+static struct clv_tensor table(const char *name, const double *data, size_t rows, size_t columns)
+{
+    return (struct clv_tensor){
+        .name = name, .dtype = CLV_F64, .n_dimensions = 2, .shape = {(int64_t)rows, (int64_t)columns}, .data = data};
+}
+
+/* The model's tensors, as views of it; returns how many. */
+static size_t own_tensors(struct clv_tensor *tensors, const struct clv_tag_model *model)
+{
+    size_t n = 0, k = (size_t)model->n_tags, d = (size_t)model->n_features;
+    tensors[n++] = reals("bias", model->bias, k);
+    tensors[n++] = reals("coupling", model->coupling, clv_tag_coupling_count(model->form, model->n_tags, model->order));
+    tensors[n++] = (struct clv_tensor){
+        .name = "place", .dtype = CLV_I32, .n_dimensions = 1, .shape = {(int64_t)k}, .data = model->place};
+    if (model->scale)
+        tensors[n++] = reals("scale", model->scale, d);
+    if (model->gamma > 0) {
+        int64_t n_values = model->row[model->n_vectors];
+        tensors[n++] = table("coefficient", model->coefficient, k, model->n_vectors);
+        tensors[n++] = reals("value", model->value, (size_t)n_values);
+        tensors[n++] = (struct clv_tensor){
+            .name = "index", .dtype = CLV_I32, .n_dimensions = 1, .shape = {n_values}, .data = model->index};
+        tensors[n++] = (struct clv_tensor){.name = "row",
+                                           .dtype = CLV_I64,
+                                           .n_dimensions = 1,
+                                           .shape = {(int64_t)model->n_vectors + 1},
+                                           .data = model->row};
+    } else {
+        tensors[n++] = table("weight", model->weight, k, d);
+    }
+    if (model->has_recipe)
+        n += recipe_tensors(tensors + n, &model->recipe);
+    return n;
+}
+
+enum { TEXT_MODEL, TEXT_NAMES, TEXT_RECIPE, TEXT_RECORD, N_TEXTS };
+
+static enum clv_status put_texts(struct text texts[N_TEXTS], const struct clv_tag_model *model, struct clv_error *err)
+{
+    struct text *head = &texts[TEXT_MODEL], *names = &texts[TEXT_NAMES];
+    text_printf(head, "{\"form\":\"%s\",\"n_tags\":%d,\"n_features\":%d,\"order\":%d,\"gamma\":",
+                clv_tag_form_name(model->form), model->n_tags, model->n_features, model->order);
+    text_put_json_number(head, model->gamma);
+    text_put(head, "}");
+    text_put(names, "[");
+    for (int32_t i = 0; model->names && i < model->n_tags; i++) {
+        text_put(names, i ? "," : "");
+        text_put_json(names, model->names[i]);
+    }
+    text_put(names, "]");
+    if (model->has_recipe)
+        recipe_put_json(&texts[TEXT_RECIPE], &model->recipe);
+    else
+        text_put(&texts[TEXT_RECIPE], "none");
+    record_put_json(&texts[TEXT_RECORD], &model->record);
+    for (int i = 0; i < N_TEXTS; i++)
+        MUST_IF(texts[i].failed, fail_memory(err));
+    return CLV_OK;
+}
+
+enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model, struct clv_error *err)
+{
+    struct clv_tensor tensors[N_OWN_TENSORS];
+    struct text texts[N_TEXTS];
+    for (int i = 0; i < N_TEXTS; i++)
+        text_init(&texts[i], MAX_RECORD);
+    enum clv_status status = put_texts(texts, model, err);
+    if (status == CLV_OK) {
+        const char *const metadata[N_METADATA][2] = {{"format", FORMAT VERSION},
+                                                     {"model", texts[TEXT_MODEL].bytes},
+                                                     {"names", texts[TEXT_NAMES].bytes},
+                                                     {"recipe", texts[TEXT_RECIPE].bytes},
+                                                     {"record", texts[TEXT_RECORD].bytes}};
+        status = tensors_write_digested(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
+    }
+    for (int i = 0; i < N_TEXTS; i++)
+        text_release(&texts[i]);
+    return status;
+}
+
+static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
+{
+    const char *format = clv_tensors_metadata(tensors, "format");
+    if (format && strncmp(format, "cleave model ", 13) == 0)
+        return fail(err, CLV_ERR_DATA, "%s: is a model for `cleave segment', not one of tags", path);
+    if (!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: not a cleave model of tags (format \"%.60s\")", path, format ? format : "");
+    FAIL_IF(strcmp(format + strlen(FORMAT), VERSION) != 0, CLV_ERR_DATA,
+            "%s: a model of tags of version \"%.60s\", this program reads version %s", path, format + strlen(FORMAT),
+            VERSION);
+    return CLV_OK;
+}
+
+static enum clv_status read_head(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
+                                 struct clv_error *err)
+{
+    struct json_value *root;
+    const char *form = "";
+    enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
+    TRY(metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err));
+    TRY(metadata_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err));
+    TRY(metadata_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err));
+    if (status == CLV_OK) {
+        json_get_text(json_member(root, "form"), &form);
+        int i = 0;
+        while (i <= CLV_TAGS_FULL && strcmp(form, clv_tag_form_name((enum clv_tag_form)i)) != 0)
+            i++;
+        model->form = (enum clv_tag_form)i;
+        if (i > CLV_TAGS_FULL)
+            status = fail(err, CLV_ERR_DATA, "%s: form \"%.60s\" is not known", path, form);
+        else if (model->order > 2 && model->form != CLV_TAGS_LMSBN)
+            status = fail(err, CLV_ERR_DATA, "%s: order %d of form %s, which couples tags in pairs", path, model->order,
+                          form);
+    }
+    TRY_IF((!json_get_double(json_member(root, "gamma"), &model->gamma) || model->gamma < 0),
+           fail(err, CLV_ERR_DATA, "%s: gamma is missing or negative", path));
+    json_root_free(root);
+    return status;
+}
+
+static enum clv_status read_names(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
+                                  struct clv_error *err)
+{
+    struct json_value *root;
+    size_t n = 0;
+    enum clv_status status = metadata_parse(&root, tensors, "names", path, err);
+    TRY_IF((!json_get_array(root, &n) || (n && n != (size_t)model->n_tags)),
+           fail(err, CLV_ERR_DATA, "%s: its names are no list of %d", path, model->n_tags));
+    TRY_IF(n && !(model->names = array_zalloc(n, sizeof *model->names)), fail_memory(err));
+    for (size_t i = 0; status == CLV_OK && i < n; i++) {
+        const char *name;
+        if (!json_get_text(json_element(root, i), &name) || strpbrk(name, ",\t\n"))
+            status = fail(err, CLV_ERR_DATA, "%s: the name of tag %zu is no text, or has a comma or tab", path, i);
+        else if (!(model->names[i] = string_copy(name)))
+            status = fail_memory(err);
+    }
+    json_root_free(root);
+    return status;
+}
+
+struct tag_file {
+    const struct clv_tensors *tensors;
+    const char *path;
+};
+
+/* A copy of the numbers of a tensor with n of them, all finite. */
+static enum clv_status take_reals(double **copy, const struct tag_file *file, const char *name, int32_t n_dims,
+                                  const int64_t *shape, struct clv_error *err)
+{
+    const struct clv_tensor *tensor;
+    MUST(clv_tensors_require(&tensor, file->tensors, name, CLV_F64, n_dims, shape, err));
+    size_t n = (size_t)tensor->shape[0] * (n_dims == 2 ? (size_t)tensor->shape[1] : 1);
+    const double *values = tensor->data;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return fail(err, CLV_ERR_DATA, "%s: value %zu of \"%s\" is %g", file->path, i, name, values[i]);
+    *copy = array_copy(values, n, sizeof *values);
+    return *copy ? CLV_OK : fail_memory(err);
+}
+
+static enum clv_status read_place(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
+{
+    const struct clv_tensor *tensor;
+    size_t k = (size_t)model->n_tags;
+    char is_met[CLV_MAX_TAGS] = {0};
+    MUST(clv_tensors_require(&tensor, file->tensors, "place", CLV_I32, 1, (int64_t[]){model->n_tags}, err));
+    const int32_t *place = tensor->data;
+    for (size_t i = 0; i < k; i++)
+        if (place[i] < 0 || place[i] >= model->n_tags || is_met[place[i]]++)
+            return fail(err, CLV_ERR_DATA, "%s: decision %zu is tag %d, which is out of range or there twice",
+                        file->path, i, place[i]);
+    model->place = array_copy(place, k, sizeof *place);
+    return model->place ? CLV_OK : fail_memory(err);
+}
+
+static enum clv_status read_vectors(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
+{
+    const struct clv_tensor *row, *index;
+    MUST(clv_tensors_require(&row, file->tensors, "row", CLV_I64, 1, (int64_t[]){-1}, err));
+    FAIL_IF(row->shape[0] < 1, CLV_ERR_DATA, "%s: \"row\" is empty", file->path);
+    size_t n = (size_t)row->shape[0] - 1;
+    const int64_t *rows = row->data;
+    for (size_t i = 0; i <= n; i++)
+        if (i ? rows[i] < rows[i - 1] : rows[0] != 0)
+            return fail(err, CLV_ERR_DATA, "%s: support vector %zu begins at %lld", file->path, i, (long long)rows[i]);
+    MUST(clv_tensors_require(&index, file->tensors, "index", CLV_I32, 1, &rows[n], err));
+    const int32_t *indices = index->data;
+    for (size_t v = 0; v < n; v++)
+        for (int64_t k = rows[v]; k < rows[v + 1]; k++)
+            if (indices[k] < 0 || indices[k] >= model->n_features || (k > rows[v] && indices[k] <= indices[k - 1]))
+                return fail(err, CLV_ERR_DATA, "%s: feature %d of support vector %zu is out of range or of order",
+                            file->path, indices[k], v);
+    model->n_vectors = n;
+    model->row = array_copy(rows, n + 1, sizeof *rows);
+    model->index = array_copy(indices, (size_t)rows[n], sizeof *indices);
+    MUST_IF(!model->row || !model->index, fail_memory(err));
+    MUST(take_reals(&model->value, file, "value", 1, &rows[n], err));
+    return take_reals(&model->coefficient, file, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, err);
+}
+
+static enum clv_status read_arrays(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
+{
+    int64_t k = model->n_tags, d = model->n_features;
+    int64_t n_couplings = (int64_t)clv_tag_coupling_count(model->form, model->n_tags, model->order);
+    enum clv_status status = read_place(model, file, err);
+    TRY(take_reals(&model->bias, file, "bias", 1, &k, err));
+    TRY(take_reals(&model->coupling, file, "coupling", 1, &n_couplings, err));
+    TRY_IF(clv_tensors_find(file->tensors, "scale"), take_reals(&model->scale, file, "scale", 1, &d, err));
+    TRY(model->gamma > 0 ? read_vectors(model, file, err)
+                         : take_reals(&model->weight, file, "weight", 2, (int64_t[]){k, d}, err));
+    return status;
+}
+
+enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err)
+{
+    static const char *const known[] = {"format", "model", "names", "recipe", "record", NULL};
+    struct clv_tensors *tensors;
+    struct clv_tag_model fresh = {0};
+    MUST(clv_tensors_open(&tensors, path, err));
+    enum clv_status status = check_format(tensors, path, err);
+    TRY(read_head(&fresh, tensors, path, err));
+    TRY(read_names(&fresh, tensors, path, err));
+    TRY(read_arrays(&fresh, &(struct tag_file){tensors, path}, err));
+    const char *recipe = NULL;
+    TRY(metadata_require(&recipe, tensors, "recipe", path, err));
+    if (status == CLV_OK && strcmp(recipe, "none") != 0) {
+        status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
+        fresh.has_recipe = status == CLV_OK;
+    }
+    TRY(record_read(&fresh.record, tensors, path, err));
+    TRY(tensors_check_digest(tensors, known, path, err));
+    clv_tensors_close(tensors);
+    DELIVER(model, fresh, clv_tag_model_release(&fresh));
+    return status;
+}

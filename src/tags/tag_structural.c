@@ -1,0 +1,222 @@
+/* Structured SVMs over tags, on a chain or the complete graph, with the linear kernel: block-coordinate Frank-Wolfe
+ * (Lacoste-Julien et al., ICML 2013), one block an example, with line search. Each block keeps what its dual variables
+ * contribute,
+ *     w = sum_l u_l x_l',   b = sum_l u_l,   couplings = sum_l e_l,   loss = sum_l ell_l,
+ * since every labelling's part is a multiple of the same features.
+ *
+ * Where the labellings of the complete graph are too many, the oracle is the linear relaxation (tag_relax.c), whose
+ * optima have halves: the objective is then the relaxation's, which is above the structured hinge and has the same form
+ * (Finley & Joachims 2008, "overgenerating"), so that line search and gap stay true. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "tags/tags.h"
+
+struct machine {
+    struct clv_tag_model *model;
+    const struct tag_fit_task *task;
+    size_t k, d, n_couplings;
+    double c, eta;
+    double *u;      /* [n][k] */
+    double *e;      /* [n][n_couplings] */
+    double *loss;   /* [n] */
+    double *scores; /* [k] of the example at work, plain and loss-augmented */
+    double *augmented;
+    double *u_new, *e_new; /* [k], [n_couplings] the corner that the oracle names */
+    int8_t *truth, *y;     /* [k] -1 or 1, of y 0 too where it is relaxed */
+    uint8_t *tags;
+    struct tag_relaxation relaxation; /* of more tags than are enumerated on the complete graph */
+};
+
+/* e += factor times the products of y, those of halves as the couplings like them. */
+static void product_of(double *e, const struct machine *self, const int8_t *y, double factor)
+{
+    const double *coupling = self->model->coupling;
+    size_t at = 0;
+    for (size_t i = 1; i < self->k && self->n_couplings; i++)
+        for (size_t j = self->model->form == CLV_TAGS_CHAIN ? i - 1 : 0; j < i; j++, at++)
+            e[at] += factor * tag_relaxed_product(y[i], y[j], coupling[at]);
+}
+
+/* y = argmax of the model under self->augmented. */
+static enum clv_status decide(struct machine *self, struct clv_error *err)
+{
+    if (self->relaxation.oracle)
+        return tag_relax(self->y, NULL, &self->relaxation, self->model->coupling, self->augmented, err);
+    enum clv_status status = clv_tag_decide(self->tags, NULL, self->model, self->augmented, NULL, err);
+    for (size_t i = 0; status == CLV_OK && i < self->k; i++)
+        self->y[i] = self->tags[i] ? 1 : -1;
+    return status;
+}
+
+/* argmax_y |y - y_l|_H + f(y): the loss moves each score by a half against the truth. Fills the corner and returns its
+ * loss. */
+static enum clv_status ask(double *loss, struct machine *self, size_t l, struct clv_error *err)
+{
+    size_t example = (size_t)self->task->examples[l];
+    const uint8_t *truth = self->task->problem->tags + example * self->k;
+    tag_fit_scores(self->scores, self->model, self->task, example);
+    for (size_t i = 0; i < self->k; i++) {
+        self->truth[i] = truth[i] ? 1 : -1;
+        self->augmented[i] = self->scores[i] + (truth[i] ? -0.5 : 0.5);
+    }
+    MUST(decide(self, err));
+    *loss = 0;
+    for (size_t i = 0; i < self->k; i++) {
+        int step = self->truth[i] - self->y[i];
+        self->u_new[i] = self->c * step;
+        *loss += self->c * (0.5 * abs(step));
+    }
+    /* By stationarity the couplings are their products' sum over eta. */
+    memset(self->e_new, 0, self->n_couplings * sizeof *self->e_new);
+    product_of(self->e_new, self, self->truth, self->c / self->eta);
+    product_of(self->e_new, self, self->y, -self->c / self->eta);
+    return CLV_OK;
+}
+
+/* The block's gap <w_l - w_s, w> - loss_l + loss_s and |w_l - w_s|^2, in the metric of the regulariser. */
+static double block_gap(double *square, const struct machine *self, size_t l, double loss)
+{
+    const struct kernel_rows *rows = &self->task->problem->rows;
+    size_t row = (size_t)self->task->examples[l];
+    double norm = 1, gap = loss - self->loss[l], inputs = 0, couplings = 0;
+    for (int64_t at = rows->row[row]; at < rows->row[row + 1]; at++)
+        norm += rows->value[at] * rows->value[at];
+    for (size_t i = 0; i < self->k; i++) {
+        double step = self->u[l * self->k + i] - self->u_new[i];
+        gap += step * self->scores[i]; /* <w_i, x> + b_i */
+        inputs += step * step;
+    }
+    for (size_t i = 0; i < self->n_couplings; i++) {
+        double step = self->e[l * self->n_couplings + i] - self->e_new[i];
+        gap += self->eta * step * self->model->coupling[i];
+        couplings += step * step;
+    }
+    *square = norm * inputs + self->eta * couplings;
+    return gap;
+}
+
+static void move(struct machine *self, size_t l, double step, double loss)
+{
+    struct clv_tag_model *model = self->model;
+    const struct kernel_rows *rows = &self->task->problem->rows;
+    size_t row = (size_t)self->task->examples[l];
+    for (size_t i = 0; i < self->k; i++) {
+        double *u = &self->u[l * self->k + i], change = step * (self->u_new[i] - *u);
+        if (change == 0)
+            continue;
+        *u += change;
+        model->bias[i] += change;
+        for (int64_t at = rows->row[row]; at < rows->row[row + 1]; at++)
+            model->weight[i * self->d + (size_t)rows->index[at]] += change * rows->value[at];
+    }
+    for (size_t i = 0; i < self->n_couplings; i++) {
+        double *e = &self->e[l * self->n_couplings + i], change = step * (self->e_new[i] - *e);
+        *e += change;
+        model->coupling[i] += change;
+    }
+    self->loss[l] += step * (loss - self->loss[l]);
+}
+
+/* One pass in random order; *gap is the sum of the blocks' as they were met, at least the gap's order of size. */
+static enum clv_status pass(double *gap, struct machine *self, int32_t *order, int32_t number, struct clv_error *err)
+{
+    size_t n = self->task->n;
+    rng_permutation(order, n, self->task->seed, RNG_STREAM(RNG_ORDER, (uint32_t)number));
+    *gap = 0;
+    for (size_t at = 0; at < n && !stop_requested(self->task->progress); at++) {
+        size_t l = (size_t)order[at];
+        double loss, square;
+        MUST(ask(&loss, self, l, err));
+        double own = block_gap(&square, self, l, loss);
+        *gap += own;
+        if (own > 0 && square > 0)
+            move(self, l, fmin(1, own / square), loss);
+    }
+    return CLV_OK;
+}
+
+/* 1/2 |w|^2 in the regulariser's metric. */
+static double half_square(const struct machine *self)
+{
+    double sum = 0;
+    for (size_t i = 0; i < self->k * self->d; i++)
+        sum += self->model->weight[i] * self->model->weight[i];
+    for (size_t i = 0; i < self->k; i++)
+        sum += self->model->bias[i] * self->model->bias[i];
+    for (size_t i = 0; i < self->n_couplings; i++)
+        sum += self->eta * self->model->coupling[i] * self->model->coupling[i];
+    return sum / 2;
+}
+
+/* The true objective and gap, all blocks under the same weights. */
+static enum clv_status measure(struct clv_tag_training_result *result, struct machine *self, struct clv_error *err)
+{
+    double gap = 0, dual = -half_square(self), lambda = self->task->parameters[CLV_TAG_LAMBDA];
+    for (size_t l = 0; l < self->task->n; l++) {
+        double loss, square;
+        MUST(ask(&loss, self, l, err));
+        gap += block_gap(&square, self, l, loss);
+        dual += self->loss[l];
+    }
+    result->dual = lambda * dual;
+    result->primal = lambda * (dual + gap);
+    result->is_converged = lambda * gap <= self->task->parameters[CLV_TAG_TOLERANCE];
+    return CLV_OK;
+}
+
+static enum clv_status solve(struct clv_tag_training_result *result, struct machine *self, int32_t *order,
+                             struct clv_error *err)
+{
+    double lambda = self->task->parameters[CLV_TAG_LAMBDA], tolerance = self->task->parameters[CLV_TAG_TOLERANCE], gap;
+    int32_t max_passes = (int32_t)self->task->parameters[CLV_TAG_PASSES];
+    enum clv_status status = CLV_OK;
+    while (status == CLV_OK && result->n_passes < max_passes && !result->is_converged &&
+           !stop_requested(self->task->progress)) {
+        status = pass(&gap, self, order, result->n_passes++, err);
+        TRY_IF(lambda * gap <= tolerance && !stop_requested(self->task->progress), measure(result, self, err));
+    }
+    TRY_IF(!result->is_converged, measure(result, self, err));
+    result->interrupted = stop_requested(self->task->progress);
+    return status;
+}
+
+enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_training_result *result,
+                                   const struct tag_fit_task *task, struct clv_error *err)
+{
+    size_t n = task->n, k = (size_t)model->n_tags;
+    size_t m = clv_tag_coupling_count(model->form, model->n_tags, model->order);
+    struct machine self = {
+        .model = model,
+        .task = task,
+        .k = k,
+        .d = (size_t)model->n_features,
+        .n_couplings = m,
+        .c = 1 / (task->parameters[CLV_TAG_LAMBDA] * (double)n),
+        .eta = 1 + task->parameters[CLV_TAG_ETA0],
+        .u = array_zalloc(n * k, sizeof(double)),
+        .e = array_zalloc(n * m, sizeof(double)),
+        .loss = array_zalloc(n, sizeof(double)),
+        .scores = array_alloc(k, sizeof(double)),
+        .augmented = array_alloc(k, sizeof(double)),
+        .u_new = array_alloc(k, sizeof(double)),
+        .e_new = array_alloc(m, sizeof(double)),
+        .truth = array_alloc(k, 1),
+        .y = array_alloc(k, 1),
+        .tags = array_alloc(k, 1),
+    };
+    int32_t *order = array_alloc(n, sizeof *order);
+    bool is_there = self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new &&
+                    self.truth && self.y && self.tags && order;
+    enum clv_status status = is_there ? CLV_OK : fail_memory(err);
+    TRY_IF(model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED,
+           tag_relaxation_init(&self.relaxation, model->n_tags, err));
+    TRY(solve(result, &self, order, err));
+    tag_relaxation_release(&self.relaxation);
+    arrays_free(self.u, self.e, self.loss, self.scores, self.augmented, self.u_new, self.e_new, self.truth, self.y,
+                self.tags, order);
+    return status;
+}

@@ -1,0 +1,151 @@
+/* Thresholds of binary classifiers, tuned on held-out scores for a measure of all tags. */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "tags/tag_folds.h"
+#include "tags/tags.h"
+
+enum { MAX_ROUNDS = 20 };
+
+/* Counts of the decisions as they are, from which every measure follows; kept up to date flip by flip. */
+struct counts {
+    const uint8_t *truth;
+    uint8_t *tags; /* [n][n_tags] decisions */
+    size_t n, n_tags;
+    int32_t *wrong, *both, *sum; /* [n] of an example */
+    int64_t *tag_both, *tag_sum; /* [n_tags] */
+    int64_t n_exact, n_wrong, all_both, all_sum;
+    double f_sample; /* sum over examples */
+};
+
+static double ratio(int64_t both, int64_t sum)
+{
+    return sum ? 2.0 * (double)both / (double)sum : 1;
+}
+
+/* Adds (sign 1) or takes away (-1) what example l contributes. */
+static void count_example(struct counts *self, size_t l, int sign)
+{
+    self->n_exact += sign * (self->wrong[l] == 0);
+    self->f_sample += sign * ratio(self->both[l], self->sum[l]);
+}
+
+static void flip(struct counts *self, size_t l, size_t tag)
+{
+    size_t slot = l * self->n_tags + tag;
+    int change = self->tags[slot] ? -1 : 1, both = self->truth[slot] ? change : 0;
+    int wrong = self->truth[slot] ? -change : change;
+    count_example(self, l, -1);
+    self->tags[slot] = !self->tags[slot];
+    self->wrong[l] += wrong;
+    self->both[l] += both;
+    self->sum[l] += change;
+    count_example(self, l, 1);
+    self->n_wrong += wrong;
+    self->all_both += both;
+    self->all_sum += change;
+    self->tag_both[tag] += both;
+    self->tag_sum[tag] += change;
+}
+
+/* The goal in units of its own; of the F of tags only that of `tag`, all that its threshold can change. */
+static double value_of(const struct counts *self, enum clv_tag_goal goal, size_t tag)
+{
+    switch (goal) {
+    case CLV_TAG_EXACT: return (double)self->n_exact;
+    case CLV_TAG_HAMMING: return -(double)self->n_wrong;
+    case CLV_TAG_F_SAMPLE: return self->f_sample;
+    case CLV_TAG_F_MACRO: return ratio(self->tag_both[tag], self->tag_sum[tag]);
+    case CLV_TAG_F_MICRO: return ratio(self->all_both, self->all_sum);
+    }
+    return 0;
+}
+
+struct ranked {
+    double score;
+    size_t example;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct ranked *s = a, *t = b;
+    if (s->score != t->score)
+        return s->score > t->score ? -1 : 1;
+    return (s->example > t->example) - (s->example < t->example);
+}
+
+/* Tries every cut of one tag's scores; returns whether a better one was found. */
+static int tune_tag(double *threshold, struct counts *self, struct ranked *ranked, const double *scores, size_t tag,
+                    enum clv_tag_goal goal)
+{
+    double best = value_of(self, goal, tag), before = *threshold;
+    for (size_t l = 0; l < self->n; l++) {
+        ranked[l] = (struct ranked){scores[l * self->n_tags + tag], l};
+        if (self->tags[l * self->n_tags + tag])
+            flip(self, l, tag);
+    }
+    qsort(ranked, self->n, sizeof *ranked, by_score);
+    for (size_t i = 0; i <= self->n; i++) { /* the first i have the tag */
+        bool is_cut = i == 0 || i == self->n || ranked[i].score < ranked[i - 1].score;
+        /* Sums of fractions change by rounding alone; a gain counts from a billionth on. */
+        if (is_cut && value_of(self, goal, tag) > best + 1e-9) {
+            best = value_of(self, goal, tag);
+            *threshold = i == 0         ? ranked[0].score
+                         : i == self->n ? ranked[i - 1].score - 1
+                                        : (ranked[i - 1].score + ranked[i].score) / 2;
+        }
+        if (i < self->n)
+            flip(self, ranked[i].example, tag);
+    }
+    for (size_t l = 0; l < self->n; l++)
+        if ((scores[l * self->n_tags + tag] > *threshold) != self->tags[l * self->n_tags + tag])
+            flip(self, l, tag);
+    return *threshold != before;
+}
+
+enum clv_status tag_tune_thresholds(double *threshold, const struct tag_scored *scored, enum clv_tag_goal goal,
+                                    struct clv_error *err)
+{
+    const size_t n = scored->n, k = (size_t)scored->n_tags;
+    const double *scores = scored->scores;
+    const uint8_t *truth = scored->truth;
+    struct counts counts = {
+        .truth = truth,
+        .n = n,
+        .n_tags = k,
+        .tags = array_zalloc(n * k, 1),
+        .wrong = array_zalloc(3 * n, sizeof *counts.wrong),
+        .tag_both = array_zalloc(2 * k, sizeof *counts.tag_both),
+    };
+    struct ranked *ranked = array_alloc(n, sizeof *ranked);
+    enum clv_status status = counts.tags && counts.wrong && counts.tag_both && ranked ? CLV_OK : fail_memory(err);
+    if (status != CLV_OK)
+        goto done;
+    counts.both = counts.wrong + n;
+    counts.sum = counts.both + n;
+    counts.tag_sum = counts.tag_both + k;
+    for (size_t l = 0; l < n; l++) {
+        for (size_t i = 0; i < k; i++) {
+            counts.wrong[l] += truth[l * k + i];
+            counts.sum[l] += truth[l * k + i];
+            counts.tag_sum[i] += truth[l * k + i];
+        }
+        counts.n_wrong += counts.wrong[l];
+        counts.all_sum += counts.sum[l];
+        count_example(&counts, l, 1);
+    }
+    for (size_t i = 0; i < k; i++)
+        threshold[i] = 0;
+    for (size_t slot = 0; slot < n * k; slot++)
+        if (scores[slot] > 0)
+            flip(&counts, slot / k, slot % k);
+    for (int round = 0, is_better = 1; round < MAX_ROUNDS && is_better; round++) {
+        is_better = 0;
+        for (size_t i = 0; i < k; i++)
+            is_better |= tune_tag(&threshold[i], &counts, ranked, scores, i, goal);
+    }
+done:
+    arrays_free(counts.tags, counts.wrong, counts.tag_both, ranked);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* The choice of a kernel width and a regularisation for models of tags, by cross-validation. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "tags/tag_folds.h"
+#include "tags/tags.h"
+
+/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. Exact matches are
+ * those of gaps a thousand times as small but for an example here and there, and most of the time went into these. */
+static const double FOLDS_TOLERANCE = 1e-3;
+
+static bool is_finished(const struct tag_held_out *held, size_t task)
+{
+    size_t n_fits = (size_t)held->folds->n_repeats * (size_t)held->folds->n_folds;
+    return !memchr(held->finished + task * n_fits, 0, n_fits);
+}
+
+/* Measures of every lambda for the Gram matrix that stands: scores[n_lambda], a column of the table. Interrupted, those
+ * of which all folds are finished. */
+static enum clv_status validate_column(struct clv_tag_score *scores, const struct clv_tag_training *training,
+                                       const struct tag_held_out *tasks, struct clv_error *err)
+{
+    const struct tag_folds *folds = tasks->folds;
+    size_t n_tasks = tasks->n_tasks, n = tag_folds_size(folds), k = (size_t)tasks->problem->n_tags;
+    bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
+    struct tag_held_out held = *tasks;
+    int32_t *place = array_alloc(n_tasks * k, sizeof *place);
+    const int32_t **places = array_alloc(n_tasks, sizeof *places);
+    held.form = training->learner->form;
+    held.is_structural = training->learner->is_structural;
+    held.tags = array_alloc(n_tasks * n, k);
+    held.finished = array_zalloc(n_tasks, (size_t)folds->n_repeats * (size_t)folds->n_folds);
+    enum clv_status status = place && places && held.tags && held.finished ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && is_ordered) {
+        status = tag_orders_by_f(place, tasks, err);
+        for (size_t t = 0; t < n_tasks; t++)
+            places[t] = place + t * k;
+        held.place = places;
+    }
+    TRY(tag_hold_out(&held, err));
+    for (size_t t = 0; (status == CLV_OK || status == CLV_ERR_INTERRUPTED) && t < n_tasks; t++)
+        if (is_finished(&held, t)) {
+            enum clv_status own =
+                clv_tag_measure(&scores[t], folds->truth, held.tags + t * n * k, n, held.problem->n_tags, err);
+            status = own == CLV_OK ? status : own;
+        }
+    arrays_free(held.finished, place, places, held.tags);
+    return status;
+}
+
+static const struct clv_tag_score unknown = {NAN, NAN, NAN, NAN, NAN};
+
+/* scores[n_lambda][n_gamma] */
+static enum clv_status validate_grid(struct clv_tag_score *scores, const struct clv_tag_training *training,
+                                     const struct clv_tag_grid *grid, struct tag_problem *problem,
+                                     const struct tag_folds *folds, struct clv_error *err)
+{
+    size_t n_gamma = training->is_rbf ? grid->n_gamma : 1;
+    double(*parameters)[CLV_TAG_PARAMETERS] = array_alloc(grid->n_lambda, sizeof *parameters);
+    struct clv_tag_score *column = array_alloc(grid->n_lambda, sizeof *column);
+    enum clv_status status = parameters && column ? CLV_OK : fail_memory(err);
+    struct tag_held_out tasks = tag_held_out_of(training, problem, folds, (const double *)parameters);
+    tasks.n_tasks = grid->n_lambda;
+    for (size_t g = 0; status == CLV_OK && g < n_gamma; g++) {
+        for (size_t i = 0; i < grid->n_lambda; i++) {
+            memcpy(parameters[i], training->parameters, sizeof *parameters);
+            parameters[i][CLV_TAG_LAMBDA] = grid->lambda[i];
+            if (!training->learner->is_structural)
+                parameters[i][CLV_TAG_TOLERANCE] = fmax(parameters[i][CLV_TAG_TOLERANCE], FOLDS_TOLERANCE);
+            if (training->is_rbf)
+                parameters[i][CLV_TAG_GAMMA] = grid->gamma[g];
+        }
+        report_progress(training->progress, "cross-validation", g, n_gamma, "");
+        status = tag_problem_kernel(problem, training->is_rbf ? grid->gamma[g] : 0, err);
+        for (size_t i = 0; i < grid->n_lambda; i++)
+            column[i] = unknown;
+        TRY(validate_column(column, training, &tasks, err));
+        for (size_t i = 0; i < grid->n_lambda; i++)
+            scores[i * n_gamma + g] = column[i];
+    }
+    arrays_free(parameters, column);
+    return status;
+}
+
+enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
+                                       const struct clv_tag_training *training, const struct clv_tag_grid *grid,
+                                       struct clv_error *err)
+{
+    size_t n_gamma = training->is_rbf ? grid->n_gamma : 1, n = grid->n_lambda * n_gamma, best = 0;
+    struct tag_problem problem = {0};
+    struct tag_folds folds = {0};
+    enum clv_status status = tag_training_check(training, err);
+    for (size_t i = 0; status == CLV_OK && i < grid->n_lambda; i++)
+        status = tag_parameter_check(CLV_TAG_LAMBDA, grid->lambda[i], err);
+    for (size_t i = 0; status == CLV_OK && training->is_rbf && i < grid->n_gamma; i++)
+        status = tag_parameter_check(CLV_TAG_GAMMA, grid->gamma[i], err);
+    TRY_IF(!n, fail(err, CLV_ERR_USAGE, "cross-validation without candidates"));
+    if (status != CLV_OK)
+        return status;
+    struct clv_tag_score *table = array_alloc(n, sizeof *table);
+    status = table ? tag_folds_init(&folds, training, err) : fail_memory(err);
+    TRY(tag_problem_init(&problem, training, err));
+    for (size_t i = 0; table && i < n; i++)
+        table[i] = unknown;
+    TRY(validate_grid(table, training, grid, &problem, &folds, err));
+    if (status == CLV_OK) {
+        for (size_t i = 1; i < n; i++)
+            if (tag_goal_value(&table[i], training->goal) > tag_goal_value(&table[best], training->goal))
+                best = i;
+        double chosen[CLV_TAG_PARAMETERS];
+        memcpy(chosen, training->parameters, sizeof chosen);
+        chosen[CLV_TAG_LAMBDA] = grid->lambda[best / n_gamma];
+        if (training->is_rbf)
+            chosen[CLV_TAG_GAMMA] = grid->gamma[best % n_gamma];
+        memcpy(parameters, chosen, sizeof chosen);
+    }
+    if (scores && (status == CLV_OK || status == CLV_ERR_INTERRUPTED))
+        memcpy(scores, table, n * sizeof *table);
+    tag_problem_release(&problem);
+    tag_folds_release(&folds);
+    array_free(table);
+    return status;
+}

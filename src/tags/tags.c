@@ -1,0 +1,257 @@
+/* Training models of tags: the learner table, checks, and putting the model together. */
+#include "tags/tags.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "tags/tag_folds.h"
+
+const struct clv_parameter clv_tag_parameters[] = {
+    [CLV_TAG_LAMBDA] = {"lambda", 3e-4, 1e-9, 1e9, "Weight of the regulariser, for inputs of mean square length 1"},
+    [CLV_TAG_GAMMA] = {"gamma", 0, 0, 1e9, "RBF kernel exp(-gamma |x-x'|^2); 0: 1 over the mean squared distance"},
+    [CLV_TAG_ORDER] = {"order", 2, 1, CLV_MAX_BELIEF_ORDER, "Tags in a coupling: 1 none, 2 pairs; lmsbn also 3 and 4"},
+    [CLV_TAG_ETA0] = {"eta0", 0, 0, 1e12,
+                      "Extra regulariser on the couplings between tags; lmbm needs it and takes 1000"},
+    [CLV_TAG_TOLERANCE] = {"tolerance", 1e-6, 1e-12, 1, "Stop at this duality gap of the objective per example"},
+    [CLV_TAG_PASSES] = {"passes", 2000, 1, 1e6, "Passes over the examples at most"},
+    [CLV_TAG_PARAMETERS] = {NULL, 0, 0, 0, NULL},
+};
+
+static const struct clv_tag_learner learners[] = {
+    {"lmsbn", "large margin sigmoid belief network (Miao & Rao)", CLV_TAGS_LMSBN, 0, 0},
+    {"lmbm", "large margin Boltzmann machine (Miao & Rao, Algorithm 1)", CLV_TAGS_LMBM, 0, 0},
+    {"bc", "binary classifiers, one a tag", CLV_TAGS_INDEPENDENT, 0, 0},
+    {"tsbc", "binary classifiers with tuned thresholds (Fan & Lin 2007)", CLV_TAGS_INDEPENDENT, 1, 0},
+    {"ssvm-chain", "structured SVM on a chain of tags, linear", CLV_TAGS_CHAIN, 0, 1},
+    {"ssvm-full", "structured SVM on the complete graph of tags, linear", CLV_TAGS_FULL, 0, 1},
+};
+
+const struct clv_tag_learner *clv_tag_learner_at(size_t index)
+{
+    return index < sizeof learners / sizeof *learners ? &learners[index] : NULL;
+}
+
+const struct clv_tag_learner *clv_tag_learner_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof learners / sizeof *learners; i++)
+        if (strcmp(learners[i].name, name) == 0)
+            return &learners[i];
+    return NULL;
+}
+
+void clv_tag_training_defaults(struct clv_tag_training *training, const struct clv_tag_learner *learner)
+{
+    *training = (struct clv_tag_training){.learner = learner};
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
+        training->parameters[i] = clv_tag_parameters[i].value;
+    if (learner->form == CLV_TAGS_LMBM)
+        training->parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
+}
+
+const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter)
+{
+    bool is_alone = training->learner->form == CLV_TAGS_INDEPENDENT;
+    if (parameter == CLV_TAG_GAMMA && !training->is_rbf)
+        return "--kernel is linear";
+    if ((parameter == CLV_TAG_ORDER || parameter == CLV_TAG_ETA0) && is_alone)
+        return "it has no couplings between tags";
+    return parameter == CLV_TAG_ETA0 && training->parameters[CLV_TAG_ORDER] < 2 ? "--order is 1" : NULL;
+}
+
+enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, struct clv_error *err)
+{
+    const struct clv_parameter *p = &clv_tag_parameters[index];
+    if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
+        return fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum);
+    return CLV_OK;
+}
+
+enum clv_status tag_training_check(const struct clv_tag_training *training, struct clv_error *err)
+{
+    const struct clv_tag_learner *learner = training->learner;
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
+        MUST(tag_parameter_check((enum clv_tag_parameter)i, training->parameters[i], err));
+    if (training->set->n < 1 || training->set->n > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->set->n);
+    FAIL_IF(training->set->n_features < 1, CLV_ERR_DATA, "the examples have no features");
+    if (learner->is_structural && training->is_rbf)
+        return fail(err, CLV_ERR_USAGE, "%s learns with the linear kernel only", learner->name);
+    if (learner->form == CLV_TAGS_FULL && training->set->n_tags > CLV_MAX_RELAXED)
+        return fail(err, CLV_ERR_USAGE, "%s has a coupling for every pair: %d tags are too many, the limit is %d",
+                    learner->name, training->set->n_tags, CLV_MAX_RELAXED);
+    if (learner->form != CLV_TAGS_LMSBN && training->parameters[CLV_TAG_ORDER] > 2)
+        return fail(err, CLV_ERR_USAGE, "%s couples tags in pairs; order is %g", learner->name,
+                    training->parameters[CLV_TAG_ORDER]);
+    return CLV_OK;
+}
+
+static double mean_distance(const struct tag_problem *problem)
+{
+    size_t n = problem->rows.n;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double row = 0;
+        for (size_t j = 0; j < n; j++)
+            row += problem->distance[i * n + j];
+        sum += row;
+    }
+    return sum / ((double)n * (double)n);
+}
+
+enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_training *training, struct clv_error *err)
+{
+    struct clv_tag_training with_kernel = *training;
+    struct tag_problem problem;
+    with_kernel.is_rbf = true;
+    MUST(tag_problem_init(&problem, &with_kernel, err));
+    *mean = mean_distance(&problem);
+    tag_problem_release(&problem);
+    return CLV_OK;
+}
+
+/* Thresholds from held-out scores go into the biases. */
+static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_training *training,
+                            const struct tag_problem *problem, const struct tag_folds *folds, const double *parameters,
+                            struct clv_error *err)
+{
+    size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
+    struct tag_held_out held = tag_held_out_of(training, problem, folds, parameters);
+    double *threshold = array_alloc(k, sizeof *threshold);
+    held.scores = array_alloc(n * k, sizeof *held.scores);
+    enum clv_status status = threshold && held.scores ? tag_hold_out(&held, err) : fail_memory(err);
+    const struct tag_scored scored = {held.scores, folds->truth, n, problem->n_tags};
+    TRY(tag_tune_thresholds(threshold, &scored, training->goal, err));
+    for (size_t i = 0; status == CLV_OK && i < k; i++)
+        model->bias[i] -= threshold[i];
+    arrays_free(threshold, held.scores);
+    return status;
+}
+
+/* Keeps the examples that any tag leans on as the model's support vectors. */
+static enum clv_status keep_vectors(struct clv_tag_model *model, const struct tag_problem *problem,
+                                    struct clv_error *err)
+{
+    const struct kernel_rows *rows = &problem->rows;
+    size_t k = (size_t)model->n_tags, n = rows->n, kept = 0, n_values = 0;
+    int32_t *which = array_alloc(n, sizeof *which);
+    MUST_IF(!which, fail_memory(err));
+    for (size_t l = 0; l < n; l++) {
+        bool is_used = 0;
+        for (size_t i = 0; i < k; i++)
+            is_used |= model->coefficient[i * n + l] != 0;
+        if (!is_used)
+            continue;
+        which[kept++] = (int32_t)l;
+        n_values += (size_t)(rows->row[l + 1] - rows->row[l]);
+    }
+    model->row = array_alloc(kept + 1, sizeof *model->row);
+    model->index = array_alloc(n_values, sizeof *model->index);
+    model->value = array_alloc(n_values, sizeof *model->value);
+    if (!model->row || !model->index || !model->value) {
+        array_free(which);
+        return fail_memory(err);
+    }
+    model->row[0] = 0;
+    for (size_t v = 0; v < kept; v++) {
+        int64_t from = rows->row[which[v]];
+        size_t count = (size_t)(rows->row[which[v] + 1] - from);
+        memcpy(model->index + model->row[v], rows->index + from, count * sizeof *model->index);
+        memcpy(model->value + model->row[v], rows->value + from, count * sizeof *model->value);
+        model->row[v + 1] = model->row[v] + (int64_t)count;
+    }
+    for (size_t i = 0; i < k; i++)
+        for (size_t v = 0; v < kept; v++)
+            model->coefficient[i * kept + v] = model->coefficient[i * n + (size_t)which[v]];
+    model->n_vectors = kept;
+    array_free(which);
+    return CLV_OK;
+}
+
+static enum clv_status copy_names(struct clv_tag_model *model, const struct clv_tag_set *set, struct clv_error *err)
+{
+    if (!set->names)
+        return CLV_OK;
+    model->names = array_zalloc((size_t)set->n_tags, sizeof *model->names);
+    MUST_IF(!model->names, fail_memory(err));
+    for (int32_t i = 0; i < set->n_tags; i++)
+        MUST_IF(!(model->names[i] = string_copy(set->names[i])), fail_memory(err));
+    return CLV_OK;
+}
+
+/* The fit to all examples, with what comes before it (the sequence) and after it (thresholds). */
+static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_training_result *result,
+                               const struct clv_tag_training *training, const struct tag_problem *problem,
+                               const double *parameters, struct clv_error *err)
+{
+    size_t n = problem->rows.n, k = (size_t)problem->n_tags;
+    bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order && n > 1;
+    struct tag_folds folds = {0};
+    int32_t *examples = array_alloc(n, sizeof *examples), *place = array_alloc(k, sizeof *place);
+    enum clv_status status = examples && place ? CLV_OK : fail_memory(err);
+    for (size_t l = 0; status == CLV_OK && l < n; l++)
+        examples[l] = (int32_t)l;
+    TRY_IF((is_ordered || training->learner->is_tuned), tag_folds_init(&folds, training, err));
+    const struct tag_held_out held = tag_held_out_of(training, problem, &folds, parameters);
+    TRY_IF(is_ordered, tag_orders_by_f(place, &held, err));
+    if (status == CLV_ERR_INTERRUPTED)
+        fail(err, status, "interrupted while held-out examples ordered the tags: nothing is learned yet");
+    struct tag_fit_task task = {
+        .problem = problem,
+        .examples = examples,
+        .n = n,
+        .form = training->learner->form,
+        .is_structural = training->learner->is_structural,
+        .place = is_ordered ? place : NULL,
+        .parameters = parameters,
+        .seed = training->seed,
+        .n_threads = training->n_threads,
+        .progress = training->progress,
+    };
+    TRY(tag_fit(model, result, &task, err));
+    if (status == CLV_OK && training->learner->is_tuned) {
+        status = tune(model, training, problem, &folds, parameters, err);
+        if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
+            result->interrupted = true;
+            status = CLV_OK;
+        }
+    }
+    tag_folds_release(&folds);
+    arrays_free(examples, place);
+    return status;
+}
+
+enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
+                              const struct clv_tag_training *training, struct clv_error *err)
+{
+    struct tag_problem problem;
+    struct clv_tag_model fresh = {0};
+    struct clv_tag_training_result made = {0};
+    double parameters[CLV_TAG_PARAMETERS];
+    MUST(tag_training_check(training, err));
+    MUST(tag_problem_init(&problem, training, err));
+    memcpy(parameters, training->parameters, sizeof parameters);
+    if (training->is_rbf && parameters[CLV_TAG_GAMMA] == 0) {
+        double mean = mean_distance(&problem);
+        parameters[CLV_TAG_GAMMA] = mean > 0 ? 1 / mean : 1;
+    }
+    enum clv_status status = tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err);
+    TRY(fit_all(&fresh, &made, training, &problem, parameters, err));
+    TRY_IF(fresh.coefficient, keep_vectors(&fresh, &problem, err));
+    for (size_t i = 0; status == CLV_OK && fresh.weight && i < (size_t)fresh.n_tags * (size_t)fresh.n_features; i++)
+        fresh.weight[i] *= problem.unit;
+    TRY(copy_names(&fresh, training->set, err));
+    if (status == CLV_OK && problem.scale) {
+        fresh.scale = problem.scale;
+        problem.scale = NULL;
+    }
+    tag_problem_release(&problem);
+    if (status == CLV_OK) {
+        *model = fresh;
+        if (result)
+            *result = made;
+    } else {
+        clv_tag_model_release(&fresh);
+    }
+    return status;
+}

@@ -1,0 +1,330 @@
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cleave/train.h"
+#include "learn/common/common.h"
+#include "learn/select/select.h"
+#include "learn/stages/stages.h"
+#include "model/model.h"
+#include "train/train.h"
+
+/* Index of the learner's regularisation parameter, or -1. */
+static int regularisation_of(const struct clv_learner *learner)
+{
+    static const char *const names[] = {"lambda", "radius", "C"};
+    int index = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names && index < 0; i++)
+        index = clv_learner_parameter(learner, names[i]);
+    return index;
+}
+
+/* The parameter that candidates are of, or -1; without any: the regularisation. */
+static int grid_parameter(const struct clv_candidates *grid, const struct clv_learner *learner)
+{
+    return grid && grid->parameter >= 0 ? grid->parameter : regularisation_of(learner);
+}
+
+/* Why the parameter is idle whatever the candidates of --cv-grid, each by itself, make of the others; NULL: it is
+ * not. */
+static const char *idle_in_all(const struct clv_train_options *options, const struct clv_training *training, int index)
+{
+    const struct clv_learner *learner = options->learner;
+    const char *why = learner_idle(learner, training, index);
+    for (size_t g = 0; why && g < options->n_grids; g++) {
+        const struct clv_candidates *grid = &options->grids[g];
+        struct clv_training other = *training;
+        int varied = grid_parameter(grid, learner);
+        for (size_t i = 0; varied >= 0 && i < grid->n; i++) {
+            other.parameters[varied] = grid->values[i];
+            if (!learner_idle(learner, &other, index))
+                return NULL;
+        }
+    }
+    return why;
+}
+
+enum clv_status train_check_effect(const struct clv_train_options *options, const struct clv_training *training,
+                                   struct clv_error *err)
+{
+    const struct clv_learner *learner = options->learner;
+    struct clv_training as_given = *training;
+    const double none = 0;
+    if (options->init && !training->init) /* which is not read yet */
+        as_given.init = &none;
+    for (int i = 0; learner->parameters[i].name; i++) {
+        const char *why = options->is_given[i] ? idle_in_all(options, &as_given, i) : NULL;
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", learner->parameters[i].name,
+                learner->name, why);
+    }
+    for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
+        int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
+        const char *why = index < 0 ? NULL : idle_in_all(options, &as_given, index); /* -1: reported later */
+        FAIL_IF(why, CLV_ERR_USAGE, "%s: --%s has no effect with --learner %s: %s",
+                options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
+    }
+    return CLV_OK;
+}
+
+/* All that the folds are tried with. */
+struct search {
+    const struct clv_train_options *options;
+    struct clv_candidates grids[CLV_MAX_GRIDS]; /* those asked for, or one around the default */
+    int index[CLV_MAX_GRIDS];                   /* of their parameters */
+    size_t n_grids;
+    struct clv_training training; /* of a fold; its parameters are the combination in work */
+    struct loss_unit unit;
+    struct validation row; /* the candidates of the first grid */
+    double *losses;        /* [n_losses] those of all rows, one after the other */
+    size_t n_losses;
+    struct checkpoints checkpoints; /* of a training without them: none is kept */
+};
+
+/* The losses that an earlier run left. */
+static enum clv_status read_losses(struct search *self, struct clv_error *err)
+{
+    struct clv_tensors *state;
+    const struct clv_tensor *losses;
+    enum clv_status status = checkpoint_read(&state, &self->checkpoints, err);
+    if (status != CLV_OK || !state)
+        return status;
+    status = clv_tensors_require(&losses, state, "losses", CLV_F64, 1, (int64_t[]){(int64_t)self->n_losses}, err);
+    if (status == CLV_OK)
+        memcpy(self->losses, losses->data, self->n_losses * sizeof *self->losses);
+    clv_tensors_close(state);
+    return status;
+}
+
+/* How many folds of all rows are known. */
+static size_t count_folds(const struct search *self)
+{
+    size_t n_known = 0, n = self->training.n_examples;
+    for (size_t k = 0; k < self->n_losses; k++)
+        n_known += k % n < (size_t)self->options->cv && !isnan(self->losses[k]);
+    return n_known;
+}
+
+static bool keeps_losses(const struct search *self)
+{
+    return self->checkpoints.training->checkpoints && count_folds(self);
+}
+
+static enum clv_status write_losses(struct search *self, struct clv_error *err)
+{
+    const struct clv_tensor losses = {.name = "losses",
+                                      .dtype = CLV_F64,
+                                      .n_dimensions = 1,
+                                      .shape = {(int64_t)self->n_losses},
+                                      .data = self->losses};
+    return keeps_losses(self) ? checkpoint_write(&self->checkpoints, &losses, 1, err) : CLV_OK;
+}
+
+static enum clv_status fail_unfinished(const struct search *self, struct clv_error *err)
+{
+    bool is_kept = keeps_losses(self);
+    report_message(self->options->progress, CLV_SUMMARY, "unfinished");
+    return fail(err, CLV_ERR_INTERRUPTED,
+                "interrupted in cross-validation: nothing is chosen and no model is learned; %zu of %zu folds %s%s%s",
+                count_folds(self), self->n_losses / self->training.n_examples * (size_t)self->options->cv,
+                is_kept ? "are in " : "were finished, none is kept", is_kept ? self->options->checkpoint : "",
+                is_kept ? ", from which the same line with --resume goes on" : "");
+}
+
+/* The learner's own regularisation, around its value. */
+static void default_grid(struct search *self, int index)
+{
+    static const double factors[] = {0.01, 0.1, 1, 10, 100};
+    const struct clv_parameter *parameter = &self->options->learner->parameters[index];
+    struct clv_candidates *grid = &self->grids[self->n_grids++];
+    grid->parameter = index;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        double value = self->training.parameters[index] * factors[i];
+        if (value >= parameter->minimum && value <= parameter->maximum)
+            grid->values[grid->n++] = value;
+    }
+}
+
+static enum clv_status take_grids(struct search *self, struct clv_error *err)
+{
+    const struct clv_learner *learner = self->options->learner;
+    int regularisation = regularisation_of(learner);
+    int *index = self->index;
+    memcpy(self->grids, self->options->grids, sizeof self->grids);
+    self->n_grids = self->options->n_grids;
+    if (!self->n_grids && regularisation < 0)
+        return fail(err, CLV_ERR_USAGE, "--cv: learner \"%s\" has no regularisation to choose", learner->name);
+    if (!self->n_grids)
+        default_grid(self, regularisation);
+    for (size_t g = 0; g < self->n_grids; g++) {
+        const struct clv_candidates *grid = &self->grids[g];
+        index[g] = grid_parameter(grid, learner);
+        FAIL_IF(index[g] < 0, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no regularisation", learner->name);
+        for (size_t h = 0; h < g; h++)
+            if (index[h] == index[g])
+                return fail(err, CLV_ERR_USAGE, "--cv-grid: %s has two grids", learner->parameters[index[g]].name);
+    }
+    return CLV_OK;
+}
+
+struct choice {
+    double value[CLV_MAX_GRIDS], loss;
+};
+
+static void report_losses(const struct search *self, const double *losses, const double *standard_errors)
+{
+    double percent = 100 * self->unit.scale;
+    for (size_t i = 0; i < self->grids[0].n; i++) {
+        struct text line;
+        if (isnan(losses[i]))
+            continue; /* interrupted before it had all folds */
+        text_init(&line, 1 << 10);
+        text_printf(&line, "%10.4g", self->grids[0].values[i]);
+        for (size_t g = 1; g < self->n_grids; g++)
+            text_printf(&line, "  %10.4g", self->training.parameters[self->index[g]]);
+        text_printf(&line, "  %18.2f  %14.2f", percent * losses[i], percent * standard_errors[i]);
+        report_text(self->options->progress, &line);
+    }
+}
+
+/* All values of the first grid, for the others' as they are in training; keeps the best combination so far. */
+static enum clv_status try_row(struct choice *best, struct search *self, struct clv_error *err)
+{
+    double losses[CLV_MAX_CANDIDATES], standard_errors[CLV_MAX_CANDIDATES], chosen = 0;
+    const struct clv_candidates *grid = &self->grids[0];
+    enum clv_status status = cross_validate(&chosen, losses, standard_errors, &self->row, err);
+    self->row.loss += grid->n * self->training.n_examples;
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED) {
+        struct clv_error own;
+        report_losses(self, losses, standard_errors);
+        if (write_losses(self, &own) != CLV_OK) {
+            *err = own;
+            return own.status;
+        }
+    }
+    if (status != CLV_OK)
+        return status;
+    for (size_t i = 0; i < grid->n; i++) {
+        if (!(losses[i] < best->loss))
+            continue;
+        best->loss = losses[i];
+        best->value[0] = grid->values[i];
+        for (size_t g = 1; g < self->n_grids; g++)
+            best->value[g] = self->training.parameters[self->index[g]];
+    }
+    return CLV_OK;
+}
+
+/* Goes through the combinations of the grids from the second on. */
+static bool next_combination(size_t *place, const struct search *self)
+{
+    for (size_t g = 1; g < self->n_grids; g++) {
+        if (++place[g] < self->grids[g].n)
+            return true;
+        place[g] = 0;
+    }
+    return false;
+}
+
+/* Tries every combination and reports the losses. */
+static enum clv_status choose(struct choice *best, struct search *self, struct clv_error *err)
+{
+    const struct clv_parameter *parameters = self->options->learner->parameters;
+    const struct clv_progress *progress = self->options->progress;
+    size_t place[CLV_MAX_GRIDS] = {0};
+    enum clv_status status = CLV_OK;
+    struct text line;
+    report_message(progress, CLV_SUMMARY, "%d-fold cross-validation", self->options->cv);
+    text_init(&line, 1 << 10);
+    text_printf(&line, "%10s", parameters[self->index[0]].name);
+    for (size_t g = 1; g < self->n_grids; g++)
+        text_printf(&line, "  %10s", parameters[self->index[g]].name);
+    text_printf(&line, "  %16s %%  standard error", self->unit.name);
+    report_text(progress, &line);
+    do {
+        for (size_t g = 1; g < self->n_grids; g++)
+            self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
+        status = try_row(best, self, err);
+    } while (status == CLV_OK && next_combination(place, self));
+    MUST_IF(status == CLV_ERR_INTERRUPTED, fail_unfinished(self, err));
+    if (status != CLV_OK)
+        return status;
+    text_init(&line, 1 << 10);
+    text_put(&line, "chosen    ");
+    for (size_t g = 0; g < self->n_grids; g++)
+        text_printf(&line, "%s%s %.4g", g ? ", " : " ", parameters[self->index[g]].name, best->value[g]);
+    report_text(progress, &line);
+    return CLV_OK;
+}
+
+enum clv_status train_cross_validate(struct clv_training *training, const struct clv_train_options *options,
+                                     const struct train_data *data, const struct train_weak *weak, bool is_first,
+                                     struct clv_error *err)
+{
+    struct search self = {.options = options,
+                          .training = train_weak_held_out(training, weak),
+                          .unit = train_loss_unit(data, training->dataset)};
+    struct choice best = {.loss = INFINITY};
+    struct clv_training as_kept = *training;
+    bool found = false;
+    if ((size_t)options->cv > training->n_examples)
+        return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", options->cv, training->n_examples);
+    enum clv_status status = take_grids(&self, err);
+    for (size_t g = 0; g < self.n_grids && status == CLV_OK && !is_first; g++)
+        status = train_checkpoints_parameter(&training->parameters[self.index[g]], &found,
+                                             options->learner->parameters[self.index[g]].name, options, err);
+    if (status != CLV_OK || found)
+        return status;
+    self.n_losses = training->n_examples;
+    for (size_t g = 0; g < self.n_grids; g++)
+        self.n_losses *= self.grids[g].n;
+    self.losses = losses_unknown(self.n_losses);
+    self.row = (struct validation){.parameter = self.index[0],
+                                   .candidates = self.grids[0].values,
+                                   .n_candidates = self.grids[0].n,
+                                   .loss = self.losses};
+    status = self.losses ? folds_init(&self.row.folds, options->learner, &self.training, options->cv, err)
+                         : fail_memory(err);
+    as_kept.checkpoints = is_first ? NULL : training->checkpoints; /* the first of two stages is learned again */
+    if (status == CLV_OK && as_kept.checkpoints)
+        checkpoints_open(&self.checkpoints, options->learner, &as_kept, options->cv);
+    self.checkpoints.training = &as_kept;
+    self.checkpoints.format = CHECKPOINT_OF_FOLDS;
+    TRY(read_losses(&self, err));
+    TRY(choose(&best, &self, err));
+    for (size_t g = 0; g < self.n_grids && status == CLV_OK; g++)
+        training->parameters[self.index[g]] = best.value[g];
+    folds_release(&self.row.folds);
+    array_free(self.losses);
+    return status;
+}
+
+/* The marginals of a first stage, of the images that it has not seen, are features of what is learned then, and say for
+ * --label-costs what an image has. */
+enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
+                                   const struct clv_train_options *options, struct train_data *data,
+                                   struct clv_dataset *validation, struct clv_error *err)
+{
+    const struct stages_wanted wanted = {.presence = options->label_costs > 0,
+                                         .label_weights = options->label_weights < 0};
+    if (options->stages < 2)
+        return CLV_OK;
+    MUST(wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK);
+    MUST(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
+    enum clv_status status = CLV_OK;
+    const struct clv_stage *first = learned->first;
+    training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
+    if (options->label_weights < 0) {
+        data->label_weights = learned->label_weights;
+        status = dataset_weigh_labels(data->dataset, learned->label_weights, err);
+    }
+    if (status == CLV_OK && validation)
+        status = stages_extend(validation, first, &training->shape, training->n_threads, err);
+    report_message(options->progress, CLV_SUMMARY,
+                   "stage 1   %d folds, %d features of context, %d of edges, temperature %.3g", STAGE_FOLDS,
+                   training->shape.n_features - first->shape.n_features,
+                   training->shape.n_edge_features - first->shape.n_edge_features, first->temperature);
+    if (options->label_weights < 0)
+        report_message(options->progress, CLV_SUMMARY, "          label weights %g", learned->label_weights);
+    return status;
+}

@@ -1,0 +1,314 @@
+#include "train/train.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "base/memory.h"
+#include "box_cut/box_cut.h"
+#include "cleave/box_cut.h"
+#include "cleave/train.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
+#include "intake/intake.h"
+#include "learn/learners.h"
+#include "sequence/sequence.h"
+
+#define MAX_SCALE_IMAGES 12
+#define MAX_LOST         .1
+#define FINE_PIXELS      1048576
+#define FINE_COUNT       8000
+
+void train_data_release(struct train_data *data)
+{
+    clv_dataset_free(data->dataset);
+    clv_dataset_free(data->frames);
+    clv_recipe_release(&data->recipe);
+    clv_labels_release(&data->labels);
+    clv_set_release(&data->set);
+    for (size_t i = 0; data->masks && i < data->n_masks; i++)
+        clv_mask_release(&data->masks[i]);
+    array_free(data->masks);
+    *data = (struct train_data){0};
+}
+
+/* What needs all features in memory, so that they cannot be read when they are wanted; NULL: nothing does. */
+static const char *needs_memory(const struct clv_train_options *options)
+{
+    return options->stages > 1                          ? "--stages 2"
+           : !learner_reads_on_demand(options->learner) ? options->learner->name
+                                                        : NULL;
+}
+
+enum clv_status train_check_memory(const struct clv_train_options *options, struct clv_error *err)
+{
+    const char *what = options->feature_memory > 0 ? needs_memory(options) : NULL;
+    return what ? fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what) : CLV_OK;
+}
+
+/* The feature files that are the data. */
+static struct path_list train_files(const struct clv_train_options *options)
+{
+    return (struct path_list){.paths = (char **)(uintptr_t)options->files, .n = options->n_files};
+}
+
+/* A file that is too large for the address space (ulimit -v) is read instead, where that goes. */
+static enum clv_status open_dataset(struct train_data *data, const struct clv_train_options *options,
+                                    struct clv_error *err)
+{
+    const struct path_list files = train_files(options);
+    double memory = options->feature_memory;
+    enum clv_status status = CLV_OK;
+    if (!(memory > 0)) {
+        status = features_open_list(&data->dataset, &data->recipe, &files, 0, err);
+        if (status != CLV_ERR_OS || err->os_errno != ENOMEM || needs_memory(options))
+            return status;
+        memory = memory_available() / 4;
+        report_message(
+            options->progress, CLV_NOTE,
+            "%s is too large to be mapped: %.0f MB of its features stay in memory, others are read when they "
+            "are wanted (--feature-memory)",
+            options->data, memory / 1e6);
+    }
+    return features_open_list(&data->dataset, &data->recipe, &files, memory, err);
+}
+
+static enum clv_status open_features(struct train_data *data, const struct clv_train_options *options,
+                                     struct clv_error *err)
+{
+    FAIL_IF(options->recipe_given, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
+            options->recipe_given, options->data);
+    if (options->mirror)
+        return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
+    if (options->maps.n)
+        return fail(err, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already", options->data);
+    const char *option = options->recipe.window      ? "sequence"
+                         : options->split            ? "split"
+                         : options->only             ? "only"
+                         : options->drafts           ? "drafts"
+                         : options->boxes            ? "boxes"
+                         : options->weak_split       ? "weak-split"
+                         : options->unlabelled_split ? "unlabelled-split"
+                                                     : NULL;
+    FAIL_IF(options->voids, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
+            options->data);
+    FAIL_IF(option, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
+    const struct path_list files = train_files(options);
+    MUST(digest_features(data->digest, &files, err));
+    MUST(open_dataset(data, options, err));
+    data->n_masks = clv_dataset_size(data->dataset);
+    data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
+    const struct clv_labels *labels = dataset_labels(data->dataset);
+    return labels ? clv_labels_copy(&data->labels, labels, err)
+                  : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
+}
+
+/* The images whose masks regions are measured by. */
+struct measuring {
+    const struct clv_recipe *recipe;
+    const struct clv_set *set;
+    const struct clv_image_limits *limits;
+    const struct clv_item *items[MAX_SCALE_IMAGES];
+    double error[MAX_SCALE_IMAGES];
+};
+
+static enum clv_status measure_regions(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct measuring *self = context;
+    const struct clv_item *item = self->items[index];
+    int32_t n_labels = self->set->labels.n_labels;
+    struct clv_image image = {0};
+    struct clv_mask mask = {0};
+    struct clv_example example = {0};
+    enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
+    TRY(item_mask_read(&mask, item, &self->set->labels, &(struct mask_wanted){image.width, image.height, self->limits},
+                       err));
+    TRY(clv_example_extract(&example, &image, self->recipe, err));
+    TRY(clv_example_set_truth(&example, &mask, n_labels, err));
+    double all = 0, right = 0;
+    for (int32_t i = 0; status == CLV_OK && i < example.problem.n_nodes; i++) {
+        double most = 0;
+        for (int32_t b = 0; b < n_labels; b++) {
+            double theta = (double)example.theta[(size_t)i * (size_t)n_labels + (size_t)b];
+            all += theta;
+            most = theta > most ? theta : most;
+        }
+        right += most;
+    }
+    self->error[index] = all - right; /* all is 1, or 0 of an image that is void throughout */
+    clv_example_release(&example);
+    clv_mask_release(&mask);
+    clv_image_release(&image);
+    return status;
+}
+
+/* The mean over up to 12 of the images with masks, evenly spread, of the balanced error if each region had the label of
+ * most of its pixels: what no weights can undo. */
+static enum clv_status regions_error(double *error, const struct clv_recipe *recipe, const struct clv_set *set,
+                                     const struct clv_image_limits *limits, int n_threads, struct clv_error *err)
+{
+    const struct clv_recipe nodes = recipe_of_nodes(recipe);
+    struct measuring self = {.recipe = &nodes, .set = set, .limits = limits};
+    size_t n_masks = 0, n = 0, at = 0;
+    for (size_t i = 0; i < set->n_items; i++)
+        n_masks += set->items[i].mask != NULL;
+    for (size_t i = 0; i < set->n_items; i++)
+        if (set->items[i].mask && (n_masks <= MAX_SCALE_IMAGES || at++ * MAX_SCALE_IMAGES / n_masks == n) &&
+            n < MAX_SCALE_IMAGES)
+            self.items[n++] = &set->items[i];
+    enum clv_status status = parallel_for(n, n_threads, measure_regions, &self, err);
+    *error = 0;
+    for (size_t k = 0; k < n; k++)
+        *error += self.error[k] / (double)n;
+    return status;
+}
+
+enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_set *set,
+                                   const struct clv_train_options *options, struct clv_error *err)
+{
+    struct clv_recipe usual;
+    double error = 0;
+    clv_recipe_init(&usual);
+    if (options->recipe_given || recipe->nodes != usual.nodes || recipe->working_pixels != usual.working_pixels ||
+        recipe->slic.n_superpixels != usual.slic.n_superpixels)
+        return CLV_OK;
+    enum clv_status status = regions_error(&error, recipe, set, &options->limits, options->n_threads, err);
+    if (status != CLV_OK || error <= MAX_LOST)
+        return status;
+    report_message(options->progress, CLV_NOTE,
+                   "%d regions cannot follow the masks (%.1f %% lost whatever is learned): %d regions and %d working "
+                   "pixels are taken; --superpixels and --working-pixels choose others",
+                   recipe->slic.n_superpixels, 100 * error, FINE_COUNT, FINE_PIXELS);
+    recipe->slic.n_superpixels = FINE_COUNT;
+    recipe->working_pixels = FINE_PIXELS;
+    return CLV_OK;
+}
+
+/* --sequence: slices in their order, some of which may have no mask. */
+static enum clv_status order_slices(struct clv_set *set, const struct clv_train_options *options, struct clv_error *err)
+{
+    struct sequence_gaps gaps;
+    MUST(sequences_sort(&gaps, set, err));
+    if (gaps.n)
+        report_message(options->progress, CLV_NOTE,
+                       "%s: numbers of slices are missing in %zu place%s, first between %s and %s: windows end there",
+                       options->data, gaps.n, gaps.n == 1 ? "" : "s", gaps.before[0], gaps.before[1]);
+    return CLV_OK;
+}
+
+/* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
+static enum clv_status extract_images(struct train_data *data, const struct clv_train_options *options,
+                                      struct clv_model *start, struct clv_error *err)
+{
+    struct supervision supervision = {0};
+    struct clv_set *set = &supervision.set;
+    struct clv_train_options own = *options;
+    const char **images = NULL;
+    if (options->init)
+        own.recipe.window = start->recipe.window;
+    if (options->init && options->recipe.window && !own.recipe.window)
+        return fail(err, CLV_ERR_USAGE, "--sequence: %s was not learned of sequences", options->init);
+    bool has_windows = own.recipe.window;
+    if (has_windows &&
+        (options->boxes || options->weak_split || options->unlabelled_split || options->mirror || options->maps.n))
+        return fail(err, CLV_ERR_USAGE,
+                    "--sequence: goes with masks alone, without boxes, other splits, mirror images and maps");
+    MUST(supervision_read(&supervision, &own, err));
+    data->recipe = options->init ? start->recipe : options->recipe; /* before it is learned, it owns nothing */
+    if (options->init)
+        start->recipe = (struct clv_recipe){0};
+    recipe_take_range(&data->recipe, &own.limits);
+    recipe_limits(&own.limits, &data->recipe);
+    options = &own;
+    enum clv_status status = check_set(&supervision, &data->recipe, options, err);
+    TRY_IF(has_windows, order_slices(set, options, err));
+    TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
+           fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
+                supervision.n_masks));
+    TRY_IF(options->maps.n, map_options_add(set, &options->maps, err));
+    bool is_deep = status == CLV_OK && !options->init && training_set_is_deep(set, &options->limits);
+    TRY_IF(is_deep, band_images_learn(&data->recipe, set, !has_windows, &options->limits, options->progress, err));
+    TRY_IF(options->init && data->recipe.bands.n_bands && !has_windows, band_images_give(set, &data->recipe, err));
+    recipe_limits(&own.limits, &data->recipe);
+    if (status == CLV_OK && options->init)
+        status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
+    if (status == CLV_OK && options->mirror && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))
+        status = fail(err, CLV_ERR_USAGE, "--mirror: goes with images that all have masks, and without maps");
+    if (status == CLV_OK && !options->init && map_options_matter(&options->maps, &data->recipe, set))
+        status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
+                                   &options->limits, options->progress, err);
+    TRY_IF(!options->init, train_scale_choose(&data->recipe, set, options, err));
+    data->is_fine = !options->init && data->recipe.slic.n_superpixels != options->recipe.slic.n_superpixels;
+    TRY(dataset_check_memory(set, &data->recipe, &options->limits, err));
+    int n_threads = 1;
+    TRY(memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
+    if (status != CLV_OK)
+        goto done;
+    struct item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
+    status = digest_set(data->digest, set, supervision.boxes, err);
+    if (status != CLV_OK)
+        goto done;
+    images = training_set_images(set);
+    if (!images) {
+        status = fail_memory(err);
+        goto done;
+    }
+    data->has_recipe = true;
+    if (!options->init)
+        status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
+                                  options->progress, err);
+    const struct extract_options how = {&data->recipe,     n_threads, &options->limits,
+                                        options->progress, boxes,     box_figure};
+    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
+    TRY_IF(options->mirror, train_mirror_extract(data, set, options, n_threads, err));
+    data->labels = set->labels;
+    set->labels = (struct clv_labels){0};
+    bool has_objects = false;
+    for (size_t i = 0; i < set->n_items && !has_windows; i++)
+        has_objects |= set->items[i].instances != NULL;
+    if (status == CLV_OK && (data->recipe.n_maps || options->stages > 1 || options->pixel_net || has_objects)) {
+        data->set = *set;
+        *set = (struct clv_set){0};
+    }
+    data->n_masks = has_windows && status == CLV_OK ? clv_dataset_size(data->dataset) : supervision.n_masks;
+    data->n_boxed = supervision.n_boxed;
+    data->n_unlabelled = supervision.n_unlabelled;
+done:
+    array_free(images);
+    supervision_release(&supervision);
+    return status;
+}
+
+enum clv_status train_data_load(struct train_data *data, const struct clv_train_options *options,
+                                struct clv_model *start, struct clv_error *err)
+{
+    struct train_data loaded = {0};
+    enum clv_status status = options->n_images               ? train_data_in_memory(&loaded, options, err)
+                             : is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                                             : extract_images(&loaded, options, start, err);
+    TRY_IF(!clv_dataset_size(loaded.dataset), fail(err, CLV_ERR_DATA, "%s: no images in it", options->data));
+    TRY(train_loss_weigh(&loaded, options, err));
+    DELIVER(data, loaded, train_data_release(&loaded));
+    return status;
+}
+
+enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
+                                    const struct clv_progress *progress, struct clv_error *err)
+{
+    *n = 0;
+    *examples = array_alloc(data->n_masks, sizeof **examples);
+    MUST_IF(!*examples, fail_memory(err));
+    for (size_t i = 0; i < data->n_masks; i++)
+        if (clv_dataset_problem(data->dataset, i).theta)
+            (*examples)[(*n)++] = (int32_t)i;
+    FAIL_IF(data->n_masks && !*n, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
+            clv_dataset_name(data->dataset, 0), data->n_masks);
+    if (*n < data->n_masks)
+        report_message(progress, CLV_NOTE, "%zu of %zu masks are void throughout; their images teach nothing",
+                       data->n_masks - *n, data->n_masks);
+    return CLV_OK;
+}

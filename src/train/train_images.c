@@ -1,0 +1,123 @@
+#include "train/train.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cleave/train.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
+
+#define NAMES_MAX_SIZE ((size_t)1 << 28) /* bytes of a list of names */
+/* Whether a mask leaves most nodes unknown: strokes of a pen, not an outline with a void seam. */
+static bool is_scribble(const struct clv_problem *problem)
+{
+    int32_t n_unknown = 0;
+    for (int32_t i = 0; i < problem->n_nodes && problem->label; i++)
+        n_unknown += problem->label[i] == CLV_UNKNOWN;
+    return n_unknown > problem->n_nodes / 2;
+}
+
+/* Whether each slice of a window is labelled throughout or not at all: nodes go slice by slice, in each from its first
+ * row to its last. */
+static bool slices_are_whole(const struct clv_problem *problem)
+{
+    float low = 0, highest = 0;
+    int32_t n_known = 0, n = 0;
+    bool is_whole = problem->place != NULL;
+    for (int32_t i = 0; is_whole && i < problem->n_nodes; i++)
+        highest = fmaxf(highest, problem->place[2 * (size_t)i + 1]);
+    for (int32_t i = 0; is_whole && i <= problem->n_nodes; i++) {
+        bool is_end = i == problem->n_nodes || problem->place[2 * (size_t)i + 1] < low - highest / 2;
+        if (is_end) {
+            is_whole = !n_known || 2 * n_known > n; /* a void seam is no stroke */
+            n_known = n = 0;
+            low = 0;
+        }
+        if (i == problem->n_nodes)
+            break;
+        low = fmaxf(low, problem->place[2 * (size_t)i + 1]);
+        n_known += problem->label[i] != CLV_UNKNOWN;
+        n++;
+    }
+    return is_whole;
+}
+
+void train_weak_release(struct train_weak *self)
+{
+    arrays_free(self->examples, self->given);
+    *self = (struct train_weak){0};
+}
+
+/* Pseudo-labels need the oracle; and learners to whom nodes of unknown label are hidden ones need none. */
+static bool pseudo_labels_scribbles(const struct clv_learner *learner, const struct clv_shape *shape)
+{
+    return !learner->takes_hidden && (shape->n_labels == 2 || shape->pairwise == CLV_PAIRWISE_NONE);
+}
+
+struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak)
+{
+    struct clv_training folds = *training;
+    folds.n_weak = weak->n - weak->n_scribbles;
+    return folds;
+}
+
+enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
+                                const struct clv_learner *learner, const struct clv_shape *shape,
+                                const struct clv_progress *progress, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(data->dataset) - data->n_mirrored;
+    *self = (struct train_weak){.examples = array_alloc(n, sizeof *self->examples),
+                                .given = array_alloc(n, sizeof *self->given)};
+    if (!self->examples || !self->given) {
+        train_weak_release(self);
+        return fail_memory(err);
+    }
+    size_t at = 0, n_said = 0;
+    bool is_pseudo = pseudo_labels_scribbles(learner, shape);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = (data->n_masks + k) % n; /* images with masks come last */
+        struct clv_problem problem = clv_dataset_problem(data->dataset, i);
+        bool has_mask = i < data->n_masks;
+        if (has_mask && (!is_pseudo || !is_scribble(&problem)))
+            continue;
+        self->examples[at] = (int32_t)i;
+        self->given[at++] = problem.label;
+        self->n_scribbles += has_mask;
+        n_said += has_mask && !(data->recipe.window && slices_are_whole(&problem));
+    }
+    self->n = at;
+    if (n_said)
+        report_message(progress, CLV_NOTE,
+                       "masks that mark less than half of their image: %zu; the rest is guessed from what they mark",
+                       n_said);
+    return CLV_OK;
+}
+
+/* --mirror: mirror images teach, too. */
+
+enum clv_status train_mirror_extract(struct train_data *data, const struct clv_set *set,
+                                     const struct clv_train_options *options, int n_threads, struct clv_error *err)
+{
+    const struct extract_options how = {
+        .recipe = &data->recipe, .n_threads = n_threads, .limits = &options->limits, .progress = options->progress};
+    enum clv_status status = dataset_add_mirrored(data->dataset, set, &how, err);
+    data->n_mirrored = clv_dataset_size(data->dataset) - set->n_items;
+    return status;
+}
+
+enum clv_status train_mirror_use(int32_t **examples, struct clv_training *training, const struct train_data *data,
+                                 struct clv_error *err)
+{
+    size_t n = training->n_examples, n_own = clv_dataset_size(data->dataset) - data->n_mirrored;
+    int32_t *grown = array_realloc(*examples, 2 * n, sizeof *grown);
+    MUST_IF(!grown, fail_memory(err));
+    for (size_t i = 0; i < n; i++)
+        grown[n + i] = (int32_t)n_own + grown[i];
+    *examples = grown;
+    training->examples = grown;
+    training->n_examples = 2 * n;
+    return CLV_OK;
+}

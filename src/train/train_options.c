@@ -1,0 +1,306 @@
+/* The options of a training, one row each. */
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/options.h"
+#include "cleave/infer.h"
+#include "cleave/options.h"
+#include "cleave/train.h"
+#include "feature/recipe/recipe.h"
+#include "intake/intake.h"
+#include "train/train.h"
+
+/* Values that are more than one word or number. */
+
+const char *const engine_names[] = {"cleave", "bk", NULL};
+
+enum clv_status option_take_engine(void *member, const struct clv_option *option, const char *typed,
+                                   struct clv_error *err)
+{
+    int place = 0;
+    enum clv_status status = option_choice(&place, option->name, typed, engine_names, clv_has_bk() ? 2 : 1, err);
+    if (status == CLV_OK)
+        *(enum clv_engine *)member = place ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE;
+    return status;
+}
+
+static enum clv_status take_label_weights(void *member, const struct clv_option *option, const char *typed,
+                                          struct clv_error *err)
+{
+    if (strcmp(typed, "auto") != 0)
+        return option_number(member, option->name, typed, option->minimum, option->maximum, err);
+    *(double *)member = CLV_AUTO;
+    return CLV_OK;
+}
+
+/* Copies what stands before the "=" of what was typed; *rest is what stands behind it, or all where there is none. */
+static enum clv_status take_name(char name[CLV_MAX_MAP_NAME + 1], const char **rest, const struct clv_option *option,
+                                 const char *typed, struct clv_error *err)
+{
+    const char *end = strchr(typed, '=');
+    size_t length = end ? (size_t)(end - typed) : 0;
+    FAIL_IF(length > CLV_MAX_MAP_NAME, CLV_ERR_USAGE, "--%s: \"%.60s\": a map's name has at most %d bytes",
+            option->name, typed, CLV_MAX_MAP_NAME);
+    memcpy(name, typed, length);
+    name[length] = 0;
+    *rest = end ? end + 1 : typed;
+    return CLV_OK;
+}
+
+enum clv_status option_take_maps(void *member, const struct clv_option *option, const char *typed,
+                                 struct clv_error *err)
+{
+    struct clv_map_options *self = member;
+    struct clv_map_folder folder = {0};
+    MUST(take_name(folder.name, &folder.folder, option, typed, err));
+    FAIL_IF(!folder.name[0] || !*folder.folder, CLV_ERR_USAGE, "--maps: \"%.60s\" is not NAME=FOLDER", typed);
+    for (size_t m = 0; m < self->n; m++)
+        if (strcmp(self->folders[m].name, folder.name) == 0)
+            return fail(err, CLV_ERR_USAGE, "--maps: \"%s\" is given twice", folder.name);
+    FAIL_IF(self->n == CLV_MAX_MAPS, CLV_ERR_USAGE, "--maps: more than %d", CLV_MAX_MAPS);
+    self->folders[self->n++] = folder;
+    return CLV_OK;
+}
+
+/* [NAME=]CHOICE or, without choices, [NAME=]NUMBER. */
+static enum clv_status take_map_word(void *member, const struct clv_option *option, const char *typed,
+                                     struct clv_error *err)
+{
+    struct clv_map_words *words = member;
+    struct clv_map_word word;
+    const char *rest = typed;
+    MUST(take_name(word.name, &rest, option, typed, err));
+    MUST(option->choices
+             ? option_choice(&word.value, option->name, rest, option->choices, option_count_names(option->choices), err)
+             : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
+    FAIL_IF(words->n > CLV_MAX_MAPS, CLV_ERR_USAGE, "--%s: given more than %d times", option->name, CLV_MAX_MAPS + 1);
+    words->said[words->n++] = word;
+    return CLV_OK;
+}
+
+static enum clv_status take_scale(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err)
+{
+    double scale;
+    enum clv_status status = option_number(&scale, option->name, typed, option->minimum, option->maximum, err);
+    if (status == CLV_OK)
+        *(float *)member = (float)scale;
+    return status;
+}
+
+static enum clv_status take_bins(void *member, const struct clv_option *option, const char *typed,
+                                 struct clv_error *err)
+{
+    struct clv_recipe *recipe = member;
+    char copy[64], *cursor = copy, *part;
+    int32_t n = 0, bins[CLV_MAX_SCALES] = {0};
+    if ((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy)
+        return fail(err, CLV_ERR_USAGE, "--sift-bins: \"%s\" is too long", typed);
+    while ((part = strsep(&cursor, ","))) {
+        if (n == CLV_MAX_SCALES)
+            return fail(err, CLV_ERR_USAGE, "--sift-bins: \"%s\" has more than %d scales", typed, CLV_MAX_SCALES);
+        MUST(option_int(&bins[n++], option->name, part, 1, CLV_MAX_BIN_PX, err));
+    }
+    recipe->n_scales = n;
+    memcpy(recipe->bin_size_px, bins, (size_t)n * sizeof *bins);
+    return CLV_OK;
+}
+
+const struct block_name block_names[N_BLOCK_NAMES] = {
+    {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
+    {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
+    {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
+    {"hog", CLV_BLOCK_HOG},     {"maps", CLV_BLOCK_MAPS},         {"fisher", CLV_BLOCK_FISHER},
+};
+static const char *const blocks[] = {"words", "colour", "position", "size", "contrast", "surround", "scene",
+                                     "rgb",   "word",   "hog",      "maps", "fisher",   NULL};
+
+static enum clv_status take_blocks(void *member, const struct clv_option *option, const char *typed,
+                                   struct clv_error *err)
+{
+    char copy[128], *cursor = copy, *part;
+    int32_t chosen = 0;
+    if ((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy)
+        return fail(err, CLV_ERR_USAGE, "--blocks: \"%s\" is too long", typed);
+    while ((part = strsep(&cursor, ","))) {
+        int place = 0;
+        MUST(option_choice(&place, option->name, part, blocks, N_BLOCK_NAMES, err));
+        chosen |= block_names[place].block;
+    }
+    *(int32_t *)member = chosen;
+    return CLV_OK;
+}
+
+/* The tables. */
+
+#define AT(member) offsetof(struct clv_train_options, member)
+#define BASIC      CLV_OPTION_BASIC
+#define PLAIN      CLV_OPTION_PLAIN
+#define NEEDED     CLV_OPTION_NEEDED
+#define UNRECORDED CLV_OPTION_UNRECORDED
+
+static const char *const forms[] = {"auto", "none", "potts", "full", NULL};
+static const char *const losses[] = {"auto", "balanced", "counts", NULL};
+
+const struct clv_option train_option_rows[] = {
+    {"data", 'd', "PATH", SECTION_LEARN_FROM, NEEDED | CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(data),
+     .help = "Images with masks: a folder, a manifest or a feature file\n"
+             "A folder has images/ and masks/. Of feature files there may be several: --data again"},
+    {"split", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(split),
+     .help = "Learn from these splits (default: train if there is one)\n(else all of the manifest)"},
+    {"boxes", 0, "PATH", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(boxes),
+     .help = "Also learn from boxes around objects, in images without masks\n"
+             "A file or folder of them: TSV, VOC, COCO, labelme, YOLO, CVAT, Label Studio"},
+    {"validate", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(validate),
+     .help = "Also report the loss on these splits of the set, or on a feature file"},
+    {"only", 0, "FILE", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(only),
+     .help = "Read the masks of the images named in this file, one a line, and no others"},
+    {"drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(drafts), .help = DRAFTS_HELP},
+    {"weak-split", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(weak_split),
+     .help = "Of all other images in these splits use the boxes, and not the masks\n"
+             "(default with --boxes: the splits learned from). Without --boxes the manifest names the files of boxes"},
+    {"unlabelled-split", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(unlabelled_split),
+     .help = "Also learn from all other images in these splits, without their masks"},
+    {"skip-bad", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(skip_bad),
+     .help = "Leave out images and masks that cannot be read or do not fit\n(default: name all of them and stop)"},
+    {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
+    {"mirror", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(mirror),
+     .help = "Also learn from the mirror image of every image\n"
+             "Features and every pass take twice as long. The first of two stages learns without them"},
+    {"sequence", 0, NULL, SECTION_LEARN_FROM, BASIC, CLV_OPTION_FLAG, AT(sequence),
+     .help =
+         "Images are slices or frames: learn them together\n"
+         "In the order of the manifest's rows, those of one `sequence' each, or of the numbers in a folder's names. "
+         "Some may have no mask. Windows of slices are the examples"},
+    {"window", 0, "N", SECTION_LEARN_FROM, 0, CLV_OPTION_INT, AT(recipe.window), .minimum = 2,
+     .maximum = CLV_MAX_WINDOW, .help = "Slices in a window (default 4); means --sequence"},
+
+    {"pairwise", 0, "FORM", SECTION_LEARNED, 0, CLV_OPTION_AUTO_CHOICE, AT(pairwise), .choices = forms,
+     .help = "Pairwise terms\n"
+             "potts: neighbours like to have the same label. full: a weight for every pair of labels. auto: what suits "
+             "the data and the learner"},
+    {"no-edges", 0, NULL, SECTION_LEARNED, 0, CLV_OPTION_SET, AT(pairwise), .minimum = CLV_PAIRWISE_NONE,
+     .help = "The same as --pairwise none: a model without pairwise terms, for comparison"},
+    {"loss", 0, "NAME", SECTION_LEARNED, 0, CLV_OPTION_AUTO_CHOICE, AT(loss), .choices = losses,
+     .help = "What an error costs\n"
+             "balanced: each label of an image weighs the same. counts: each pixel does. auto: what a feature file "
+             "says, else counts for patches of more than two labels, and for those where masks make regions finer than "
+             "usual "
+             "(with --label-weights 0.3), else balanced"},
+    {"label-weights", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_OTHER, AT(label_weights), .minimum = 0, .maximum = 1,
+     .take = take_label_weights,
+     .help = "Let errors in rare labels cost more (default 0; 0..1)\n"
+             "A label's share of the loss is its count to the power of -X; with 1 all labels weigh the same. auto, "
+             "with --stages 2: the X of the second stage that is best on held-out images, by the sum of pixel accuracy "
+             "and mean accuracy of labels"},
+    {"stages", 0, "N", SECTION_LEARNED, BASIC, CLV_OPTION_INT, AT(stages), .minimum = 1, .maximum = 2,
+     .help =
+         "2: a second model sees what a first one says nearby\n"
+         "More accurate, but takes 6 trainings more; of two labels 8, and a network of pixels for --refine. The first "
+         "one is learned without the image in question"},
+    {"pixel-net", 0, NULL, SECTION_LEARNED, 0, CLV_OPTION_FLAG, AT(pixel_net),
+     .help =
+         "A small network says what pixels are, by what the model says and filters\n"
+         "Finds what is finer than regions, such as membranes. Takes two trainings more, each without a half of the "
+         "images, which the network then learns from"},
+    {"label-costs", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_NUMBER, AT(label_costs), .minimum = 0,
+     .maximum = CLV_MAX_LABEL_COSTS,
+     .help = "With --stages 2 and three labels or more: a price for each label that an image has\n"
+             "The less likely the first stage finds the label, the higher: log-odds of 1 cost as much as the mean "
+             "scores of X nodes"},
+    {"init", 0, "MODEL", SECTION_LEARNED, 0, CLV_OPTION_TEXT, AT(init),
+     .help = "Start from the weights of this model, which has the same labels and features"},
+
+    {"cv", 0, "K", SECTION_CHOOSING, BASIC, CLV_OPTION_INT, AT(cv), .minimum = 2, .maximum = 1000,
+     .help = "Choose lambda, or what the learner has, by K-fold cross-validation"},
+
+    {"seed", 's', "N", SECTION_RUNNING, BASIC, CLV_OPTION_UINT64, AT(seed),
+     .help = "Seed of everything random; the same seed, the same model"},
+    {"resume", 0, NULL, SECTION_RUNNING, BASIC | UNRECORDED, CLV_OPTION_FLAG, AT(resume),
+     .help = "Go on with a training that was stopped\n"
+             "From MODEL.checkpoint, to the model that it would have made; a finished one stays"},
+    {"checkpoint-every", 0, "X", SECTION_RUNNING, UNRECORDED, CLV_OPTION_NUMBER, AT(checkpoint_every_s), .minimum = 0,
+     .maximum = 1e9, .help = "Seconds between checkpoints, of learners that keep them; 0: after every step"},
+    {"feature-memory", 0, "SIZE", SECTION_RUNNING, UNRECORDED, CLV_OPTION_MEMORY, AT(feature_memory),
+     .help = "Keep at most so much of a feature file in memory, such as 800M or 2G\n"
+             "The rest is read whenever it is needed (default: the file is mapped)"},
+    {"engine", 0, "NAME", SECTION_RUNNING, 0, CLV_OPTION_OTHER, AT(engine), .choices = engine_names,
+     .take = option_take_engine, .help = ENGINE_HELP},
+    {0},
+};
+
+static const char *const kinds_of_nodes[] = {"superpixels", "patches", NULL}; /* enum clv_nodes */
+static const char *const sources[] = {"cleave", "vlfeat", NULL};              /* enum clv_sift, enum clv_kmeans */
+static const char *const kernels[] = {"none", "chi2", "intersection", NULL};
+static const char *const map_uses[] = {"auto", "keep", "ignore", NULL}; /* enum clv_map_use */
+
+const struct clv_option feature_option_rows[] = {
+    {"maps", 0, "NAME=FOLDER", SECTION_LEARN_FROM, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps),
+     .take = option_take_maps, .help = MAPS_HELP},
+    {"nodes", 0, "KIND", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.nodes), .choices = kinds_of_nodes,
+     .help = "What is labelled: superpixels, or patches of a regular grid (for many labels)"},
+    {"superpixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.slic.n_superpixels), .minimum = 1,
+     .maximum = 1000000, .help = "Superpixels of an image, about; more where masks show that they are needed"},
+    {"patch-size", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.patch_px), .minimum = 1, .maximum = 1024,
+     .help = "Side of a patch, in pixels"},
+    {"patch-step", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.patch_step_px), .minimum = 1, .maximum = 1024,
+     .help = "Pixels between patches"},
+    {"working-pixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.working_pixels), .minimum = 256,
+     .maximum = 1 << 26, .help = "Shrink larger images to this many pixels for features; masks come out at full size"},
+    {"scale", 0, "X", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.scale), .minimum = 1, .maximum = 64,
+     .take = take_scale,
+     .help =
+         "One scale for all images, in tiles: X pixels along a side become one (1 to 64)\n"
+         "For large images and those in which sizes mean something. --working-pixels and --superpixels do not count "
+         "then, and the blocks position and scene, which look at the whole image, are left out"},
+    {"region-area", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.region_area), .minimum = 4,
+     .maximum = 1 << 20, .help = "Pixels of a superpixel at a fixed scale (default 100)"},
+    {"tile", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.tile_px), .minimum = 64, .maximum = 8192,
+     .help = "Side of a tile at a fixed scale (default 1024)\n"
+             "Superpixels end where a tile does; pairwise terms go across"},
+    {"blocks", 0, "NAME,..", SECTION_FEATURES, PLAIN, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = blocks,
+     .take = take_blocks,
+     .help = "Feature blocks: words, colour, position, size, contrast, surround, scene, rgb, word, hog, fisher, maps\n"
+             "The default of superpixels are the first five; of patches, too, surround, scene and fisher; and maps "
+             "where there are some"},
+    {"words", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.n_words), .minimum = 1, .maximum = 65535,
+     .help = "Visual words of each SIFT scale"},
+    {"codebook-samples", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.n_codebook_samples), .minimum = 1,
+     .maximum = 10000000, .help = "Descriptors of each scale that the words are learned from"},
+    {"sift-step", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.step_px), .minimum = 1, .maximum = 64,
+     .help = "Pixels between SIFT descriptors"},
+    {"sift-bins", 0, "N,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe), .take = take_bins,
+     .help = "Spatial bins of the SIFT scales in pixels\n"
+             "(default of superpixels 2,4,8,16, of patches 4,10; up to 4 scales of 1 to 24 pixels)"},
+    {"sift", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.sift), .choices = sources,
+     .help = "Whose SIFT descriptors: cleave's own, or VLFeat's, the reference"},
+    {"kmeans", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.kmeans), .choices = sources,
+     .help = "Whose k-means learns the words: cleave's own, or VLFeat's, the reference"},
+    {"kernel-map", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.kernel_map), .choices = kernels,
+     .help = "Kernel that compares histograms of words and colours\n"
+             "none: Hellinger's, in one number a bin. The others take three numbers a bin"},
+    {"maps-kind", 0, "[NAME=]KIND", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.kinds),
+     .choices = map_kind_names, .take = take_map_word,
+     .help = "What the values of maps are: probabilities, logits, features or guess\n"
+             "guess: probabilities if they are in 0..1 and there is one channel, or one for each label (default)"},
+    {"maps-pca", 0, "[NAME=]N", SECTION_FEATURES, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.components),
+     .take = take_map_word, .help = "Reduce the channels of feature maps to their first N principal components"},
+    {"maps-use", 0, "[NAME=]CHOICE", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.uses),
+     .choices = map_uses, .take = take_map_word,
+     .help = "Whether to use feature maps: auto, keep or ignore\n"
+             "auto: not where channels mean different things in different training images (default)"},
+    {0},
+};
+
+const struct clv_option *clv_train_option_at(size_t index)
+{
+    static const struct clv_option *const tables[] = {train_option_rows, feature_option_rows};
+    for (int t = 0; t < 2; t++)
+        for (const struct clv_option *row = tables[t]; row->name; row++)
+            if (!index--)
+                return row;
+    return NULL;
+}
