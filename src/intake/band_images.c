@@ -1,3 +1,5 @@
+/* Rasters as training images: joins files that hold bands of one image, learns how bands are shown as colours, and
+ * gives the bands to the recipe as a map of the images. Start at band_images_learn. */
 #include "intake/intake.h"
 
 #include <stdio.h>
@@ -37,19 +39,19 @@ enum clv_status band_images_join(struct clv_set *set, const struct clv_image_lim
 enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *recipe, struct clv_error *err)
 {
     size_t m = set->n_maps;
-    enum clv_status status = CLV_OK;
     if (!recipe->bands.n_bands)
         return CLV_OK;
     for (size_t k = 0; k < m; k++)
-        if (strcmp(set->map_names[k], BANDS_MAP) == 0)
-            return fail(err, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": the images' own bands are called so");
+        FAIL_IF(strcmp(set->map_names[k], BANDS_MAP) == 0, CLV_ERR_USAGE,
+                "map \"" BANDS_MAP "\": the images' own bands are called so");
     FAIL_IF(m == CLV_MAX_MAPS, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": one more than %d", CLV_MAX_MAPS);
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
-        if (!(set->items[i].maps[m] = string_copy(set->items[i].image)))
-            status = fail_memory(err);
     snprintf(set->map_names[m], sizeof set->map_names[m], "%s", BANDS_MAP);
     set->n_maps++;
-    return status;
+    for (size_t i = 0; i < set->n_items; i++) {
+        set->items[i].maps[m] = string_copy(set->items[i].image);
+        NEED(set->items[i].maps[m]);
+    }
+    return CLV_OK;
 }
 
 enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, bool has_map,
@@ -57,21 +59,20 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
                                   struct clv_error *err)
 {
     const char *names = limits->band_files ? limits->band_files : "";
-    if (strlen(names) >= sizeof recipe->bands.files)
-        return fail(err, CLV_ERR_USAGE, "--bands: names of more than %zu bytes", sizeof recipe->bands.files - 1);
-    const char **images = training_set_images(set);
-    MUST_IF(!images, fail_memory(err));
-    enum clv_status status = bands_learn(&recipe->bands, images, set->n_items, limits, progress, err);
-    array_free(images);
+    FAIL_IF(strlen(names) >= sizeof recipe->bands.files, CLV_ERR_USAGE, "--bands: names of more than %zu bytes",
+            sizeof recipe->bands.files - 1);
+    OWNED_ARRAY const char **images = training_set_images(set);
+    NEED(images);
+    MUST(bands_learn(&recipe->bands, images, set->n_items, limits, progress, err));
     memcpy(recipe->bands.files, names, strlen(names) + 1);
     recipe->bands.scale = recipe->scale;
-    TRY_IF(has_map, band_images_give(set, recipe, err));
-    if (status == CLV_OK)
-        report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s%s", recipe->bands.n_bands,
-                       recipe->bands.n_bands == 1 ? "" : "s",
-                       recipe->bands.n_bands == 1        ? "grey"
-                       : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
-                                                         : "their principal components",
-                       has_map ? ", values are the map " BANDS_MAP : "");
-    return status;
+    if (has_map)
+        MUST(band_images_give(set, recipe, err));
+    report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s%s", recipe->bands.n_bands,
+                   recipe->bands.n_bands == 1 ? "" : "s",
+                   recipe->bands.n_bands == 1        ? "grey"
+                   : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
+                                                     : "their principal components",
+                   has_map ? ", values are the map " BANDS_MAP : "");
+    return CLV_OK;
 }

@@ -1,3 +1,6 @@
+/* Finds the boxes of a set's images, in one file for all or in the files that the items name, and places them in
+ * pixels. Images without boxes leave the set; images whose boxes do not fit go to the bad ones. Start at
+ * box_hints_read. */
 #include "intake/intake.h"
 
 #include <stdbool.h>
@@ -20,8 +23,16 @@ struct reading {
     const char *path; /* of the file that is open, or NULL */
     const struct clv_train_options *options;
     size_t n_cut;
-    struct bad_images *bad; /* receives files of boxes that cannot be read, too */
+    struct bad_images *bad;   /* receives files of boxes that cannot be read, too */
+    struct item_boxes *found; /* [n_found], of the set's items */
+    size_t n_found;
 };
+
+static void reading_release(struct reading *self)
+{
+    clv_boxes_release(&self->file);
+    box_hints_free(self->found, self->n_found);
+}
 
 static enum clv_status open_file(struct reading *self, const char *path, struct clv_error *err)
 {
@@ -41,48 +52,43 @@ static enum clv_status place(struct item_boxes *boxes, struct reading *self, con
                              const struct clv_item *item, struct clv_error *err)
 {
     int32_t width, height;
-    size_t n_cut = 0, n = entry->n_boxes;
+    size_t n_cut = 0, n = entry->n_boxes, n_voids = 0;
     MUST(clv_image_read_size(&width, &height, item->image, &self->options->limits, err));
-    struct clv_box *placed = array_alloc(n, sizeof *placed);
-    struct clv_pixel_box *pixels = array_alloc(n + entry->n_voids, sizeof *pixels);
-    enum clv_status status =
-        placed && pixels ? clv_boxes_place(placed, &n_cut, &self->file, entry, width, height, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    OWNED_ARRAY struct clv_box *placed = array_alloc(n, sizeof *placed);
+    OWNED_ARRAY struct clv_pixel_box *pixels = array_alloc(n + entry->n_voids, sizeof *pixels);
+    NEED(placed && pixels);
+    MUST(clv_boxes_place(placed, &n_cut, &self->file, entry, width, height, err));
+    for (size_t i = 0; i < n; i++)
         pixels[i] = clv_box_pixels(&placed[i], width, height);
-    size_t n_voids = 0;
-    for (size_t i = 0; i < entry->n_voids && status == CLV_OK; i++)
+    for (size_t i = 0; i < entry->n_voids; i++)
         n_voids += boxes_place_void(&pixels[n + n_voids], &entry->voids[i], entry, width, height);
-    array_free(placed);
-    if (status != CLV_OK) {
-        array_free(pixels);
-        return status;
-    }
     self->n_cut += n_cut;
-    *boxes = (struct item_boxes){pixels, n, n_voids};
+    *boxes = (struct item_boxes){TAKE(pixels), n, n_voids};
     return CLV_OK;
 }
 
-/* From the file that the item names. *boxes stays as it is if it has none. */
+/* Reads the boxes of an item from the file that it names. *boxes stays as it is if the item has none. */
 static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, const struct clv_item *item,
                                 struct clv_error *err)
 {
     const struct clv_image_boxes *entry = NULL;
     if (!item->boxes)
         return CLV_OK;
-    enum clv_status status = open_file(self, item->boxes, err);
-    TRY(clv_boxes_find(&entry, &self->file, item->name, err));
-    return status == CLV_OK && clv_boxes_are_known(entry) ? place(boxes, self, entry, item, err) : status;
+    MUST(open_file(self, item->boxes, err));
+    MUST(clv_boxes_find(&entry, &self->file, item->name, err));
+    return clv_boxes_are_known(entry) ? place(boxes, self, entry, item, err) : CLV_OK;
 }
 
 #define MAX_LISTED 5
 
-/* Names what has no boxes next to what the file has. entries[n] are those of the set's items, then of others. */
+/* Notes which images have no boxes, and the first name in the file that no image has. entries[n] are those of the set's
+ * items, then of others. */
 static void report_missing(const struct clv_set *set, const struct clv_train_options *options,
                            const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {
     size_t n_unused, n_missing = 0;
     const char *unused = boxes_first_unused(&n_unused, file, entries, n);
-    struct text names;
+    OWNED(text_release) struct text names = {0};
     text_init(&names, 1 << 12);
     for (size_t i = 0; i < set->n_items; i++)
         if (!clv_boxes_are_known(entries[i]) && n_missing++ < MAX_LISTED)
@@ -92,64 +98,57 @@ static void report_missing(const struct clv_set *set, const struct clv_train_opt
                        options->boxes, n_missing, set->n_items, names.bytes ? names.bytes : "",
                        n_missing > MAX_LISTED ? ", .." : "", unused ? "; the file also has " : "",
                        unused ? unused : "");
-    text_release(&names);
 }
 
-/* From one file for all. */
-static enum clv_status read_shared(struct item_boxes *found, struct reading *self, const struct clv_set *set,
-                                   struct bad_images *bad, const char *path, const struct clv_set *others,
-                                   struct clv_error *err)
+/* Reads the boxes of all items from one file. */
+static enum clv_status read_shared(struct reading *self, const struct clv_set *set, struct bad_images *bad,
+                                   const char *path, const struct clv_set *others, struct clv_error *err)
 {
     size_t n = set->n_items, n_all = n + others->n_items, n_known = 0;
-    const char **names = array_alloc(n_all, sizeof *names);
-    const struct clv_image_boxes **entries = array_zalloc(n_all, sizeof *entries);
-    enum clv_status status = names && entries ? open_file(self, path, err) : fail_memory(err);
-    for (size_t i = 0; i < n_all && names; i++)
+    OWNED_ARRAY const char **names = array_alloc(n_all, sizeof *names);
+    OWNED_ARRAY const struct clv_image_boxes **entries = array_zalloc(n_all, sizeof *entries);
+    NEED(names && entries);
+    MUST(open_file(self, path, err));
+    for (size_t i = 0; i < n_all; i++)
         names[i] = i < n ? set->items[i].name : others->items[i - n].name;
-    TRY(boxes_find_all(entries, &self->file, names, n_all, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    MUST(boxes_find_all(entries, &self->file, names, n_all, err));
+    for (size_t i = 0; i < n; i++)
         n_known += clv_boxes_are_known(entries[i]);
-    if (status == CLV_OK && n && !n_known)
-        status = fail(err, CLV_ERR_DATA,
-                      "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path, n,
-                      set->items[0].name, self->file.images[0].image);
-    if (status == CLV_OK)
-        report_missing(set, self->options, &self->file, entries, n_all);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        status = clv_boxes_are_known(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
-        if (status != CLV_OK)
-            status = bad_images_add(bad, NO_ITEM, status, err);
+    FAIL_IF(n && !n_known, CLV_ERR_DATA,
+            "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path, n,
+            set->items[0].name, self->file.images[0].image);
+    report_missing(set, self->options, &self->file, entries, n_all);
+    for (size_t i = 0; i < n; i++) {
+        if (!clv_boxes_are_known(entries[i]))
+            continue;
+        enum clv_status status = place(&self->found[i], self, entries[i], &set->items[i], err);
+        if (status)
+            MUST(bad_images_add(bad, NO_ITEM, status, err));
     }
-    arrays_free(names, entries);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err)
 {
-    struct reading reading = {.options = options, .bad = bad};
-    const char *path = options->boxes;
     size_t n = set->n_items, kept = 0, n_bad = bad->n;
-    struct item_boxes *found = array_zalloc(n, sizeof *found);
-    enum clv_status status = found ? CLV_OK : fail_memory(err);
-    TRY_IF(path, read_shared(found, &reading, set, bad, path, others, err));
-    for (size_t i = 0; i < n && status == CLV_OK && !path; i++) {
-        status = read_own(&found[i], &reading, &set->items[i], err);
-        if (status != CLV_OK)
-            status = bad_images_add(bad, NO_ITEM, status, err);
+    OWNED(reading_release) struct reading reading = {.options = options, .bad = bad, .n_found = n};
+    const char *path = options->boxes;
+    reading.found = array_zalloc(n, sizeof *reading.found);
+    NEED(reading.found);
+    if (path)
+        MUST(read_shared(&reading, set, bad, path, others, err));
+    for (size_t i = 0; i < n && !path; i++) {
+        enum clv_status status = read_own(&reading.found[i], &reading, &set->items[i], err);
+        if (status)
+            MUST(bad_images_add(bad, NO_ITEM, status, err));
     }
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        kept += found[i].boxes != NULL;
+    for (size_t i = 0; i < n; i++)
+        kept += reading.found[i].boxes != NULL;
     n_bad = bad->n - n_bad;
-    if (status == CLV_OK && n && !path && !kept && !n_bad)
-        status =
-            fail(err, CLV_ERR_DATA, "%s: none of the %zu images has boxes; --boxes names a file of them", set->root, n);
-    clv_boxes_release(&reading.file);
-    if (status != CLV_OK) {
-        box_hints_free(found, n);
-        return status;
-    }
+    FAIL_IF(n && !path && !kept && !n_bad, CLV_ERR_DATA,
+            "%s: none of the %zu images has boxes; --boxes names a file of them", set->root, n);
     if (!path && kept + n_bad < n)
         report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out", set->root,
                        n - kept - n_bad, n);
@@ -157,14 +156,14 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
         report_message(options->progress, CLV_NOTE, "%zu boxes reach out of their image and were cut", reading.n_cut);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!found[i].boxes) {
+        if (!reading.found[i].boxes) {
             item_release(&set->items[i]);
             continue;
         }
-        found[kept] = found[i];
+        reading.found[kept] = reading.found[i];
         set->items[kept++] = set->items[i];
     }
     set->n_items = kept;
-    *boxes = found;
+    *boxes = TAKE(reading.found);
     return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Reads all images and masks of a set before long work starts, in batches that processes share, and reports all that
+ * are bad at once; also notes what the masks have in common. Start at check_set. */
 #include "intake/intake.h"
 
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include "image/raster/raster.h"
 #include "masks/masks.h"
 
-/* What came out for one image. */
+/* The result for one image. */
 struct finding {
     struct clv_error error;   /* of an image that is bad; its status is CLV_OK else */
     char note[160];           /* of the mask, or "" */
@@ -56,20 +58,34 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
                                     const struct clv_image *image, struct clv_error *err)
 {
     struct supervision *supervision = check->supervision;
-    struct clv_mask mask = {0};
+    const struct clv_item *item = &supervision->set.items[index];
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
     const struct mask_wanted wanted = {image->width, image->height, check->limits};
-    enum clv_status status =
-        item_mask_read(&mask, &supervision->set.items[index], &supervision->set.labels, &wanted, err);
-    if (status == CLV_OK && supervision->n_boxed)
+    MUST(item_mask_read(&mask, item, &supervision->set.labels, &wanted, err));
+    if (supervision->n_boxed)
         finding->box = find_box(&mask);
-    size_t n_pixels = status == CLV_OK ? (size_t)mask.width * (size_t)mask.height : 0;
-    for (size_t p = 0; p < n_pixels; p++)
+    for (size_t p = 0; p < (size_t)mask.width * (size_t)mask.height; p++)
         finding->has_label[mask.labels[p]] = true;
     snprintf(finding->note, sizeof finding->note, "%s", mask.note ? mask.note : "");
-    if (status == CLV_OK)
-        finding->figure = figure_of_item(&mask, &supervision->set.items[index], check->limits);
-    clv_mask_release(&mask);
-    return status;
+    finding->figure = figure_of_item(&mask, item, check->limits);
+    return CLV_OK;
+}
+
+/* Fills the finding. An image that is too large for memory does not fail the function; *err names it. */
+static enum clv_status look_at_files(struct finding *finding, bool *is_too_large, struct check *check, size_t index,
+                                     struct clv_error *err)
+{
+    const struct clv_set *set = &check->supervision->set;
+    const struct clv_item *item = &set->items[index];
+    OWNED(clv_image_release) struct clv_image image = {0};
+    MUST(clv_image_read(&image, item->image, check->limits, err));
+    if (item->mask)
+        MUST(look_at_mask(finding, check, index, &image, err));
+    finding->is_12_bit = image_is_12_bit(&image, item->image, check->limits) &&
+                         !raster_is_deep(item->image, check->limits); /* bands learn their range */
+    *is_too_large =
+        memory_check_extraction(check->recipe, set, item, image.width, image.height, check->limits, err) != CLV_OK;
+    return CLV_OK;
 }
 
 static enum clv_status look_at_image(void *context, size_t index, int thread, struct clv_error *err)
@@ -79,17 +95,10 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     struct finding *finding = &check->findings[index];
     const struct clv_set *set = &check->supervision->set;
     size_t item = check->first + index;
-    struct clv_image image = {0};
+    bool is_too_large = false;
     FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
-    enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
-    TRY_IF(set->items[item].mask, look_at_mask(finding, check, item, &image, &finding->error));
-    finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits) &&
-                         !raster_is_deep(set->items[item].image, check->limits); /* bands learn their range */
-    bool is_too_large =
-        status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
-                                                    check->limits, &finding->error) != CLV_OK;
-    clv_image_release(&image);
+    enum clv_status status = look_at_files(finding, &is_too_large, check, item, &finding->error);
     parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
     if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
         return CLV_OK;
@@ -105,7 +114,7 @@ static bool finding_slot(struct comm_piece *piece, void *context, size_t index, 
     return k == 0;
 }
 
-/* Masks teach as boxes as well, where there are others. */
+/* Gives an image with a mask the box of its foreground, because other images teach by boxes. */
 static enum clv_status take_box(struct supervision *self, size_t item, const struct finding *finding,
                                 struct clv_error *err)
 {
@@ -115,7 +124,7 @@ static enum clv_status take_box(struct supervision *self, size_t item, const str
     return found->boxes ? CLV_OK : fail_memory(err);
 }
 
-/* What is in the masks, over all of them. */
+/* Contents of all masks together. */
 struct summary {
     size_t n_noted, n_empty;
     const char *first_empty;
@@ -137,21 +146,18 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
-/* Masks of 0 and 255 where labels.tsv names labels 0 and 1: 255 was read as void. */
+/* Explains masks of 0 and 255 whose labels.tsv names labels 0 and 1: 255 was read as void. */
 static enum clv_status check_order(const struct supervision *self, const char *name,
                                    const struct clv_train_options *options, struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 16);
     mask_advice_put_order(&text, &self->set, options->data, &options->limits);
-    enum clv_status status = text.failed ? fail_memory(err)
-                             : text.size ? fail(err, CLV_ERR_DATA,
-                                                "%s: the %zu masks have nothing but \"%s\" and void, and labels.tsv "
-                                                "names more labels%s",
-                                                options->data, self->n_masks, name, text.bytes)
-                                         : CLV_OK;
-    text_release(&text);
-    return status;
+    NEED(!text.failed);
+    FAIL_IF(text.size, CLV_ERR_DATA,
+            "%s: the %zu masks have nothing but \"%s\" and void, and labels.tsv names more labels%s", options->data,
+            self->n_masks, name, text.bytes);
+    return CLV_OK;
 }
 
 static enum clv_status report(const struct summary *summary, const struct supervision *self,
@@ -185,33 +191,41 @@ static enum clv_status report(const struct summary *summary, const struct superv
     return CLV_OK;
 }
 
-/* Looks at all; is_bad[n_items]. */
+/* Takes in what was found in image `index` of the set. */
+static enum clv_status take_finding(bool *is_bad, struct summary *summary, struct check *check, size_t index,
+                                    struct clv_error *err)
+{
+    struct supervision *self = check->supervision;
+    const struct finding *finding = &check->findings[index - check->first];
+    const struct clv_item *item = &self->set.items[index];
+    struct clv_error why = finding->error;
+    check->n_12_bit += finding->is_12_bit;
+    if (why.status == CLV_OK && summary && item->mask)
+        why.status = figures_agree(&summary->figures, &finding->figure, item->mask, &why);
+    *is_bad = why.status != CLV_OK;
+    if (*is_bad) {
+        NEED(bad_images_add(&self->bad, index, why.status, &why) == CLV_OK);
+        return CLV_OK;
+    }
+    if (self->n_boxed && index < self->n_masks)
+        MUST(take_box(self, index, finding, err));
+    if (summary && item->mask)
+        sum_up(summary, finding, item);
+    return CLV_OK;
+}
+
+/* Looks at all images, and sets is_bad[n_items]. */
 static enum clv_status look(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
                             struct clv_error *err)
 {
-    struct supervision *self = check->supervision;
-    size_t n = self->set.n_items;
-    enum clv_status status = CLV_OK;
-    for (check->first = 0; check->first < n && status == CLV_OK; check->first += BATCH) {
+    size_t n = check->supervision->set.n_items;
+    for (check->first = 0; check->first < n; check->first += BATCH) {
         size_t n_batch = n - check->first < BATCH ? n - check->first : BATCH;
-        status = comm_for(n_batch, n_threads, look_at_image, finding_slot, check, err);
-        for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
-            const struct finding *finding = &check->findings[i];
-            const struct clv_item *item = &self->set.items[check->first + i];
-            struct clv_error why = finding->error;
-            check->n_12_bit += finding->is_12_bit;
-            if (why.status == CLV_OK && summary && item->mask)
-                why.status = figures_agree(&summary->figures, &finding->figure, item->mask, &why);
-            if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
-                status = take_box(self, check->first + i, finding, err);
-            is_bad[check->first + i] = why.status != CLV_OK;
-            if (why.status != CLV_OK && bad_images_add(&self->bad, check->first + i, why.status, &why) != CLV_OK)
-                status = fail_memory(err);
-            else if (why.status == CLV_OK && summary && item->mask)
-                sum_up(summary, finding, item);
-        }
+        MUST(comm_for(n_batch, n_threads, look_at_image, finding_slot, check, err));
+        for (size_t i = check->first; i < check->first + n_batch; i++)
+            MUST(take_finding(&is_bad[i], summary, check, i, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static void drop(struct supervision *self, const bool *is_bad)
@@ -234,36 +248,52 @@ static void drop(struct supervision *self, const bool *is_bad)
     self->set.n_items = kept;
 }
 
+/* Looks at all images and reports those that are bad, with those that were bad before. */
+static enum clv_status find_bad(bool *is_bad, struct summary *summary, struct check *check,
+                                const struct clv_train_options *options, struct clv_error *err)
+{
+    struct supervision *self = check->supervision;
+    size_t n_images = self->set.n_items + self->bad.n;
+    MUST(look(is_bad, summary, check, options->n_threads, err));
+    return bad_images_report(&self->bad, &self->set, n_images, options, err);
+}
+
 /* The summary is NULL where masks need not go together. */
 static enum clv_status check_images(struct supervision *self, struct summary *summary, const struct clv_recipe *recipe,
                                     const struct clv_train_options *options, struct clv_error *err)
 {
-    size_t n = self->set.n_items;
-    struct check check = {
-        .supervision = self, .recipe = recipe, .limits = &options->limits, .progress = options->progress};
-    size_t n_before = self->bad.n;
-    bool *is_bad = array_zalloc(n, sizeof *is_bad);
-    check.findings = array_alloc(BATCH, sizeof *check.findings);
-    enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
-    TRY(look(is_bad, summary, &check, options->n_threads, err));
-    TRY(bad_images_report(&self->bad, &self->set, n + n_before, options, err));
-    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL);
-    if (status == CLV_OK) {
-        status = summary ? report(summary, self, options, err) : CLV_OK;
-        drop(self, is_bad);
-    }
-    arrays_free(check.findings, is_bad);
-    return status;
+    OWNED_ARRAY bool *is_bad = array_zalloc(self->set.n_items, sizeof *is_bad);
+    OWNED_ARRAY struct finding *findings = array_alloc(BATCH, sizeof *findings);
+    struct check check = {.supervision = self,
+                          .recipe = recipe,
+                          .limits = &options->limits,
+                          .progress = options->progress,
+                          .findings = findings};
+    NEED(is_bad && findings);
+    enum clv_status status = find_bad(is_bad, summary, &check, options, err);
+    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL); /* also where images are bad */
+    if (status)
+        return status;
+    if (summary)
+        MUST(report(summary, self, options, err));
+    drop(self, is_bad);
+    return CLV_OK;
 }
 
 enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
                           const struct clv_train_options *options, struct clv_error *err)
 {
     struct summary summary = {0};
-    enum clv_status status = check_images(self, &summary, recipe, options, err);
-    if (status == CLV_OK && !self->n_masks && !self->n_boxed)
-        status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", options->data);
-    return status;
+    MUST(check_images(self, &summary, recipe, options, err));
+    FAIL_IF(!self->n_masks && !self->n_boxed, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from",
+            options->data);
+    return CLV_OK;
+}
+
+/* Releases a supervision whose set is a view. */
+static void view_release(struct supervision *self)
+{
+    bad_images_release(&self->bad);
 }
 
 enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
@@ -272,9 +302,8 @@ enum clv_status usable_images_keep(struct clv_set *set, const char *path, const 
 {
     const struct clv_train_options options = {
         .data = path, .skip_bad = true, .n_threads = n_threads, .limits = *limits, .progress = progress};
-    struct supervision all = {.set = *set, .n_masks = set->n_items};
-    enum clv_status status = check_images(&all, NULL, recipe, &options, err);
+    OWNED(view_release) struct supervision all = {.set = *set, .n_masks = set->n_items};
+    MUST(check_images(&all, NULL, recipe, &options, err));
     *set = all.set;
-    bad_images_release(&all.bad);
-    return status;
+    return CLV_OK;
 }

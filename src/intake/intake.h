@@ -24,8 +24,8 @@
  * after the first; NULL: none is. */
 bool band_images_is_further(const char *path, const char *names);
 
-/* Of files that are bands of one (limits->band_files) the first stays in the set; does nothing without. CLV_ERR_DATA:
- * none is left. */
+/* Keeps the first of the files that are bands of one image (limits->band_files), and removes the others from the set.
+ * Does nothing without band_files. CLV_ERR_DATA if no image is left. */
 enum clv_status band_images_join(struct clv_set *set, const struct clv_image_limits *limits,
                                  struct clv_error *err) CLV_CHECK;
 
@@ -85,7 +85,7 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
                               const struct clv_progress *progress);
 #define DRAFTS_HINT "; --drafts takes them"
 
-/* The same set once more, for other splits (NULL: all): what the first reading reported is not reported again. */
+/* Reads the set again, for other splits (NULL: all), without the notes of the first reading. */
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
                                        struct clv_error *err) CLV_CHECK;
 
@@ -177,9 +177,9 @@ enum clv_status check_set(struct supervision *self, const struct clv_recipe *rec
     TWELVE_BITS_OF_ONE, "16-bit images have no value above 4095: --range 0,4095 shows what is in them, and train "     \
                         "keeps it in the model"
 
-/* The same where images are only read, not learned from: every mask against its image's size; those that cannot be
- * read, do not fit or whose features take more memory than can be had are left out, each with a note. None left is an
- * error. `path` is the set's name in messages. The same items are left whatever the number of threads. */
+/* Checks images that are only read, not learned from, and every mask against its image's size. Images that cannot be
+ * read, do not fit or whose features take more memory than is available leave the set, each with a note. None left is
+ * an error. `path` is the set's name in messages. The same items are left whatever the number of threads. */
 enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
                                    int n_threads, const struct clv_image_limits *limits,
                                    const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;

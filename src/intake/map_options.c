@@ -1,3 +1,5 @@
+/* Applies the options of network maps (--maps, --maps-kind, --maps-pca, --maps-use) to sets and recipes. Start at
+ * map_options_learn. */
 #include "intake/intake.h"
 
 #include <string.h>
@@ -8,10 +10,9 @@
 
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t m = 0; m < self->n && status == CLV_OK; m++)
-        status = clv_set_add_maps(set, self->folders[m].name, self->folders[m].folder, err);
-    return status;
+    for (size_t m = 0; m < self->n; m++)
+        MUST(clv_set_add_maps(set, self->folders[m].name, self->folders[m].folder, err));
+    return CLV_OK;
 }
 
 /* The last word that is said of a name, or of all. */
@@ -49,8 +50,8 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
 {
     MUST(check_all_words(self, set, err));
     FAIL_IF(!is_wanted && self->n, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
-    if (recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps)
-        return fail(err, CLV_ERR_USAGE, "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
+    FAIL_IF(recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps, CLV_ERR_USAGE,
+            "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
     if (!is_wanted || !set->n_maps)
         return CLV_OK;
     recipe->blocks |= CLV_BLOCK_MAPS;
@@ -92,15 +93,15 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
     MUST(choose(recipe, is_wanted, self, set, err));
     for (int32_t m = 0; m < recipe->n_maps; m++)
         is_guess[m] = recipe->maps[m].kind == CLV_MAP_GUESS;
-    enum clv_status status = recipe_learn_maps(recipe, set, n_threads, limits, progress, err);
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+    MUST(recipe_learn_maps(recipe, set, n_threads, limits, progress, err));
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
         note_groups(&recipe->maps[m], progress);
         if (is_guess[m])
             report_message(progress, CLV_NOTE, "maps %s: %d channel%s, taken for %s; --maps-kind says otherwise",
                            recipe->maps[m].name, recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
                            map_kind_names[recipe->maps[m].kind]);
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status map_options_check(const struct clv_map_options *self, const struct clv_recipe *recipe,
@@ -123,8 +124,8 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
         int32_t m = 0;
         while (m < recipe->n_maps && strcmp(self->folders[k].name, recipe->maps[m].name) != 0)
             m++;
-        if (m == recipe->n_maps)
-            return fail(err, CLV_ERR_USAGE, "--maps: %s was learned without maps \"%s\"", path, self->folders[k].name);
+        FAIL_IF(m == recipe->n_maps, CLV_ERR_USAGE, "--maps: %s was learned without maps \"%s\"", path,
+                self->folders[k].name);
     }
     return CLV_OK;
 }

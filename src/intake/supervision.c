@@ -1,3 +1,5 @@
+/* Decides which images of a dataset teach, and how: first those with masks, then those with boxes, then unlabelled
+ * ones. Follows --split, --only, --drafts, --weak-split and --unlabelled-split. Start at supervision_read. */
 #include "intake/intake.h"
 
 #include <math.h>
@@ -27,7 +29,7 @@ struct name {
     bool found;
 };
 
-/* Sorted by text; `bytes` is what they point into, if it is theirs. */
+/* Names sorted by text. `bytes` holds the texts, unless they belong to a set. */
 struct names {
     struct name *list;
     size_t n, capacity;
@@ -42,7 +44,8 @@ static void names_release(struct names *self)
 
 static enum clv_status names_add(struct names *self, const char *text, size_t line, struct clv_error *err)
 {
-    MUST_IF(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list), fail_memory(err));
+    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
+        return fail_memory(err);
     self->list[self->n++] = (struct name){text, line, false};
     return CLV_OK;
 }
@@ -70,33 +73,31 @@ static struct name *names_find(const struct names *self, const char *text)
     return self->n ? bsearch(text, self->list, self->n, sizeof *self->list, compare_text) : NULL;
 }
 
-/* One name a line; blank lines, CRLF and a BOM are fine, and so is a name that is there twice. */
+/* Reads one name per line. Blank lines, CRLF and a BOM are fine, and so is a repeated name. */
 static enum clv_status names_read(struct names *self, const char *path, struct clv_error *err)
 {
     size_t size, line = 0, kept = 0;
     MUST(file_read(&self->bytes, &size, path, NAMES_MAX_SIZE, err));
-    enum clv_status status = CLV_OK;
     char *cursor = self->bytes, *end = self->bytes + size, *text;
     if (size >= 3 && memcmp(cursor, "\xEF\xBB\xBF", 3) == 0)
         cursor += 3;
-    while (status == CLV_OK && (text = line_next(&cursor, end))) {
+    while ((text = line_next(&cursor, end))) {
         line++;
         if (strncmp(text, "./", 2) == 0)
             text += 2;
         if (*text)
-            status = names_add(self, text, line, err);
+            MUST(names_add(self, text, line, err));
     }
-    if (status == CLV_OK && !self->n)
-        return fail(err, CLV_ERR_DATA,
-                    "%s: names no image: list those whose masks are to be read, one a line, as the set calls "
-                    "them; for no mask at all leave out --only",
-                    path);
+    FAIL_IF(!self->n, CLV_ERR_DATA,
+            "%s: names no image: list those whose masks are to be read, one a line, as the set calls "
+            "them; for no mask at all leave out --only",
+            path);
     names_sort(self);
     for (size_t i = 0; i < self->n; i++)
         if (i == 0 || strcmp(self->list[i].text, self->list[kept - 1].text) != 0)
             self->list[kept++] = self->list[i];
     self->n = kept;
-    return status;
+    return CLV_OK;
 }
 
 static bool is_listed(const char *splits, const char *split)
@@ -130,7 +131,7 @@ static enum clv_status append_items(struct clv_set *set, struct clv_set *other, 
 {
     size_t n = set->n_items + other->n_items;
     struct clv_item *items = array_realloc(set->items, n, sizeof *items);
-    MUST_IF(!items, fail_memory(err));
+    NEED(items);
     set->items = items;
     if (other->n_items)
         memcpy(items + set->n_items, other->items, other->n_items * sizeof *items);
@@ -139,14 +140,13 @@ static enum clv_status append_items(struct clv_set *set, struct clv_set *other, 
     return CLV_OK;
 }
 
-/* Every image that the set has so far. */
+/* Lists the names of all images that the set has so far. */
 static enum clv_status names_of_set(struct names *self, const struct clv_set *set, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
-        status = names_add(self, set->items[i].name, 0, err);
+    for (size_t i = 0; i < set->n_items; i++)
+        MUST(names_add(self, set->items[i].name, 0, err));
     names_sort(self);
-    return status;
+    return CLV_OK;
 }
 
 static bool is_named(void *names, struct clv_item *item)
@@ -160,23 +160,19 @@ static bool is_named(void *names, struct clv_item *item)
 static enum clv_status keep_only(struct clv_set *set, const char *path, const struct clv_train_options *options,
                                  struct clv_error *err)
 {
-    struct names names = {0};
-    enum clv_status status = names_read(&names, options->only, err);
-    if (status == CLV_OK)
-        keep_items(set, is_named, &names);
+    OWNED(names_release) struct names names = {0};
+    MUST(names_read(&names, options->only, err));
+    keep_items(set, is_named, &names);
     const struct name *missing = NULL;
-    for (size_t i = 0; i < names.n && status == CLV_OK; i++)
+    for (size_t i = 0; i < names.n; i++)
         if (!names.list[i].found && (!missing || names.list[i].line < missing->line))
             missing = &names.list[i];
-    if (missing)
-        status =
-            fail(err, CLV_ERR_DATA, "%s: line %zu: %s has no image \"%s\"%s%s", options->only, missing->line, path,
-                 missing->text, options->split ? " in split " : " to learn from", options->split ? options->split : "");
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
-        if (!set->items[i].mask)
-            status = fail(err, CLV_ERR_DATA, "%s: \"%s\" has no mask in %s", options->only, set->items[i].name, path);
-    names_release(&names);
-    return status;
+    FAIL_IF(missing, CLV_ERR_DATA, "%s: line %zu: %s has no image \"%s\"%s%s", options->only, missing->line, path,
+            missing->text, options->split ? " in split " : " to learn from", options->split ? options->split : "");
+    for (size_t i = 0; i < set->n_items; i++)
+        FAIL_IF(!set->items[i].mask, CLV_ERR_DATA, "%s: \"%s\" has no mask in %s", options->only, set->items[i].name,
+                path);
+    return CLV_OK;
 }
 
 static bool is_not_weak(void *context, struct clv_item *item)
@@ -191,7 +187,7 @@ static bool has_mask(void *context, struct clv_item *item)
     return item->mask != NULL;
 }
 
-/* The split that all items are of, or NULL. */
+/* Returns the split of all items, or NULL if they differ. */
 static const char *common_split(const struct clv_set *set)
 {
     static const char train[] = "train"; /* what training_set_read prefers */
@@ -209,43 +205,41 @@ static bool has_some_mask(const struct clv_set *set)
     return has_some;
 }
 
-/* *splits are those chosen; NULL: all. With boxes to learn from, images without masks are nothing to talk about yet. */
+/* Reads the images with masks. *splits receives the chosen splits; NULL: all. With boxes to learn from, images without
+ * masks are not reported yet. */
 static enum clv_status read_masks(struct supervision *self, const char **splits, const char *path,
                                   const struct clv_train_options *options, struct clv_error *err)
 {
     MUST(training_set_read(&self->set, path, options->split, true,
                            &(struct set_check){options->check, options->check_context}, options->progress, err));
-    enum clv_status status = CLV_OK;
     *splits = options->split ? options->split : common_split(&self->set);
     if (options->limits.band_files)
-        status = band_images_join(&self->set, &options->limits, err);
-    if (status != CLV_OK)
-        return status;
-    status = training_set_hide(&self->set, options->voids, err);
+        MUST(band_images_join(&self->set, &options->limits, err));
+    MUST(training_set_hide(&self->set, options->voids, err));
     if (!options->drafts && !options->only)
         training_set_drop_drafts(&self->set, path, DRAFTS_HINT, options->progress);
-    if (status == CLV_OK && options->only)
-        status = keep_only(&self->set, path, options, err);
-    else if (status == CLV_OK && !options->split)
+    if (options->only)
+        MUST(keep_only(&self->set, path, options, err));
+    else if (!options->split)
         keep_items(&self->set, is_not_weak, (void *)(uintptr_t)options);
-    if (status == CLV_OK && (options->boxes || options->weak_split))
+    if (options->boxes || options->weak_split)
         keep_items(&self->set, has_mask, NULL);
-    else if (status == CLV_OK && self->set.n_items && !(options->recipe.window && has_some_mask(&self->set)))
-        status = training_set_require_masks(&self->set, path, options->progress, err);
+    else if (self->set.n_items && !(options->recipe.window && has_some_mask(&self->set)))
+        MUST(training_set_require_masks(&self->set, path, options->progress, err));
     self->n_masks = self->set.n_items;
-    return status;
+    return CLV_OK;
 }
 
-/* Takes masks away, and leaves out images that self->set has or that came before. */
+/* Removes the masks of all items, and the items whose image self->set has or an earlier item had. */
 static enum clv_status keep_new(struct clv_set *set, const struct supervision *self, struct clv_error *err)
 {
-    struct names taken = {0}, own = {0};
+    OWNED(names_release) struct names taken = {0};
+    OWNED(names_release) struct names own = {0};
+    OWNED_ARRAY bool *is_new = array_alloc(set->n_items, sizeof *is_new);
     size_t kept = 0;
-    bool *is_new = array_alloc(set->n_items, sizeof *is_new);
-    enum clv_status status = is_new ? names_of_set(&taken, &self->set, err) : fail_memory(err);
-    TRY(names_of_set(&own, set, err));
-    if (status != CLV_OK)
-        goto done;
+    NEED(is_new);
+    MUST(names_of_set(&taken, &self->set, err));
+    MUST(names_of_set(&own, set, err));
     for (size_t i = 0; i < set->n_items; i++) {
         struct name *name = names_find(&own, set->items[i].name); /* the same for all items of one image */
         is_new[i] = !name->found && !names_find(&taken, name->text);
@@ -260,11 +254,7 @@ static enum clv_status keep_new(struct clv_set *set, const struct supervision *s
             item_release(&set->items[i]);
     }
     set->n_items = kept;
-done:
-    names_release(&taken);
-    names_release(&own);
-    array_free(is_new);
-    return status;
+    return CLV_OK;
 }
 
 /* Extends self->boxes by n items, which have none. */
@@ -272,73 +262,64 @@ static enum clv_status extend_boxes(struct supervision *self, size_t n, struct c
 {
     size_t n_before = self->boxes ? self->set.n_items : 0, n_after = self->set.n_items + n;
     struct item_boxes *grown = array_realloc(self->boxes, n_after, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
+    NEED(grown);
     for (size_t i = n_before; i < n_after; i++)
         grown[i] = (struct item_boxes){0};
     self->boxes = grown;
     return CLV_OK;
 }
 
-/* `splits` are the masks'. */
+/* Adds the images that teach by their boxes. `splits` are those of the masks. */
 static enum clv_status add_boxed(struct supervision *self, const char *splits, const char *path,
                                  const struct clv_train_options *options, struct clv_error *err)
 {
-    struct clv_set set = {0};
-    struct item_boxes *boxes = NULL;
-    MUST(training_set_read_more(&set, path, options->weak_split ? options->weak_split : splits, err));
-    enum clv_status status = CLV_OK;
+    OWNED(supervision_release) struct supervision boxed = {0};
+    struct clv_set *set = &boxed.set;
+    MUST(training_set_read_more(set, path, options->weak_split ? options->weak_split : splits, err));
     if (options->limits.band_files)
-        status = band_images_join(&set, &options->limits, err);
+        MUST(band_images_join(set, &options->limits, err));
     if (!options->weak_split && !options->split)
-        keep_items(&set, is_not_weak, (void *)(uintptr_t)options);
-    TRY(keep_new(&set, self, err));
-    if (status == CLV_OK && !set.n_items)
+        keep_items(set, is_not_weak, (void *)(uintptr_t)options);
+    MUST(keep_new(set, self, err));
+    if (!set->n_items)
         report_message(options->progress, CLV_NOTE, "%s: all %zu images have masks, which teach more than boxes", path,
                        self->n_masks);
-    TRY(box_hints_read(&boxes, &set, &self->bad, &self->set, options, err));
-    size_t first = self->set.n_items, n = set.n_items;
-    TRY(extend_boxes(self, n, err));
-    TRY(append_items(&self->set, &set, err));
-    if (status == CLV_OK) {
-        for (size_t i = 0; i < n; i++)
-            self->boxes[first + i] = boxes[i];
-        self->n_boxed = n;
-        array_free(boxes);
-    } else {
-        box_hints_free(boxes, n);
-    }
-    clv_set_release(&set);
-    return status;
+    MUST(box_hints_read(&boxed.boxes, set, &self->bad, &self->set, options, err));
+    size_t first = self->set.n_items, n = set->n_items;
+    MUST(extend_boxes(self, n, err));
+    MUST(append_items(&self->set, set, err));
+    for (size_t i = 0; i < n; i++)
+        self->boxes[first + i] = TAKE(boxed.boxes[i]);
+    self->n_boxed = n;
+    return CLV_OK;
 }
 
 static enum clv_status add_unlabelled(struct supervision *self, const char *path,
                                       const struct clv_train_options *options, struct clv_error *err)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     MUST(training_set_read_more(&set, path, options->unlabelled_split, err));
-    enum clv_status status = CLV_OK;
     if (options->limits.band_files)
-        status = band_images_join(&set, &options->limits, err);
-    TRY(keep_new(&set, self, err));
+        MUST(band_images_join(&set, &options->limits, err));
+    MUST(keep_new(&set, self, err));
     self->n_unlabelled = set.n_items;
-    TRY(extend_boxes(self, set.n_items, err));
-    TRY(append_items(&self->set, &set, err));
-    clv_set_release(&set);
-    return status;
+    MUST(extend_boxes(self, set.n_items, err));
+    return append_items(&self->set, &set, err);
 }
 
 enum clv_status supervision_read(struct supervision *self, const struct clv_train_options *options,
                                  struct clv_error *err)
 {
     const char *path = options->data;
-    struct supervision fresh = {0};
+    OWNED(supervision_release) struct supervision result = {0};
     const char *splits;
-    enum clv_status status = read_masks(&fresh, &splits, path, options, err);
-    TRY_IF(options->weak_split || options->boxes, add_boxed(&fresh, splits, path, options, err));
-    TRY_IF(options->unlabelled_split, add_unlabelled(&fresh, path, options, err));
-    if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed && !fresh.bad.n)
-        status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
-                      path, fresh.n_unlabelled);
-    DELIVER(self, fresh, supervision_release(&fresh));
-    return status;
+    MUST(read_masks(&result, &splits, path, options, err));
+    if (options->weak_split || options->boxes)
+        MUST(add_boxed(&result, splits, path, options, err));
+    if (options->unlabelled_split)
+        MUST(add_unlabelled(&result, path, options, err));
+    FAIL_IF(!result.n_masks && !result.n_boxed && !result.bad.n, CLV_ERR_DATA,
+            "%s: %zu images without labels teach nothing unless some have masks or boxes", path, result.n_unlabelled);
+    *self = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,6 @@
+/* Reads datasets for commands, with notes on how they were read and what was skipped, checks that masks exist, and
+ * collects images that are bad, so that all are reported at once by kind of fault (bad_images_report). Start at
+ * training_set_read. */
 #include "intake/intake.h"
 
 #include <fcntl.h>
@@ -26,7 +29,7 @@ bool is_tensor_file(const char *path)
            features_is_sharded(path);
 }
 
-/* Those of a set, which is named, or others, of which a command makes one. */
+/* Fails for two folders given as data: names the set that they are part of, or the command that makes a set of them. */
 static enum clv_status fail_two_folders(const char *option, const char *images, const char *masks,
                                         struct clv_error *err)
 {
@@ -36,35 +39,29 @@ static enum clv_status fail_two_folders(const char *option, const char *images, 
     bool is_set = n >= 6 && m + 1 == n && strncmp(images + n - 6, "images", 6) == 0 &&
                   strncmp(masks + m - 5, "masks", 5) == 0 && strncmp(images, masks, n - 6) == 0 &&
                   (n == 6 || images[n - 7] == '/');
-    if (is_set)
-        return fail(err, CLV_ERR_USAGE, "%s: a set is one folder: `cleave train %.*s'", option,
-                    n > 6 ? (int)(n - 6) : 1, n > 6 ? images : ".");
-    struct text text;
+    FAIL_IF(is_set, CLV_ERR_USAGE, "%s: a set is one folder: `cleave train %.*s'", option, n > 6 ? (int)(n - 6) : 1,
+            n > 6 ? images : ".");
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 16);
     mask_command_put(&text, masks, images, images, "");
-    enum clv_status status =
-        text.failed ? fail_memory(err)
-                    : fail(err, CLV_ERR_USAGE, "%s: a set is one folder; this makes one of images and their masks: %s",
-                           option, text.bytes);
-    text_release(&text);
-    return status;
+    NEED(!text.failed);
+    return fail(err, CLV_ERR_USAGE, "%s: a set is one folder; this makes one of images and their masks: %s", option,
+                text.bytes);
 }
 
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     char **path = paths->paths;
     if (paths->n == 2 && strcmp(option, "--data") == 0 && path_is_folder(path[0]) && path_is_folder(path[1]))
         return fail_two_folders(option, path[0], path[1], err);
-    for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
+    for (size_t i = 0; i < paths->n && paths->n > 1; i++) {
         enum path_kind kind;
-        status = path_look(&kind, paths->paths[i], err);
-        TRY_IF(kind == PATH_ABSENT, fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]));
-        if (status == CLV_OK && !is_tensor_file(paths->paths[i]))
-            status = fail(err, CLV_ERR_USAGE, "%s: several of them must be feature files, which %s is not", option,
-                          paths->paths[i]);
+        MUST(path_look(&kind, paths->paths[i], err));
+        FAIL_IF(kind == PATH_ABSENT, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]);
+        FAIL_IF(!is_tensor_file(paths->paths[i]), CLV_ERR_USAGE,
+                "%s: several of them must be feature files, which %s is not", option, paths->paths[i]);
     }
-    return status;
+    return CLV_OK;
 }
 
 void training_set_note_reading(const struct clv_set *set, const char *path, const struct clv_progress *progress)
@@ -85,43 +82,43 @@ void training_set_note_skipped(const struct clv_set *set, const char *path, cons
     report_count(progress, path, set->n_links, LINKED_FOLDERS, set->first_link);
 }
 
-/* Releases the set on failure. */
+/* Keeps the items of the splits. */
 static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                      struct clv_error *err)
 {
-    enum clv_status status = prefer_train ? set_select_training(set, splits, err) : clv_set_select(set, splits, err);
-    TRY_IF(!set->n_items, fail(err, CLV_ERR_DATA, "%s: no images in it", path));
-    if (status != CLV_OK)
-        clv_set_release(set);
-    return status;
+    MUST(prefer_train ? set_select_training(set, splits, err) : clv_set_select(set, splits, err));
+    FAIL_IF(!set->n_items, CLV_ERR_DATA, "%s: no images in it", path);
+    return CLV_OK;
 }
 
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                   const struct set_check *check, const struct clv_progress *progress,
                                   struct clv_error *err)
 {
-    MUST(clv_set_read(set, path, err));
-    enum clv_status status = check->look ? check->look(check->context, set, path, err) : CLV_OK;
-    if (status != CLV_OK) {
-        clv_set_release(set);
-        return status;
-    }
-    training_set_note_reading(set, path, progress);
-    report_count(progress, path, set->n_lone_masks, LONE_MASKS, set->first_lone_mask);
-    training_set_note_skipped(set, path, progress);
-    size_t n = set->n_items;
-    status = select_splits(set, path, splits, prefer_train, err);
-    if (status == CLV_OK && !splits && set->n_items < n)
+    OWNED(clv_set_release) struct clv_set result = {0};
+    MUST(clv_set_read(&result, path, err));
+    if (check->look)
+        MUST(check->look(check->context, &result, path, err));
+    training_set_note_reading(&result, path, progress);
+    report_count(progress, path, result.n_lone_masks, LONE_MASKS, result.first_lone_mask);
+    training_set_note_skipped(&result, path, progress);
+    size_t n = result.n_items;
+    MUST(select_splits(&result, path, splits, prefer_train, err));
+    if (!splits && result.n_items < n)
         report_message(progress, CLV_NOTE,
                        "%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path,
-                       set->n_items, n);
-    return status;
+                       result.n_items, n);
+    *set = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
 {
-    MUST(clv_set_read(set, path, err));
-    return select_splits(set, path, splits, false, err);
+    OWNED(clv_set_release) struct clv_set result = {0};
+    MUST(clv_set_read(&result, path, err));
+    MUST(select_splits(&result, path, splits, false, err));
+    *set = TAKE(result);
+    return CLV_OK;
 }
 
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
@@ -145,7 +142,7 @@ enum clv_status training_set_hide(struct clv_set *set, const char *names, struct
     return status == CLV_OK ? status : fail_within(err, status, "--void");
 }
 
-/* A mask of several pages, which no image took; its path is *length long. NULL: there is none. */
+/* Finds a mask of several TIFF pages that belongs to no image, and the *length of its path; NULL if none exists. */
 static const char *find_paged(size_t *length, const struct clv_set *set)
 {
     const char *paged = set->first_lone_mask;
@@ -155,8 +152,8 @@ static const char *find_paged(size_t *length, const struct clv_set *set)
     return paged && path_page(length, &page, paged) ? paged : NULL;
 }
 
-/* The command that makes a set of masks and photos of a folder which are called or placed in another way, if there are
- * such; *is_put. */
+/* Adds the command that makes a set of a folder whose masks and photos have other names or places, if it has such
+ * masks; sets *is_put then. */
 static enum clv_status put_pairing(struct text *text, bool *is_put, const struct clv_set *set, const char *path,
                                    struct clv_error *err)
 {
@@ -184,22 +181,20 @@ static enum clv_status put_pairing(struct text *text, bool *is_put, const struct
 enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
                               struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     size_t length = 0;
     bool is_put = false;
     const char *paged = find_paged(&length, set);
     text_init(&text, 1 << 14);
     text_printf(&text, "%s: none of the %zu images has a mask%s", path, set->n_items, purpose);
-    enum clv_status status = CLV_OK;
     if (paged)
         text_printf(&text, ": %.*s has several pages, and the mask of an image has one", (int)length, paged);
     else
-        status = put_pairing(&text, &is_put, set, path, err);
+        MUST(put_pairing(&text, &is_put, set, path, err));
     if (!paged && !is_put)
         text_put(&text, otherwise);
-    TRY(text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes));
-    text_release(&text);
-    return status;
+    NEED(!text.failed);
+    return fail(err, CLV_ERR_DATA, "%s", text.bytes);
 }
 
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
@@ -264,7 +259,7 @@ enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_st
     if (array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images))
         return fail_memory(err);
     char *message = string_copy(err->message);
-    MUST_IF(!message, fail_memory(err));
+    NEED(message);
     if (!self->n)
         self->status = status;
     self->images[self->n++] = (struct bad_image){message, err->fault, item};
@@ -285,7 +280,7 @@ static bool are_alike(const char *a, const char *b)
     }
 }
 
-#define MOST_NAMED 8 /* that have the like; of more the first stands for all */
+#define MOST_NAMED 8 /* images with a similar message; with more, only the first is named */
 
 static size_t count_masks(const struct clv_set *set)
 {
@@ -295,14 +290,14 @@ static size_t count_masks(const struct clv_set *set)
     return n;
 }
 
-/* The message of one image, how many more have the like, which are taken from is_left, and what mends them. A few among
- * many are named; where each is mended in a way of its own, each has a message, too. */
+/* Writes the message of one image, the number of others with a similar message, which are cleared in is_left, and the
+ * remedy. A few among many images are named. Where each image has a remedy of its own, each has its own message. */
 static enum clv_status put_fault(struct text *text, bool *is_left, const struct bad_images *self, size_t first,
                                  const struct clv_set *set, const struct clv_train_options *options,
                                  struct clv_error *err)
 {
     const struct bad_image *image = &self->images[first];
-    struct text names;
+    OWNED(text_release) struct text names = {0};
     size_t n = 0;
     for (size_t i = first + 1; i < self->n; i++)
         n += is_left[i] && are_alike(image->message, self->images[i].message);
@@ -323,34 +318,29 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
     if (n)
         text_printf(text, " (and %zu more%s)", n, names.size ? names.bytes : "");
     text->failed |= names.failed;
-    text_release(&names);
     if (self->n == 1)
         text_put(text, " (--skip-bad goes on without it)");
     mask_advice_put(text, image->fault, set, options->data, image->item, &options->limits);
-    return text->failed ? fail_memory(err) : CLV_OK;
+    NEED(!text->failed);
+    return CLV_OK;
 }
 
-/* One complaint for each kind of fault, or the error if there is one bad image. */
+/* Reports one complaint for each kind of fault, or fails with the one message if there is one bad image. */
 static enum clv_status report_faults(const struct bad_images *self, const struct clv_set *set,
                                      const struct clv_train_options *options, struct clv_error *err)
 {
-    bool *is_left = array_alloc(self->n, sizeof *is_left);
-    MUST_IF(!is_left, fail_memory(err));
+    OWNED_ARRAY bool *is_left = array_alloc(self->n, sizeof *is_left);
+    NEED(is_left);
     memset(is_left, true, self->n);
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
-        struct text text;
+    for (size_t i = 0; i < self->n; i++) {
+        OWNED(text_release) struct text text = {0};
         if (!is_left[i])
             continue;
-        status = put_fault(&text, is_left, self, i, set, options, err);
-        if (status == CLV_OK && self->n == 1)
-            status = fail(err, self->status, "%s", text.bytes);
-        else if (status == CLV_OK)
-            report_message(options->progress, CLV_COMPLAINT, "%s", text.bytes);
-        text_release(&text);
+        MUST(put_fault(&text, is_left, self, i, set, options, err));
+        FAIL_IF(self->n == 1, self->status, "%s", text.bytes);
+        report_message(options->progress, CLV_COMPLAINT, "%s", text.bytes);
     }
-    array_free(is_left);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status bad_images_report(const struct bad_images *self, const struct clv_set *set, size_t n_images,
@@ -367,7 +357,7 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
         return CLV_OK;
     }
-    MUST_IF(skip, fail(err, self->status, "%s: none of the %zu images can be used", path, n_images));
+    FAIL_IF(skip, self->status, "%s: none of the %zu images can be used", path, n_images);
     MUST(report_faults(self, set, options, err));
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);
@@ -377,16 +367,13 @@ enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_
 {
     if (n_labels == 2)
         return clv_labels_binary(labels, err);
-    struct clv_labels numbered = {.n_labels = n_labels};
-    numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
-    numbered.palette = array_zalloc(256, sizeof *numbered.palette);
-    if (!numbered.names || !numbered.palette) {
-        clv_labels_release(&numbered);
-        return fail_memory(err);
-    }
+    OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
+    result.names = array_zalloc((size_t)n_labels, sizeof *result.names);
+    result.palette = array_zalloc(256, sizeof *result.palette);
+    NEED(result.names && result.palette);
     for (int32_t label = 0; label < n_labels; label++)
-        snprintf(numbered.names[label], sizeof numbered.names[label], "label %d", label);
-    clv_default_palette(numbered.palette);
-    *labels = numbered;
+        snprintf(result.names[label], sizeof result.names[label], "label %d", label);
+    clv_default_palette(result.palette);
+    *labels = TAKE(result);
     return CLV_OK;
 }

@@ -21,6 +21,7 @@
 #include "cleave/image.h"
 #include "cleave/model.h"
 #include "cleave/objects.h"
+#include "cleave/oracle.h"
 #include "cleave/status.h"
 #include "click/click.h"
 
@@ -97,7 +98,7 @@ struct page_file {
     const unsigned char *bytes, *end;
 };
 
-/* What is learned from, as paths. */
+/* The paths of a training set. */
 struct training_export {
     char *data;  /* a manifest, or the folder itself .. */
     char *only;  /* .. with a list of its images; else NULL */
@@ -202,8 +203,8 @@ void page_runs_paint(uint8_t *labels, const struct page_runs *runs, uint8_t labe
 /* Whether they are lengths of a mask of so many pixels. */
 int page_runs_fit(const struct page_runs *runs, size_t n_pixels);
 
-/* What was drawn on an image, in order, and its file strokes/NAME.json. Undoing moves a cursor; what comes after it
- * stays until something new is drawn. */
+/* The history of an image: its events in order, and their file strokes/NAME.json. Undoing moves a cursor; events after
+ * it stay until something new is drawn. */
 
 #define PAGE_MAX_EVENTS  20000
 #define PAGE_MAX_OBJECTS 5000
@@ -353,12 +354,16 @@ struct page_view {
 };
 void page_view_release(struct page_view *view);
 
-/* shown: the image without a model, which must stay, or NULL. */
+DROPS(page_oracle_drop, struct clv_oracle, clv_oracle_free)
+DROPS(page_json_drop, struct json_value, json_root_free)
+
+/* shown: the image without a model, which must stay, or NULL. To be released also after a failure. The view must not be
+ * moved. */
 enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const char *path,
                                const struct clv_model *model, const struct clv_image_limits *limits,
                                struct clv_error *err) CLV_CHECK;
 
-/* What the model says of the image: scores for later cuts, of two labels. */
+/* Computes the model's scores of the image for later cuts, if the model has two labels. */
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 
@@ -410,7 +415,7 @@ double page_ranking_expected_error(struct page_ranking *ranking, size_t item);
  * object's. */
 enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED, PAGE_EMPTY };
 
-/* What a file was when it was last read or written, to notice other programs' changes. */
+/* The state of a file when it was last read or written, to notice changes by other programs. */
 struct page_stamp {
     bool is_there;
     off_t size;
@@ -476,8 +481,8 @@ enum clv_status page_carry(struct clv_object_map *map, int32_t *number, const st
 bool page_labels_have(const struct page_session *session, int64_t value);
 
 /* Adds a label, with the next value that is free and in no history of strokes. CLV_ERR_USAGE: no name that tables can
- * have, or one that is there; there are as many labels as masks have values. CLV_ERR_DATA: a mask of another program, as of 0 and 255, would be
- * read otherwise once labels have names. */
+ * have, or one that is there; there are as many labels as masks have values. CLV_ERR_DATA: a mask of another program,
+ * as of 0 and 255, would be read otherwise once labels have names. */
 enum clv_status page_labels_add(struct page_session *session, const char *name, struct clv_error *err) CLV_CHECK;
 
 /* Renames a label wherever the folder has its name: in labels.tsv, boxes.tsv and the page's model. Errors as above,
@@ -490,8 +495,7 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
  * reading masks and strokes. O(pixels of all masks) */
 enum clv_status page_labels_delete(struct page_session *session, int64_t value, struct clv_error *err) CLV_CHECK;
 
-/* What an ordinary training may learn from a folder so far: masks of the images that are accepted, strokes of others,
- * and boxes. */
+/* The training set that a folder is so far: masks of accepted images, strokes on others, and boxes. */
 
 /* Writes into the folder, in hidden files:
  *   - of accepted images the mask as it is;

@@ -1,3 +1,5 @@
+/* Keeps the boxes of a folder's objects in its boxes.tsv: replaces the rows of an image, renames labels. Other rows
+ * stay as they are, byte for byte. Start at page_boxes_replace. */
 #include "page/page.h"
 
 #include <string.h>
@@ -15,7 +17,12 @@ struct table {
     bool is_read; /* as boxes, though none may be added */
 };
 
-/* Of a file without labels all boxes are figure. */
+static void release_table(struct table *table)
+{
+    tsv_release(&table->lines);
+}
+
+/* Finds the columns of the table. In a file without labels all boxes are foreground. */
 static enum clv_status find_columns(struct table *table, bool needs_labels, struct clv_error *err)
 {
     int label;
@@ -26,41 +33,37 @@ static enum clv_status find_columns(struct table *table, bool needs_labels, stru
     return needs_labels && table->columns.label < 0 ? tsv_require_column(&label, &table->lines, "label", err) : CLV_OK;
 }
 
-/* The header; without a file that of a new one. */
+/* Opens the table and adds its header to the text; without a file, the header of a new one. */
 static enum clv_status open_table(struct table *table, struct text *header, const char *path, bool needs_labels,
                                   struct clv_error *err)
 {
-    static const char fresh[] = "image\tlabel\tx\ty\tw\th\n";
+    static const char first_line[] = "image\tlabel\tx\ty\tw\th\n";
     struct clv_error why;
-    char *bytes = NULL;
-    size_t size = sizeof fresh - 1;
-    *table = (struct table){0};
+    OWNED_ARRAY char *bytes = NULL;
+    size_t size = sizeof first_line - 1;
     enum path_kind kind;
     MUST(path_look(&kind, path, err));
-    enum clv_status status = CLV_OK;
     if (kind != PATH_ABSENT)
-        status = file_read(&bytes, &size, path, MAX_BYTES, err);
-    else if (!(bytes = array_copy(fresh, sizeof fresh, 1)))
-        status = fail_memory(err);
-    TRY(tsv_parse(&table->lines, path, bytes, size, err));
-    for (size_t k = 0; status == CLV_OK && k < table->lines.n_columns; k++)
+        MUST(file_read(&bytes, &size, path, MAX_BYTES, err));
+    else
+        bytes = array_copy(first_line, sizeof first_line, 1);
+    NEED(bytes);
+    MUST(tsv_parse(&table->lines, path, TAKE(bytes), size, err));
+    for (size_t k = 0; k < table->lines.n_columns; k++)
         text_printf(header, "%s%s", k ? "\t" : "", table->lines.columns[k]);
     text_put(header, "\n");
-    TRY_IF(find_columns(table, needs_labels, &why) != CLV_OK,
-           fail(err, CLV_ERR_DATA, "%s; new boxes of this folder cannot be saved there: call the file otherwise%s",
-                why.message, table->is_read ? ", and show it with --boxes" : ""));
-    return status;
+    FAIL_IF(find_columns(table, needs_labels, &why) != CLV_OK, CLV_ERR_DATA,
+            "%s; new boxes of this folder cannot be saved there: call the file otherwise%s", why.message,
+            table->is_read ? ", and show it with --boxes" : "");
+    return CLV_OK;
 }
 
 enum clv_status page_boxes_check(const char *path, bool needs_labels, struct clv_error *err)
 {
-    struct table table;
-    struct text header;
+    OWNED(release_table) struct table table = {0};
+    OWNED(text_release) struct text header = {0};
     text_init(&header, MAX_BYTES);
-    enum clv_status status = open_table(&table, &header, path, needs_labels, err);
-    tsv_release(&table.lines);
-    text_release(&header);
-    return status;
+    return open_table(&table, &header, path, needs_labels, err);
 }
 
 static char *next_line(struct table *table)
@@ -95,53 +98,39 @@ static void put_row(struct text *text, const struct table *table, const char *im
     text_put(text, "\n");
 }
 
-/* Writes the text in place of the table, if all went well so far, and frees both. */
-static enum clv_status finish_table(struct table *table, struct text *text, const char *path, enum clv_status status,
-                                    struct clv_error *err)
-{
-    TRY_IF(text->failed, fail_memory(err));
-    TRY(file_write(path, text->bytes, text->size, err));
-    tsv_release(&table->lines);
-    text_release(text);
-    return status;
-}
-
 enum clv_status page_boxes_replace(const char *path, bool needs_labels, const char *image, const struct page_box *boxes,
                                    size_t n, struct clv_error *err)
 {
-    struct table table;
-    struct text text;
+    OWNED(release_table) struct table table = {0};
+    OWNED(text_release) struct text text = {0};
     text_init(&text, MAX_BYTES);
-    enum clv_status status = open_table(&table, &text, path, needs_labels, err);
-    for (char *line; status == CLV_OK && (line = next_line(&table));)
+    MUST(open_table(&table, &text, path, needs_labels, err));
+    for (char *line; (line = next_line(&table));)
         if (*line && !find_field(line, table.columns.image, image))
             text_printf(&text, "%s\n", line);
-    for (size_t k = 0; status == CLV_OK && k < n; k++)
+    for (size_t k = 0; k < n; k++)
         put_row(&text, &table, image, &boxes[k]);
-    return finish_table(&table, &text, path, status, err);
+    NEED(!text.failed);
+    return file_write(path, text.bytes, text.size, err);
 }
 
 enum clv_status page_boxes_rename(const char *path, const char *from, const char *to, struct clv_error *err)
 {
-    struct table table;
-    struct text text;
+    OWNED(release_table) struct table table = {0};
+    OWNED(text_release) struct text text = {0};
     if (!path_exists(path))
         return CLV_OK;
     text_init(&text, MAX_BYTES);
-    enum clv_status status = open_table(&table, &text, path, false, err);
-    for (char *line; status == CLV_OK && (line = next_line(&table));) {
+    MUST(open_table(&table, &text, path, false, err));
+    for (char *line; (line = next_line(&table));) {
         const char *label = find_field(line, table.columns.label, from);
         if (label)
             text_printf(&text, "%.*s%s%s\n", (int)(label - line), line, to, label + strlen(from));
         else
             text_printf(&text, "%s\n", line);
     }
-    return finish_table(&table, &text, path, status, err);
-}
-
-static void release_table(struct table *table)
-{
-    tsv_release(&table->lines);
+    NEED(!text.failed);
+    return file_write(path, text.bytes, text.size, err);
 }
 
 enum clv_status page_boxes_use(bool *is_used, const char *path, const char *label, struct clv_error *err)

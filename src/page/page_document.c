@@ -1,3 +1,5 @@
+/* The image that is open in the labelling page: cuts objects out by strokes and boxes, paints them, and imports labels
+ * and what a model predicts. The history of events decides what exists. Start at page_document_draw. */
 #include "page/page.h"
 
 #include <math.h>
@@ -27,15 +29,15 @@ size_t page_document_size(const struct page_document *document)
 enum clv_status page_document_open(struct page_document *document, const char *path,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    *document = (struct page_document){.path = path, .limits = limits};
-    enum clv_status status = clv_image_read(&document->image, path, limits, err);
-    TRY(click_scene_new(&document->scene, &document->image, err));
-    if (status != CLV_OK)
-        page_document_release(document);
-    return status;
+    OWNED(page_document_release) struct page_document result = {.path = path, .limits = limits};
+    *document = (struct page_document){0};
+    MUST(clv_image_read(&result.image, path, limits, err));
+    MUST(click_scene_new(&result.scene, &result.image, err));
+    *document = TAKE(result);
+    return CLV_OK;
 }
 
-enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, enum page_kind kind,
+static enum clv_status import_labels(struct page_document *document, const uint8_t *labels, enum page_kind kind,
                                      struct clv_error *err)
 {
     size_t n = page_document_size(document);
@@ -43,17 +45,22 @@ enum clv_status page_document_import(struct page_document *document, const uint8
     int32_t object = page_document_n_objects(document);
     for (size_t p = 0; p < n; p++)
         is_there[labels[p]] = true;
-    size_t cursor = document->history.cursor;
-    enum clv_status status = CLV_OK;
-    for (int32_t label = 1; label < CLV_VOID && status == CLV_OK; label++)
+    for (int32_t label = 1; label < CLV_VOID; label++)
         if (is_there[label] && object < PAGE_MAX_OBJECTS) {
-            struct page_event event = {.kind = kind, .object = object, .label = label};
+            OWNED(page_event_release) struct page_event event = {.kind = kind, .object = object, .label = label};
             object++;
-            status = page_runs_encode(&event.result, labels, n, (uint8_t)label, err);
-            TRY(page_history_add(&document->history, &event, err));
-            page_event_release(&event);
+            MUST(page_runs_encode(&event.result, labels, n, (uint8_t)label, err));
+            MUST(page_history_add(&document->history, &event, err));
         }
-    if (status != CLV_OK)
+    return CLV_OK;
+}
+
+enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, enum page_kind kind,
+                                     struct clv_error *err)
+{
+    size_t cursor = document->history.cursor;
+    enum clv_status status = import_labels(document, labels, kind, err);
+    if (status)
         page_history_take_back(&document->history, cursor);
     document->revision += status == CLV_OK;
     return status;
@@ -478,46 +485,35 @@ enum clv_status page_view_open(struct page_view *view, const struct clv_image *s
     *view =
         (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
     recipe_limits(&own, recipe);
-    enum clv_status status = view->image == shown ? CLV_OK : clv_image_read(&view->own, path, &own, err);
-    TRY_IF(has_map, clv_map_read(&view->bands, path, CLV_MAP_LAYOUT_BANDS, &own, err));
-    if (status != CLV_OK)
-        page_view_release(view);
-    return status;
+    if (view->image != shown)
+        MUST(clv_image_read(&view->own, path, &own, err));
+    return has_map ? clv_map_read(&view->bands, path, CLV_MAP_LAYOUT_BANDS, &own, err) : CLV_OK;
 }
 
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,
                                         struct clv_error *err)
 {
-    struct clv_example example = {0};
-    struct page_view view;
-    struct clv_oracle *oracle = NULL;
-    float *prior = NULL;
-    double *margin = NULL;
-    int32_t *y = NULL;
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED(page_oracle_drop) struct clv_oracle *oracle = NULL;
     array_free(document->prior);
     document->prior = NULL;
     if (model->shape.n_labels != 2 || !model->has_recipe)
         return CLV_OK;
-    MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
-    enum clv_status status = clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err);
-    page_view_release(&view);
-    if (status != CLV_OK)
-        return status;
-    y = array_alloc((size_t)example.problem.n_nodes, sizeof *y);
-    margin = array_alloc((size_t)example.problem.n_nodes, sizeof *margin);
-    prior = array_alloc(page_document_size(document), sizeof *prior);
-    status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
-    TRY(clv_model_predict(y, model, &example.problem, oracle, err));
-    TRY(clv_oracle_margins(oracle, margin, y, err));
-    TRY(clv_refine_prior(prior, &example, margin, err));
-    if (status == CLV_OK) {
-        document->prior = prior;
-        prior = NULL;
+    {
+        OWNED(page_view_release) struct page_view view = {0};
+        MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
+        MUST(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
     }
-    clv_oracle_free(oracle);
-    arrays_free(prior, margin, y);
-    clv_example_release(&example);
-    return status;
+    OWNED_ARRAY int32_t *y = array_alloc((size_t)example.problem.n_nodes, sizeof *y);
+    OWNED_ARRAY double *margin = array_alloc((size_t)example.problem.n_nodes, sizeof *margin);
+    OWNED_ARRAY float *prior = array_alloc(page_document_size(document), sizeof *prior);
+    NEED(y && margin && prior);
+    MUST(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    MUST(clv_model_predict(y, model, &example.problem, oracle, err));
+    MUST(clv_oracle_margins(oracle, margin, y, err));
+    MUST(clv_refine_prior(prior, &example, margin, err));
+    document->prior = TAKE(prior);
+    return CLV_OK;
 }
 
 enum clv_status page_document_suggest(uint8_t *labels, const struct page_document *document,
@@ -525,18 +521,15 @@ enum clv_status page_document_suggest(uint8_t *labels, const struct page_documen
 {
     if (!document->prior) {
         struct clv_segment_options options;
-        struct page_view view;
+        OWNED(page_view_release) struct page_view view = {0};
         MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
         clv_segment_defaults(&options);
         options.refine = CLV_REFINE_ALL;
         options.maps = view.maps;
-        enum clv_status status = clv_segment(labels, model, view.image, &options, err);
-        page_view_release(&view);
-        return status;
+        return clv_segment(labels, model, view.image, &options, err);
     }
-    uint8_t *seeds = array_zalloc(page_document_size(document), 1);
+    OWNED_ARRAY uint8_t *seeds = array_zalloc(page_document_size(document), 1);
+    NEED(seeds);
     struct click_request request = {.seeds = seeds, .prior = document->prior};
-    enum clv_status status = seeds ? click_cut(labels, document->scene, &request, err) : fail_memory(err);
-    array_free(seeds);
-    return status;
+    return click_cut(labels, document->scene, &request, err);
 }

@@ -1,3 +1,6 @@
+/* Answers the requests of the labelling page. page_handle checks the names and the revision that a request gives,
+ * applies the change, saves it, and returns JSON, or an image file, with an HTTP status. Start at page_handle, at the
+ * end. */
 #include "page/page.h"
 
 #include <fcntl.h>
@@ -21,7 +24,7 @@ void page_response_release(struct page_response *response)
     text_release(&response->body);
 }
 
-/* HTTP's code for a status. */
+/* Returns the HTTP code for a status. */
 static int code_of(enum clv_status status)
 {
     switch (status) {
@@ -98,16 +101,16 @@ static void put_strokes(struct text *json, const struct page_history *history)
     text_put(json, "]");
 }
 
-/* The open image as the page shows it. */
+/* Writes the open image as the page shows it. */
 static enum clv_status put_document(struct text *json, const struct page_session *session, double ms,
                                     struct clv_error *err)
 {
     const struct page_document *document = &session->document;
     const struct page_history *history = &document->history;
     size_t n = page_document_size(document);
-    int32_t *numbers = array_alloc(n, sizeof *numbers);
+    OWNED_ARRAY int32_t *numbers = array_alloc(n, sizeof *numbers);
     char tag[PAGE_TAG_SIZE];
-    MUST_IF(!numbers, fail_memory(err));
+    NEED(numbers);
     page_session_tag_open(tag, session);
     page_document_number(numbers, document);
     text_printf(json,
@@ -136,7 +139,6 @@ static enum clv_status put_document(struct text *json, const struct page_session
     text_put(json, ",\"runs\":");
     put_runs(json, numbers, n);
     text_put(json, "}\n");
-    array_free(numbers);
     return CLV_OK;
 }
 
@@ -169,10 +171,9 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
     static const char *const statuses[] = {"new", "begun", "accepted", "empty"};
     struct text *json = &response->body;
     const struct page_trainer *trainer = session->options->trainer;
-    enum clv_status status = CLV_OK;
     if (trainer && trainer->count(trainer->context) != session->n_models) {
         session->n_models = trainer->count(trainer->context);
-        status = page_session_use_model(session, err);
+        MUST(page_session_use_model(session, err));
     }
     text_put(json, "{\"folder\":"); /* in full: the page shows where it saves */
     text_put_json(json, session->folder);
@@ -190,24 +191,21 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         text_printf(json, ",\"rank\":%d}", item->rank);
     }
     text_put(json, "]}\n");
-    return status;
+    return CLV_OK;
 }
 
-/* What browsers do not know, and a page of a file of several: as JPEG. */
+/* Sends as JPEG an image that browsers cannot show, or a TIFF page. */
 static enum clv_status send_converted(struct page_response *response, const struct page_session *session,
                                       const char *path, struct clv_error *err)
 {
-    struct clv_image image = {0};
-    uint8_t *jpeg = NULL;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *jpeg = NULL;
     size_t size = 0;
-    enum clv_status status = clv_image_read(&image, path, &session->limits, err);
-    TRY(clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err));
-    if (status == CLV_OK)
-        text_append(&response->body, jpeg, size);
+    MUST(clv_image_read(&image, path, &session->limits, err));
+    MUST(clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err));
+    text_append(&response->body, jpeg, size);
     response->type = "image/jpeg";
-    clv_free(jpeg);
-    clv_image_release(&image);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status send_image(struct page_response *response, struct page_session *session, int32_t number,
@@ -230,7 +228,7 @@ static enum clv_status send_image(struct page_response *response, struct page_se
     return response->file >= 0 ? CLV_OK : send_converted(response, session, path, err);
 }
 
-/* The image of a request has the name that its page shows. */
+/* Checks that the image of a request has the name that its page shows. */
 static enum clv_status check_photo(const struct page_session *session, int32_t number, const struct json_value *root,
                                    struct clv_error *err)
 {
@@ -241,7 +239,7 @@ static enum clv_status check_photo(const struct page_session *session, int32_t n
     return CLV_OK;
 }
 
-/* It is also the open one, as the page has seen it last. */
+/* Checks that it is also the open image, in the state that the page saw last. */
 static enum clv_status check_revision(const struct page_session *session, int32_t number, const struct json_value *root,
                                       struct clv_error *err)
 {
@@ -279,7 +277,7 @@ static enum clv_status check_label(const struct page_session *session, const str
     return CLV_OK;
 }
 
-/* The one place where all requests are held to what their page shows. */
+/* Checks each request against what its page shows, in this one place. */
 static enum clv_status check_names(const struct page_session *session, struct page_target target,
                                    const struct json_value *root, struct clv_error *err)
 {
@@ -293,7 +291,7 @@ static enum clv_status check_names(const struct page_session *session, struct pa
     }
 }
 
-/* What a change that cannot be saved goes back to. */
+/* The state to which a change that cannot be saved is undone. */
 struct moment {
     size_t cursor;
     int32_t revision;
@@ -312,21 +310,27 @@ static void go_back(struct page_document *document, const struct moment *before)
     document->revision = before->revision;
 }
 
+static enum clv_status save_and_put(struct page_response *response, struct page_session *session, double started,
+                                    struct clv_error *err)
+{
+    double ms = now_ms() - started;
+    MUST(page_session_save(session, err));
+    MUST(put_document(&response->body, session, ms, err));
+    NEED(!response->body.failed);
+    return CLV_OK;
+}
+
 /* Saves a change and answers with it. If that fails the page reports it, and nothing has changed: the next stroke saves
  * all of it. */
 static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
                                      const struct moment *before, bool has_new_events, struct clv_error *err)
 {
     struct page_document *document = &session->document;
-    double ms = now_ms() - started;
-    enum clv_status status = page_session_save(session, err);
-    TRY(put_document(&response->body, session, ms, err));
-    TRY_IF(response->body.failed, fail_memory(err));
-    if (status == CLV_OK)
-        return CLV_OK;
-    if (has_new_events)
+    enum clv_status status = save_and_put(response, session, started, err);
+    if (status && has_new_events)
         page_history_take_back(&document->history, before->cursor);
-    go_back(document, before);
+    if (status)
+        go_back(document, before);
     return status;
 }
 
@@ -337,31 +341,30 @@ static enum clv_status open_image(struct page_response *response, struct page_se
     char tag[PAGE_TAG_SIZE], opened[PAGE_TAG_SIZE];
     page_session_tag(tag, session, number);
     page_session_tag_open(opened, session);
-    bool is_open = session->open == number && strcmp(tag, opened) == 0;
-    enum clv_status status = is_open ? CLV_OK : page_session_open(session, number, err);
-    return status == CLV_OK ? put_document(&response->body, session, now_ms() - started, err) : status;
+    if (session->open != number || strcmp(tag, opened) != 0)
+        MUST(page_session_open(session, number, err));
+    return put_document(&response->body, session, now_ms() - started, err);
 }
 
 static enum clv_status draw(struct page_response *response, struct page_session *session, const struct json_value *root,
                             struct clv_error *err)
 {
-    struct page_event event = {0};
+    OWNED(page_event_release) struct page_event event = {0};
     double started = now_ms();
     struct moment before = now(&session->document);
-    enum clv_status status = page_event_parse(&event, root, "stroke", err);
-    TRY_IF(!page_labels_have(session, event.label), fail(err, CLV_ERR_USAGE, "there is no label %d", event.label));
+    MUST(page_event_parse(&event, root, "stroke", err));
+    FAIL_IF(!page_labels_have(session, event.label), CLV_ERR_USAGE, "there is no label %d", event.label);
     int64_t other = page_document_n_objects(&session->document);
-    TRY_IF(event.kind == PAGE_MERGE &&
-               (!json_get_int64(json_member(root, "other"), &other) || other < 0 || other >= PAGE_MAX_OBJECTS),
-           fail(err, CLV_ERR_USAGE, "the request has no other object"));
-    TRY(event.kind == PAGE_RELABEL ? page_document_relabel(&session->document, &event, err)
-        : event.kind >= PAGE_MERGE ? page_document_regroup(&session->document, &event, (int32_t)other, err)
-                                   : page_document_draw(&session->document, &event, err));
-    page_event_release(&event);
-    return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
+    FAIL_IF(event.kind == PAGE_MERGE &&
+                (!json_get_int64(json_member(root, "other"), &other) || other < 0 || other >= PAGE_MAX_OBJECTS),
+            CLV_ERR_USAGE, "the request has no other object");
+    MUST(event.kind == PAGE_RELABEL ? page_document_relabel(&session->document, &event, err)
+         : event.kind >= PAGE_MERGE ? page_document_regroup(&session->document, &event, (int32_t)other, err)
+                                    : page_document_draw(&session->document, &event, err));
+    return save_and_tell(response, session, started, &before, true, err);
 }
 
-/* A label that an object has and the folder does not; 0: none. */
+/* Returns a label that an object has and the folder does not; 0 if none does. */
 static int32_t missing_label(const struct page_session *session)
 {
     struct clv_pixel_box box;
@@ -376,8 +379,8 @@ static enum clv_status step(struct page_response *response, struct page_session 
 {
     double started = now_ms();
     struct moment before = now(&session->document);
-    if (!page_document_step(&session->document, by))
-        return fail(err, CLV_ERR_USAGE, by < 0 ? "there is nothing to undo" : "there is nothing to redo");
+    FAIL_IF(!page_document_step(&session->document, by), CLV_ERR_USAGE,
+            by < 0 ? "there is nothing to undo" : "there is nothing to redo");
     if (missing_label(session)) {
         go_back(&session->document, &before);
         return fail(err, CLV_ERR_USAGE, "the label of that object was deleted, so it cannot come back");
@@ -396,7 +399,7 @@ static void drop_missing_labels(uint8_t *labels, const struct page_session *sess
         labels[p] = is_missing[labels[p]] ? 0 : labels[p];
 }
 
-/* What the model sees: objects, or where they are not kept apart everything of a label as one. */
+/* Predicts the open image: its objects or, where they are not kept apart, everything of a label as one. */
 static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const struct page_session *session,
                            struct clv_error *err)
 {
@@ -409,89 +412,78 @@ static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const st
     *map = (struct clv_object_map){.width = image->width, .height = image->height, .n_objects = CLV_VOID};
     map->objects = array_alloc((size_t)image->width, (size_t)image->height * sizeof *map->objects);
     map->labels = array_alloc(CLV_VOID, 1);
-    for (size_t p = 0; map->objects && p < page_document_size(&session->document); p++)
+    NEED(map->objects && map->labels);
+    for (size_t p = 0; p < page_document_size(&session->document); p++)
         map->objects[p] = labels[p] == CLV_VOID ? 0 : labels[p];
-    for (int32_t k = 0; map->labels && k < CLV_VOID; k++)
+    for (int32_t k = 0; k < CLV_VOID; k++)
         map->labels[k] = (uint8_t)(k + 1);
-    return map->objects && map->labels ? CLV_OK : fail_memory(err);
+    return CLV_OK;
 }
 
-/* What the model sees; shown, not kept. */
+/* Shows what the model predicts, without keeping it. */
 static enum clv_status suggest(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
-    struct clv_object_map map = {0};
-    uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
-    enum clv_status status = labels ? see(&map, labels, session, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        text_put(&response->body, "{\"objects\":[");
-        for (int32_t k = 0; k < map.n_objects; k++)
-            text_printf(&response->body, "%s{\"object\":%d,\"label\":%d}", k ? "," : "", k, map.labels[k]);
-        text_put(&response->body, "],\"runs\":");
-        put_runs(&response->body, map.objects, page_document_size(&session->document));
-        text_printf(&response->body, ",\"model\":%d}\n", session->model_revision);
-    }
-    clv_object_map_release(&map);
-    array_free(labels);
-    return status;
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
+    OWNED_ARRAY uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
+    NEED(labels);
+    MUST(see(&map, labels, session, err));
+    text_put(&response->body, "{\"objects\":[");
+    for (int32_t k = 0; k < map.n_objects; k++)
+        text_printf(&response->body, "%s{\"object\":%d,\"label\":%d}", k ? "," : "", k, map.labels[k]);
+    text_put(&response->body, "],\"runs\":");
+    put_runs(&response->body, map.objects, page_document_size(&session->document));
+    text_printf(&response->body, ",\"model\":%d}\n", session->model_revision);
+    return CLV_OK;
 }
 
-/* The image is done; with "suggestion" as the model of that revision predicts it. With "accepted": 0 it is not done any
- * more. */
+/* Accepts the image; with "suggestion", as the model of that revision predicts it. "accepted": 0 takes that back. */
 static enum clv_status accept(struct page_response *response, struct page_session *session,
                               const struct json_value *root, struct clv_error *err)
 {
     double started = now_ms();
     struct moment before = now(&session->document);
     int64_t is_suggestion = 0, is_accepted = 1;
-    enum clv_status status = CLV_OK;
     (void)json_get_int64(json_member(root, "suggestion"), &is_suggestion);
     (void)json_get_int64(json_member(root, "accepted"), &is_accepted);
     FAIL_IF(is_suggestion && !session->model.w, CLV_ERR_USAGE, "there is no model yet: train one");
     FAIL_IF(is_suggestion && is_suggestion != session->model_revision, CLV_ERR_CREATE,
             "the model has learned more meanwhile; look at its new suggestion");
     if (is_suggestion) {
-        uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
-        struct clv_object_map map = {0};
-        status = labels ? see(&map, labels, session, err) : fail_memory(err);
-        TRY(session->keeps_objects ? page_document_import_objects(&session->document, &map, err)
-                                   : page_document_import(&session->document, labels, PAGE_SUGGESTION, err));
-        clv_object_map_release(&map);
-        array_free(labels);
+        OWNED_ARRAY uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
+        OWNED(clv_object_map_release) struct clv_object_map map = {0};
+        NEED(labels);
+        MUST(see(&map, labels, session, err));
+        MUST(session->keeps_objects ? page_document_import_objects(&session->document, &map, err)
+                                    : page_document_import(&session->document, labels, PAGE_SUGGESTION, err));
     }
-    if (status != CLV_OK)
-        return status;
     session->document.history.is_accepted = is_accepted != 0;
     session->document.revision++;
     return save_and_tell(response, session, started, &before, is_suggestion, err);
 }
 
-/* The image that follows opens, with the labels of this one as a step. */
+/* Opens the image that follows, with the labels of this one as a step. */
 static enum clv_status carry(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
-    struct clv_object_map map = {0};
-    struct moment before = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     int32_t number = -1;
     double started = now_ms();
-    enum clv_status status = page_carry(&map, &number, session, err);
-    TRY(page_session_open(session, number, err));
-    if (status == CLV_OK)
-        before = now(&session->document);
-    TRY(page_document_import_objects(&session->document, &map, err));
-    clv_object_map_release(&map);
-    return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
+    MUST(page_carry(&map, &number, session, err));
+    MUST(page_session_open(session, number, err));
+    struct moment before = now(&session->document);
+    MUST(page_document_import_objects(&session->document, &map, err));
+    return save_and_tell(response, session, started, &before, true, err);
 }
 
 static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     const struct page_trainer *trainer = session->options->trainer;
-    struct training_export export;
+    OWNED(training_export_release) struct training_export export = {0};
     FAIL_IF(!trainer, CLV_ERR_USAGE, "there is nobody to train");
     FAIL_IF(trainer->is_busy(trainer->context), CLV_ERR_USAGE, "training is under way");
-    enum clv_status status = training_export_write(&export, session, err);
-    TRY(trainer->start(trainer->context, &export, err));
-    training_export_release(&export);
+    MUST(training_export_write(&export, session, err));
+    MUST(trainer->start(trainer->context, &export, err));
     put_training(&response->body, trainer);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status delete_label(struct page_response *response, struct page_session *session,
@@ -510,37 +502,40 @@ static enum clv_status name_label(struct page_response *response, struct page_se
     int64_t value = -1;
     FAIL_IF(!json_get_text(json_member(root, "name"), &name), CLV_ERR_USAGE, "the request has no name");
     (void)json_get_int64(json_member(root, "value"), &value);
-    enum clv_status status =
-        is_new ? page_labels_add(session, name, err) : page_labels_rename(session, value, name, err);
-    return status == CLV_OK ? tell_state(response, session, err) : status;
+    MUST(is_new ? page_labels_add(session, name, err) : page_labels_rename(session, value, name, err));
+    return tell_state(response, session, err);
+}
+
+static enum clv_status answer(struct page_response *response, struct page_session *session, struct page_target target,
+                              const struct json_value *root, struct clv_error *err)
+{
+    switch (target.route) {
+    case PAGE_OPEN: return open_image(response, session, target.number, err);
+    case PAGE_STROKE: return draw(response, session, root, err);
+    case PAGE_UNDO: return step(response, session, -1, err);
+    case PAGE_REDO: return step(response, session, 1, err);
+    case PAGE_SUGGEST: return suggest(response, session, err);
+    case PAGE_CARRY: return carry(response, session, err);
+    case PAGE_ACCEPT: return accept(response, session, root, err);
+    case PAGE_LABEL:
+    case PAGE_RENAME: return name_label(response, session, target.route == PAGE_LABEL, root, err);
+    case PAGE_DELETE_LABEL: return delete_label(response, session, root, err);
+    case PAGE_TRAIN: return train(response, session, err);
+    default:
+        if (session->options->trainer)
+            session->options->trainer->stop(session->options->trainer->context);
+        put_training(&response->body, session->options->trainer);
+        return CLV_OK;
+    }
 }
 
 static enum clv_status post(struct page_response *response, struct page_session *session,
                             const struct page_request *request, struct page_target target, struct clv_error *err)
 {
-    struct json_value *root = NULL;
-    enum clv_status status = json_parse(&root, request->body ? request->body : "", request->size, "request", err);
-    TRY(check_names(session, target, root, err));
-    if (status == CLV_OK)
-        switch (target.route) {
-        case PAGE_OPEN: status = open_image(response, session, target.number, err); break;
-        case PAGE_STROKE: status = draw(response, session, root, err); break;
-        case PAGE_UNDO: status = step(response, session, -1, err); break;
-        case PAGE_REDO: status = step(response, session, 1, err); break;
-        case PAGE_SUGGEST: status = suggest(response, session, err); break;
-        case PAGE_CARRY: status = carry(response, session, err); break;
-        case PAGE_ACCEPT: status = accept(response, session, root, err); break;
-        case PAGE_LABEL:
-        case PAGE_RENAME: status = name_label(response, session, target.route == PAGE_LABEL, root, err); break;
-        case PAGE_DELETE_LABEL: status = delete_label(response, session, root, err); break;
-        case PAGE_TRAIN: status = train(response, session, err); break;
-        default:
-            if (session->options->trainer)
-                session->options->trainer->stop(session->options->trainer->context);
-            put_training(&response->body, session->options->trainer);
-        }
-    json_root_free(root);
-    return status;
+    OWNED(page_json_drop) struct json_value *root = NULL;
+    MUST(json_parse(&root, request->body ? request->body : "", request->size, "request", err));
+    MUST(check_names(session, target, root, err));
+    return answer(response, session, target, root, err);
 }
 
 static enum clv_status get(struct page_response *response, struct page_session *session, struct page_target target,
@@ -596,7 +591,8 @@ void page_handle(struct page_response *response, struct page_session *session, c
     }
     enum clv_status status =
         target.is_post ? post(response, session, request, target, &err) : get(response, session, target, &err);
-    TRY_IF(response->body.failed, fail_memory(&err));
+    if (status == CLV_OK && response->body.failed)
+        status = fail_memory(&err);
     if ((target.route == PAGE_OPEN || target.route == PAGE_IMAGE) &&
         (status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT))
         session->items[target.number].is_unreadable = true;

@@ -1,3 +1,5 @@
+/* The history of events on an image: adds, undoes and redoes them, and reads and writes them as JSON. Each event has
+ * the mask that it made, so that undoing computes nothing. Start at page_history_add. */
 #include "page/page.h"
 
 #include <math.h>
@@ -43,8 +45,7 @@ static enum clv_status append(struct page_history *history, struct page_event *e
     FAIL_IF(history->n >= PAGE_MAX_EVENTS, CLV_ERR_DATA, "an image takes at most %d strokes", PAGE_MAX_EVENTS);
     if (array_reserve((void **)&history->events, &history->capacity, history->n + 1, sizeof *history->events))
         return fail_memory(err);
-    history->events[history->n++] = *event;
-    *event = (struct page_event){0};
+    history->events[history->n++] = TAKE(*event);
     return CLV_OK;
 }
 
@@ -53,15 +54,15 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
     size_t n_undone = history->n - history->cursor;
     if (n_undone) {
         struct page_event *undone = array_copy(history->events + history->cursor, n_undone, sizeof *undone);
-        MUST_IF(!undone, fail_memory(err));
+        NEED(undone);
         release_dropped(history);
         history->dropped = undone;
         history->n_dropped = n_undone;
         history->n = history->dropped_at = history->cursor;
     }
-    enum clv_status status = append(history, event, err); /* in the place of what was undone it cannot fail */
+    MUST(append(history, event, err)); /* in the place of what was undone it cannot fail */
     history->cursor = history->n;
-    return status;
+    return CLV_OK;
 }
 
 void page_history_take_back(struct page_history *history, size_t cursor)
@@ -99,15 +100,15 @@ static enum clv_status parse_points(struct page_event *event, const struct json_
                                     struct clv_error *err)
 {
     size_t n = 0;
-    if (!json_get_array(points, &n) || n % 2 || n > 2 * PAGE_MAX_POINTS)
-        return fail(err, CLV_ERR_DATA, "%s: points must be pairs of numbers, at most %d", name, PAGE_MAX_POINTS);
+    FAIL_IF(!json_get_array(points, &n) || n % 2 || n > 2 * PAGE_MAX_POINTS, CLV_ERR_DATA,
+            "%s: points must be pairs of numbers, at most %d", name, PAGE_MAX_POINTS);
     event->n_points = n / 2;
     event->points = array_alloc(n / 2, sizeof *event->points);
-    MUST_IF(!event->points, fail_memory(err));
+    NEED(event->points);
     for (size_t k = 0; k < n; k++) {
         double value;
-        if (!json_get_double(json_element(points, k), &value) || !(fabs(value) <= 1e6))
-            return fail(err, CLV_ERR_DATA, "%s: point %zu is no number from -1e6 to 1e6", name, k / 2);
+        FAIL_IF(!json_get_double(json_element(points, k), &value) || !(fabs(value) <= 1e6), CLV_ERR_DATA,
+                "%s: point %zu is no number from -1e6 to 1e6", name, k / 2);
         event->points[k / 2][k % 2] = value;
     }
     return CLV_OK;
@@ -116,33 +117,33 @@ static enum clv_status parse_points(struct page_event *event, const struct json_
 enum clv_status page_event_parse(struct page_event *event, const struct json_value *object, const char *name,
                                  struct clv_error *err)
 {
-    struct page_event made = {0};
+    OWNED(page_event_release) struct page_event result = {0};
     const char *kind = NULL;
     int64_t number = 0, label = 0;
-    if (!json_get_text(json_member(object, "kind"), &kind) || !json_get_int64(json_member(object, "object"), &number) ||
-        !json_get_int64(json_member(object, "label"), &label))
-        return fail(err, CLV_ERR_DATA, "%s: kind, object or label is missing", name);
+    FAIL_IF(!json_get_text(json_member(object, "kind"), &kind) ||
+                !json_get_int64(json_member(object, "object"), &number) ||
+                !json_get_int64(json_member(object, "label"), &label),
+            CLV_ERR_DATA, "%s: kind, object or label is missing", name);
     size_t k = 0;
     while (k < N_KINDS && strcmp(kinds[k], kind) != 0)
         k++;
     FAIL_IF(k == N_KINDS, CLV_ERR_DATA, "%s: kind \"%.20s\"", name, kind);
-    if (number < 0 || number >= PAGE_MAX_OBJECTS)
-        return fail(err, CLV_ERR_DATA, "%s: object %lld, must be 0..%d", name, (long long)number, PAGE_MAX_OBJECTS - 1);
+    FAIL_IF(number < 0 || number >= PAGE_MAX_OBJECTS, CLV_ERR_DATA, "%s: object %lld, must be 0..%d", name,
+            (long long)number, PAGE_MAX_OBJECTS - 1);
     FAIL_IF(label < 1 || label > 254, CLV_ERR_DATA, "%s: label %lld, must be 1..254", name, (long long)label);
-    made.kind = (enum page_kind)k;
-    made.object = (int32_t)number;
-    made.label = (int32_t)label;
-    if (json_member(object, "radius") && (!json_get_double(json_member(object, "radius"), &made.radius) ||
-                                          !(made.radius >= 0 && made.radius <= PAGE_MAX_RADIUS)))
-        return fail(err, CLV_ERR_DATA, "%s: radius must be 0..%d", name, PAGE_MAX_RADIUS);
-    enum clv_status status = CLV_OK;
+    result.kind = (enum page_kind)k;
+    result.object = (int32_t)number;
+    result.label = (int32_t)label;
+    FAIL_IF(json_member(object, "radius") && (!json_get_double(json_member(object, "radius"), &result.radius) ||
+                                              !(result.radius >= 0 && result.radius <= PAGE_MAX_RADIUS)),
+            CLV_ERR_DATA, "%s: radius must be 0..%d", name, PAGE_MAX_RADIUS);
     bool has_points = k <= PAGE_BOX || k == PAGE_SPLIT;
     if (has_points)
-        status = parse_points(&made, json_member(object, "points"), name, err);
-    if (status == CLV_OK && has_points && made.n_points < (k == PAGE_BOX ? 2 : 1))
-        status = fail(err, CLV_ERR_DATA, "%s: %zu points are too few for a %s", name, made.n_points, kind);
-    DELIVER(event, made, page_event_release(&made));
-    return status;
+        MUST(parse_points(&result, json_member(object, "points"), name, err));
+    FAIL_IF(has_points && result.n_points < (k == PAGE_BOX ? 2 : 1), CLV_ERR_DATA,
+            "%s: %zu points are too few for a %s", name, result.n_points, kind);
+    *event = TAKE(result);
+    return CLV_OK;
 }
 
 void page_history_put(struct text *json, const struct page_history *history, int32_t width, int32_t height)
@@ -176,12 +177,12 @@ static enum clv_status parse_result(struct page_runs *runs, const struct json_va
     size_t n = 0;
     FAIL_IF(!json_get_array(mask, &n), CLV_ERR_DATA, "%s: a stroke without its mask", name);
     runs->lengths = array_alloc(n, sizeof *runs->lengths);
-    MUST_IF(!runs->lengths, fail_memory(err));
+    NEED(runs->lengths);
     runs->n = n;
     for (size_t k = 0; k < n; k++) {
         int64_t length;
-        if (!json_get_int64(json_element(mask, k), &length) || length < 0 || length > INT32_MAX)
-            return fail(err, CLV_ERR_DATA, "%s: a mask's run %zu is no length", name, k);
+        FAIL_IF(!json_get_int64(json_element(mask, k), &length) || length < 0 || length > INT32_MAX, CLV_ERR_DATA,
+                "%s: a mask's run %zu is no length", name, k);
         runs->lengths[k] = (int32_t)length;
     }
     FAIL_IF(!page_runs_fit(runs, n_pixels), CLV_ERR_DATA, "%s: a mask is not of the image's size", name);
@@ -194,28 +195,25 @@ static enum clv_status parse_events(struct page_history *history, const struct j
     const struct json_value *strokes = json_member(root, "strokes");
     int64_t is_width = 0, is_height = 0, cursor = 0, is_accepted = 0;
     size_t n = 0;
-    if (!json_get_int64(json_member(root, "width"), &is_width) ||
-        !json_get_int64(json_member(root, "height"), &is_height) ||
-        !json_get_int64(json_member(root, "accepted"), &is_accepted) ||
-        !json_get_int64(json_member(root, "cursor"), &cursor) || !json_get_array(strokes, &n))
-        return fail(err, CLV_ERR_DATA, "%s: width, height, accepted, cursor or strokes is missing", name);
+    FAIL_IF(!json_get_int64(json_member(root, "width"), &is_width) ||
+                !json_get_int64(json_member(root, "height"), &is_height) ||
+                !json_get_int64(json_member(root, "accepted"), &is_accepted) ||
+                !json_get_int64(json_member(root, "cursor"), &cursor) || !json_get_array(strokes, &n),
+            CLV_ERR_DATA, "%s: width, height, accepted, cursor or strokes is missing", name);
     FAIL_IF(is_width != width || is_height != height, CLV_ERR_DATA,
             "%s: is of an image of %lldx%lld, this one is %dx%d", name, (long long)is_width, (long long)is_height,
             width, height);
-    if (cursor < 0 || (size_t)cursor > n)
-        return fail(err, CLV_ERR_DATA, "%s: cursor %lld of %zu strokes", name, (long long)cursor, n);
+    FAIL_IF(cursor < 0 || (size_t)cursor > n, CLV_ERR_DATA, "%s: cursor %lld of %zu strokes", name, (long long)cursor,
+            n);
     for (size_t k = 0; k < n; k++) {
-        struct page_event event = {0};
+        OWNED(page_event_release) struct page_event event = {0};
         const struct json_value *stroke = json_element(strokes, k);
         int64_t is_linked = 0;
-        enum clv_status status = page_event_parse(&event, stroke, name, err);
+        MUST(page_event_parse(&event, stroke, name, err));
         (void)json_get_int64(json_member(stroke, "linked"), &is_linked);
         event.is_linked = is_linked;
-        TRY(parse_result(&event.result, json_member(stroke, "mask"), (size_t)width * (size_t)height, name, err));
-        TRY(append(history, &event, err));
-        page_event_release(&event);
-        if (status != CLV_OK)
-            return status;
+        MUST(parse_result(&event.result, json_member(stroke, "mask"), (size_t)width * (size_t)height, name, err));
+        MUST(append(history, &event, err));
     }
     history->cursor = (size_t)cursor;
     history->is_accepted = is_accepted != 0;
@@ -225,11 +223,10 @@ static enum clv_status parse_events(struct page_history *history, const struct j
 enum clv_status page_history_parse(struct page_history *history, const char *bytes, size_t size, const char *name,
                                    int32_t width, int32_t height, struct clv_error *err)
 {
-    struct page_history made = {0};
-    struct json_value *root = NULL;
-    enum clv_status status = json_parse(&root, bytes, size, name, err);
-    TRY(parse_events(&made, root, name, width, height, err));
-    json_root_free(root);
-    DELIVER(history, made, page_history_release(&made));
-    return status;
+    OWNED(page_history_release) struct page_history result = {0};
+    OWNED(page_json_drop) struct json_value *root = NULL;
+    MUST(json_parse(&root, bytes, size, name, err));
+    MUST(parse_events(&result, root, name, width, height, err));
+    *history = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Shows what other programs found in the images, boxes and outlines of one file, as objects of the page. Start at
+ * page_import_show. */
 #include "page/page.h"
 
 #include <string.h>
@@ -18,18 +20,17 @@ void page_import_release(struct page_import *import)
 enum clv_status page_import_read(struct page_import *import, const char *path, const struct clv_set *set,
                                  struct clv_error *err)
 {
-    struct page_import made = {0};
-    MUST(boxes_read_outlines(&made.boxes, path, BOXES_ANY_FORM, NULL, err));
-    enum clv_status status = CLV_OK;
-    made.values = array_alloc(made.boxes.n_labels + 1, 1);
-    if (!made.values)
-        status = fail_memory(err);
-    else if (set->labels.n_labels == 2)
-        memset(made.values, 1, made.boxes.n_labels);
-    else if (!boxes_values_in(made.values, &set->labels, &made.boxes))
-        status = fail(err, CLV_ERR_DATA, "%s: has labels that labels.tsv of %s does not name", path, set->root);
-    DELIVER(import, made, page_import_release(&made));
-    return status;
+    OWNED(page_import_release) struct page_import result = {0};
+    MUST(boxes_read_outlines(&result.boxes, path, BOXES_ANY_FORM, NULL, err));
+    result.values = array_alloc(result.boxes.n_labels + 1, 1);
+    NEED(result.values);
+    if (set->labels.n_labels == 2)
+        memset(result.values, 1, result.boxes.n_labels);
+    else
+        FAIL_IF(!boxes_values_in(result.values, &set->labels, &result.boxes), CLV_ERR_DATA,
+                "%s: has labels that labels.tsv of %s does not name", path, set->root);
+    *import = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status page_import_find(const struct clv_image_boxes **entry, const struct page_import *import,
@@ -39,7 +40,7 @@ enum clv_status page_import_find(const struct clv_image_boxes **entry, const str
     return import->boxes.n_images ? clv_boxes_find(entry, &import->boxes, image, err) : CLV_OK;
 }
 
-/* An object of this label, numbered after those that are there. */
+/* Adds an object of this label, numbered after those that exist. */
 static enum clv_status show(struct page_document *document, const struct clv_box *box,
                             const struct clv_image_boxes *entry, uint8_t label, uint8_t *labels, struct clv_error *err)
 {
@@ -51,12 +52,12 @@ static enum clv_status show(struct page_document *document, const struct clv_box
         return page_document_import(document, labels, PAGE_MASK, err);
     }
     const double corners[2][2] = {{box->x, box->y}, {box->x + box->width, box->y + box->height}};
+    OWNED(page_event_release)
     struct page_event event = {
         .kind = PAGE_BOX, .object = page_document_n_objects(document), .label = label, .n_points = 2};
     event.points = array_copy(corners, 2, sizeof *corners);
-    enum clv_status status = event.points ? page_document_draw(document, &event, err) : fail_memory(err);
-    page_event_release(&event);
-    return status;
+    NEED(event.points);
+    return page_document_draw(document, &event, err);
 }
 
 /* The largest box that was not taken, the first one at ties; n if there is none. */
@@ -73,25 +74,24 @@ enum clv_status page_import_show(struct page_document *document, const struct pa
                                  struct clv_error *err)
 {
     const struct clv_image_boxes *entry;
-    enum clv_status status = page_import_find(&entry, import, image, err);
-    if (status != CLV_OK || !entry)
-        return status;
+    MUST(page_import_find(&entry, import, image, err));
+    if (!entry)
+        return CLV_OK;
+    int32_t width = document->image.width, height = document->image.height;
     size_t n = entry->n_boxes < MAX_BOXES ? entry->n_boxes : MAX_BOXES;
-    struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
-    bool *is_taken = array_zalloc(entry->n_boxes, sizeof *is_taken);
-    uint8_t *labels = array_alloc(page_document_size(document), 1);
-    status = placed && is_taken && labels ? clv_boxes_place(placed, NULL, &import->boxes, entry, document->image.width,
-                                                            document->image.height, err)
-                                          : fail_memory(err);
-    for (size_t k = 0; k < n && status == CLV_OK; k++) {
+    OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
+    OWNED_ARRAY bool *is_taken = array_zalloc(entry->n_boxes, sizeof *is_taken);
+    OWNED_ARRAY uint8_t *labels = array_alloc(page_document_size(document), 1);
+    NEED(placed && is_taken && labels);
+    MUST(clv_boxes_place(placed, NULL, &import->boxes, entry, width, height, err));
+    for (size_t k = 0; k < n; k++) {
         size_t next = largest(placed, is_taken, entry->n_boxes);
         is_taken[next] = true;
         const struct clv_outline *outline = entry->boxes[next].outline;
-        bool is_suited = !outline || outline_suits(outline, document->image.width, document->image.height);
+        bool is_suited = !outline || outline_suits(outline, width, height);
         uint8_t label = import->values[placed[next].label];
         if (label && is_suited)
-            status = show(document, &placed[next], entry, label, labels, err);
+            MUST(show(document, &placed[next], entry, label, labels, err));
     }
-    arrays_free(placed, is_taken, labels);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Adds, renames and deletes the labels of the folder: in labels.tsv, in boxes.tsv and in the page's model. A change
+ * that fails halfway is undone. Start at page_labels_add. */
 #include "page/page.h"
 
 #include <stdio.h>
@@ -10,8 +12,6 @@
 #define MAX_BYTES         ((size_t)1 << 20)
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
 
-DROPS(json_drop, struct json_value, json_root_free)
-
 bool page_labels_have(const struct page_session *session, int64_t value)
 {
     const struct clv_labels *labels = &session->set.labels;
@@ -20,67 +20,58 @@ bool page_labels_have(const struct page_session *session, int64_t value)
 
 static enum clv_status check_name(const struct clv_labels *labels, const char *name, struct clv_error *err)
 {
-    if (!*name || strlen(name) > 63 || strpbrk(name, "\t\r\n,") || strcmp(name, "void") == 0)
-        return fail(err, CLV_ERR_USAGE,
-                    "a label's name has 1 to 63 bytes without tabs, commas and line ends, and is not \"void\"");
+    FAIL_IF(!*name || strlen(name) > 63 || strpbrk(name, "\t\r\n,") || strcmp(name, "void") == 0, CLV_ERR_USAGE,
+            "a label's name has 1 to 63 bytes without tabs, commas and line ends, and is not \"void\"");
     for (int32_t k = 0; k < labels->n_labels; k++)
-        if (strcmp(labels->names[k], name) == 0)
-            return fail(err, CLV_ERR_USAGE, "there is a label %s already", name);
+        FAIL_IF(strcmp(labels->names[k], name) == 0, CLV_ERR_USAGE, "there is a label %s already", name);
     return CLV_OK;
 }
 
-/* A mask that the page did not write, read without names and with them. */
+/* Checks that a mask that the page did not write has the same labels, read without names and with them. */
 static enum clv_status check_mask(const struct page_session *session, const char *path, struct clv_error *err)
 {
     struct clv_labels named = session->set.labels; /* a view */
-    struct clv_mask now = {0}, then = {0};
+    OWNED(clv_mask_release) struct clv_mask then = {0}, now = {0};
     const struct clv_image_limits *limits = &session->limits;
     named.from_file = true;
-    enum clv_status status = clv_mask_read(&now, path, &session->set.labels, 0, 0, limits, err);
-    TRY(clv_mask_read(&then, path, &named, now.width, now.height, limits, err));
-    if (status == CLV_OK && memcmp(now.labels, then.labels, (size_t)now.width * (size_t)now.height) != 0)
-        status = fail(err, CLV_ERR_DATA,
-                      "%s: its values would mean something else once labels have names; accept its image first", path);
-    clv_mask_release(&now);
-    clv_mask_release(&then);
-    return status;
+    MUST(clv_mask_read(&now, path, &session->set.labels, 0, 0, limits, err));
+    MUST(clv_mask_read(&then, path, &named, now.width, now.height, limits, err));
+    FAIL_IF(memcmp(now.labels, then.labels, (size_t)now.width * (size_t)now.height) != 0, CLV_ERR_DATA,
+            "%s: its values would mean something else once labels have names; accept its image first", path);
+    return CLV_OK;
 }
 
-/* Before the folder has a labels.tsv. */
+/* Checks all masks before the folder has a labels.tsv. */
 static enum clv_status check_masks(const struct page_session *session, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < session->set.n_items && status == CLV_OK && !session->set.labels.from_file; i++) {
+    for (size_t i = 0; i < session->set.n_items && !session->set.labels.from_file; i++) {
         const struct page_item *item = &session->items[i];
         const char *mask = path_exists(item->mask) ? item->mask : item->foreign;
         if (mask && path_exists(mask) && !path_exists(item->strokes))
-            status = check_mask(session, mask, err);
+            MUST(check_mask(session, mask, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Writes labels.tsv and takes the labels from there. */
-static enum clv_status install(struct page_session *session, struct text *table, struct clv_error *err)
+static enum clv_status install(struct page_session *session, const struct text *table, struct clv_error *err)
 {
-    struct clv_labels read = {0};
-    enum clv_status status =
-        table->failed ? fail_memory(err) : file_write(session->labels_path, table->bytes, table->size, err);
-    TRY(clv_labels_read(&read, session->labels_path, err));
-    if (status == CLV_OK) {
-        clv_labels_release(&session->set.labels);
-        session->set.labels = read;
-        session->set.has_label_file = true;
-    }
-    text_release(table);
-    return status;
+    OWNED(clv_labels_release) struct clv_labels read = {0};
+    NEED(!table->failed);
+    MUST(file_write(session->labels_path, table->bytes, table->size, err));
+    MUST(clv_labels_read(&read, session->labels_path, err));
+    clv_labels_release(&session->set.labels);
+    session->set.labels = TAKE(read);
+    session->set.has_label_file = true;
+    return CLV_OK;
 }
 
-/* The labels of all strokes in a file, if there is one, are in used[256] then. Undone ones count: they may come back.
- * Those of a damaged file do not, whose image cannot be opened either. */
+/* Sets used[256] for the labels of all strokes in a file, if it exists. Undone strokes count, because they may come
+ * back. A damaged file does not, because its image cannot be opened either. */
 static enum clv_status find_drawn(bool *used, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *bytes = NULL;
-    OWNED(json_drop) struct json_value *root = NULL;
+    OWNED(page_json_drop) struct json_value *root = NULL;
     size_t size = 0, n = 0;
     if (!path_exists(path))
         return CLV_OK;
@@ -99,8 +90,8 @@ static enum clv_status find_drawn(bool *used, const char *path, struct clv_error
     return CLV_OK;
 }
 
-/* The first value that has no name, is not void and is in no history, so that undoing never shows a deleted label's
- * objects as the new one's: above all others, or where none is left, between them. */
+/* Finds the first value that has no name, is not void and is in no history, so that undoing never shows objects of a
+ * deleted label as those of the new one: above all others or, where none is left, between them. */
 static enum clv_status free_value(int32_t *value, const struct page_session *session, struct clv_error *err)
 {
     const struct clv_labels *labels = &session->set.labels;
@@ -120,15 +111,13 @@ static enum clv_status free_value(int32_t *value, const struct page_session *ses
 enum clv_status page_labels_add(struct page_session *session, const char *name, struct clv_error *err)
 {
     const struct clv_labels *labels = &session->set.labels;
-    struct text table;
+    OWNED(text_release) struct text table = {0};
     int32_t value = CLV_MAX_LABELS;
-    enum clv_status status = check_name(labels, name, err);
-    TRY(free_value(&value, session, err));
-    TRY_IF(value >= CLV_MAX_LABELS, fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels));
-    TRY(check_masks(session, err));
-    TRY(page_boxes_check(session->boxes_path, true, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(check_name(labels, name, err));
+    MUST(free_value(&value, session, err));
+    FAIL_IF(value >= CLV_MAX_LABELS, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels);
+    MUST(check_masks(session, err));
+    MUST(page_boxes_check(session->boxes_path, true, err));
     text_init(&table, MAX_BYTES);
     labels_put_table(&table, labels);
     const uint8_t *colour = labels->palette[value];
@@ -139,17 +128,16 @@ enum clv_status page_labels_add(struct page_session *session, const char *name, 
 static enum clv_status rename_in_table(struct page_session *session, int64_t value, const char *name,
                                        struct clv_error *err)
 {
-    struct clv_labels renamed = {0};
-    struct text table;
+    OWNED(clv_labels_release) struct clv_labels renamed = {0};
+    OWNED(text_release) struct text table = {0};
     MUST(clv_labels_copy(&renamed, &session->set.labels, err));
     snprintf(renamed.names[value], sizeof *renamed.names, "%s", name);
     text_init(&table, MAX_BYTES);
     labels_put_table(&table, &renamed);
-    clv_labels_release(&renamed);
     return install(session, &table, err);
 }
 
-/* The model of the page: that file is its own. */
+/* Renames the label in the model of the page, whose file belongs to the page. */
 static enum clv_status rename_in_model(struct page_session *session, int64_t value, const char *from, const char *to,
                                        struct clv_error *err)
 {
@@ -158,7 +146,7 @@ static enum clv_status rename_in_model(struct page_session *session, int64_t val
         return CLV_OK;
     snprintf(labels->names[value], sizeof *labels->names, "%s", to);
     enum clv_status status = clv_model_write(session->options->model, &session->model, err);
-    if (status != CLV_OK)
+    if (status)
         snprintf(labels->names[value], sizeof *labels->names, "%s", from);
     return status;
 }
@@ -171,6 +159,13 @@ static bool names_label(const struct clv_boxes *boxes, const char *name)
     return false;
 }
 
+static enum clv_status rename_in_files(struct page_session *session, int64_t value, const char *from, const char *to,
+                                       struct clv_error *err)
+{
+    MUST(rename_in_model(session, value, from, to, err));
+    return rename_in_table(session, value, to, err);
+}
+
 enum clv_status page_labels_rename(struct page_session *session, int64_t value, const char *name, struct clv_error *err)
 {
     const struct clv_labels *labels = &session->set.labels;
@@ -178,21 +173,16 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
     char before[sizeof *labels->names], after[sizeof *labels->names];
     FAIL_IF(!page_labels_have(session, value), CLV_ERR_USAGE, "there is no label %lld", (long long)value);
     snprintf(before, sizeof before, "%s", labels->names[value]);
-    enum clv_status status = check_name(labels, name, err);
-    if (status == CLV_OK && trainer && trainer->is_busy(trainer->context))
-        status = fail(err, CLV_ERR_USAGE,
-                      "training is under way, and its model will have the old name; wait for it, or stop it");
-    if (status == CLV_OK && session->options->boxes && names_label(&session->import.boxes, before))
-        status = fail(err, CLV_ERR_USAGE, "%s names the label %s, too; rename it there first", session->options->boxes,
-                      before);
-    TRY(check_masks(session, err));
+    MUST(check_name(labels, name, err));
+    FAIL_IF(trainer && trainer->is_busy(trainer->context), CLV_ERR_USAGE,
+            "training is under way, and its model will have the old name; wait for it, or stop it");
+    FAIL_IF(session->options->boxes && names_label(&session->import.boxes, before), CLV_ERR_USAGE,
+            "%s names the label %s, too; rename it there first", session->options->boxes, before);
+    MUST(check_masks(session, err));
     snprintf(after, sizeof after, "%s", name);
-    TRY(page_boxes_rename(session->boxes_path, before, after, err));
-    if (status != CLV_OK)
-        return status;
-    status = rename_in_model(session, value, before, after, err);
-    TRY(rename_in_table(session, value, after, err));
-    if (status != CLV_OK) { /* what was written goes back */
+    MUST(page_boxes_rename(session->boxes_path, before, after, err));
+    enum clv_status status = rename_in_files(session, value, before, after, err);
+    if (status) { /* what was written goes back */
         (void)!rename_in_model(session, value, after, before, NULL);
         (void)!page_boxes_rename(session->boxes_path, after, before, NULL);
     }
@@ -235,7 +225,7 @@ static enum clv_status check_unused(const struct page_session *session, int32_t 
 static enum clv_status delete_in_table(struct page_session *session, int64_t value, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels left = {0};
-    struct text table;
+    OWNED(text_release) struct text table = {0};
     MUST(clv_labels_copy(&left, &session->set.labels, err));
     left.names[value][0] = 0;
     text_init(&table, MAX_BYTES);
@@ -260,7 +250,7 @@ enum clv_status page_labels_delete(struct page_session *session, int64_t value, 
     snprintf(name, sizeof name, "%s", labels->names[value]);
     MUST(rename_in_model(session, value, name, "", err));
     enum clv_status status = delete_in_table(session, value, err);
-    if (status != CLV_OK)
+    if (status)
         (void)!rename_in_model(session, value, "", name, NULL);
     return status;
 }

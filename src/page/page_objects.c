@@ -1,5 +1,5 @@
-/* Objects that are kept apart: a label image becomes objects and comes of them, two become one, a stroke makes two of
- * one. */
+/* Objects that are kept apart: converts a label image to objects and back, merges two objects, splits one by a stroke,
+ * and changes labels. Start at page_document_import_objects. */
 #include <string.h>
 
 #include "base/base.h"
@@ -20,28 +20,24 @@ void page_document_number(int32_t *numbers, const struct page_document *document
     }
 }
 
-/* event->result = the pixels of a number, which are in rows first to end - 1; adds the event. */
+/* Fills event->result with the pixels of a number, which are in rows first to end - 1, and moves the event to the
+ * history. */
 static enum clv_status add(struct page_document *document, struct page_event *event, const int32_t *numbers,
                            int32_t number, int32_t first, int32_t end, struct clv_error *err)
 {
     size_t width = (size_t)document->image.width, n = page_document_size(document);
     size_t from = (size_t)first * width, to = end < document->image.height ? ((size_t)end + 1) * width : n;
-    uint8_t *layer = array_alloc(to - from, 1);
-    enum clv_status status = layer ? CLV_OK : fail_memory(err);
-    for (size_t p = from; layer && p < to; p++)
+    OWNED_ARRAY uint8_t *layer = array_alloc(to - from, 1);
+    NEED(layer);
+    for (size_t p = from; p < to; p++)
         layer[p - from] = numbers[p] == number;
-    TRY(page_runs_encode(&event->result, layer, to - from, 1, err));
-    if (status == CLV_OK) { /* the last run is outside, unless it ends with the image */
-        event->result.lengths[0] += (int32_t)from;
-        event->result.lengths[event->result.n - 1] += (int32_t)(n - to);
-    }
-    TRY(page_history_add(&document->history, event, err));
-    page_event_release(event);
-    array_free(layer);
-    return status;
+    MUST(page_runs_encode(&event->result, layer, to - from, 1, err));
+    event->result.lengths[0] += (int32_t)from; /* the last run is outside, unless it ends with the image */
+    event->result.lengths[event->result.n - 1] += (int32_t)(n - to);
+    return page_history_add(&document->history, event, err);
 }
 
-/* A change of several events is one step, or none. */
+/* Ends a change of several events, which is one step: after a failure, takes all of them back. */
 static enum clv_status settle(struct page_document *document, size_t cursor, enum clv_status status)
 {
     if (status != CLV_OK)
@@ -50,33 +46,41 @@ static enum clv_status settle(struct page_document *document, size_t cursor, enu
     return status;
 }
 
+static enum clv_status import_objects(struct page_document *document, const struct clv_object_map *map,
+                                      struct clv_error *err)
+{
+    int32_t before = page_document_n_objects(document), n = map->n_objects;
+    OWNED_ARRAY int32_t(*rows)[2] = array_zalloc((size_t)n + 1, sizeof *rows); /* first, end */
+    NEED(rows);
+    for (size_t p = page_document_size(document); p-- > 0;) {
+        int32_t *own = rows[map->objects[p]], row = (int32_t)(p / (size_t)map->width);
+        own[0] = row;
+        own[1] = own[1] ? own[1] : row + 1;
+    }
+    for (int32_t object = 0; object < before; object++) {
+        OWNED(page_event_release)
+        struct page_event end = {.kind = PAGE_DELETE, .object = object, .label = 1, .is_linked = object > 0};
+        MUST(add(document, &end, map->objects, n + 1, 0, 1, err));
+    }
+    for (int32_t k = 0; k < n; k++) {
+        uint8_t label = map->labels ? map->labels[k] : 1;
+        OWNED(page_event_release)
+        struct page_event event = {.kind = PAGE_MASK,
+                                   .object = before + k,
+                                   .label = label && label != CLV_VOID ? label : 1,
+                                   .is_linked = before + k > 0};
+        MUST(add(document, &event, map->objects, k + 1, rows[k + 1][0], rows[k + 1][1], err));
+    }
+    return CLV_OK;
+}
+
 enum clv_status page_document_import_objects(struct page_document *document, const struct clv_object_map *map,
                                              struct clv_error *err)
 {
     int32_t before = page_document_n_objects(document), n = map->n_objects;
     FAIL_IF(n > PAGE_MAX_OBJECTS - before, CLV_ERR_DATA, "%d objects, the page takes at most %d", n, PAGE_MAX_OBJECTS);
     size_t cursor = document->history.cursor;
-    int32_t(*rows)[2] = array_zalloc((size_t)n + 1, sizeof *rows); /* first, end */
-    enum clv_status status = rows ? CLV_OK : fail_memory(err);
-    for (size_t p = page_document_size(document); rows && p-- > 0;) {
-        int32_t *own = rows[map->objects[p]], row = (int32_t)(p / (size_t)map->width);
-        own[0] = row;
-        own[1] = own[1] ? own[1] : row + 1;
-    }
-    for (int32_t object = 0; object < before && status == CLV_OK; object++) {
-        struct page_event end = {.kind = PAGE_DELETE, .object = object, .label = 1, .is_linked = object > 0};
-        status = add(document, &end, map->objects, n + 1, 0, 1, err);
-    }
-    for (int32_t k = 0; k < n && status == CLV_OK; k++) {
-        uint8_t label = map->labels ? map->labels[k] : 1;
-        struct page_event event = {.kind = PAGE_MASK,
-                                   .object = before + k,
-                                   .label = label && label != CLV_VOID ? label : 1,
-                                   .is_linked = before + k > 0};
-        status = add(document, &event, map->objects, k + 1, rows[k + 1][0], rows[k + 1][1], err);
-    }
-    array_free(rows);
-    return settle(document, cursor, status);
+    return settle(document, cursor, import_objects(document, map, err));
 }
 
 bool page_document_has_objects(const struct page_document *document, const struct clv_object_map *map, int32_t *numbers)
@@ -95,34 +99,33 @@ bool page_document_has_objects(const struct page_document *document, const struc
     return are_same;
 }
 
-/* Of the object's pixels numbers[] those of the largest piece that a stroke leaves stay `own`, those of the second one
- * become `next`, and the rest goes to what is next to it. */
+/* Parts the pixels numbers[] of an object by a stroke: the largest piece that it leaves stays `own`, the second one
+ * becomes `next`, and the other pixels go to the piece next to them. */
 static enum clv_status part(int32_t *numbers, const struct page_document *document, const struct page_event *stroke,
                             int32_t own, int32_t next, struct clv_error *err)
 {
     size_t n = page_document_size(document), width = (size_t)document->image.width;
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     int32_t largest = 0, second = 0;
-    uint8_t *layer = array_alloc(n, 1);
-    size_t *sizes = array_zalloc(n + 1, sizeof *sizes);
-    enum clv_status status = layer && sizes ? CLV_OK : fail_memory(err);
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    OWNED_ARRAY uint8_t *layer = array_alloc(n, 1);
+    OWNED_ARRAY size_t *sizes = array_zalloc(n + 1, sizeof *sizes);
+    NEED(layer && sizes);
+    for (size_t p = 0; p < n; p++)
         layer[p] = numbers[p] == own;
-    if (status == CLV_OK)
-        page_document_stroke(layer, document, stroke, 0);
-    TRY(clv_object_map_from_labels(&map, layer, document->image.width, document->image.height, NULL, err));
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    page_document_stroke(layer, document, stroke, 0);
+    MUST(clv_object_map_from_labels(&map, layer, document->image.width, document->image.height, NULL, err));
+    for (size_t p = 0; p < n; p++)
         sizes[map.objects[p]] += map.objects[p] > 0;
     for (int32_t k = 1; k <= map.n_objects; k++)
         if (sizes[k] > sizes[second]) {
             second = sizes[k] > sizes[largest] ? largest : k;
             largest = sizes[k] > sizes[largest] ? k : largest;
         }
-    TRY_IF(!second, fail(err, CLV_ERR_USAGE, "the stroke does not part the object: draw it from side to side"));
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    FAIL_IF(!second, CLV_ERR_USAGE, "the stroke does not part the object: draw it from side to side");
+    for (size_t p = 0; p < n; p++)
         if (numbers[p] == own && map.objects[p] != largest)
             numbers[p] = layer[p] && map.objects[p] == second ? next : -1;
-    for (bool has_changed = status == CLV_OK; has_changed;) {
+    for (bool has_changed = true; has_changed;) {
         has_changed = false;
         for (size_t p = 0; p < n; p++)
             for (int k = 0; k < 4 && numbers[p] < 0; k++) {
@@ -133,11 +136,9 @@ static enum clv_status part(int32_t *numbers, const struct page_document *docume
                 }
             }
     }
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    for (size_t p = 0; p < n; p++)
         numbers[p] = numbers[p] < 0 ? own : numbers[p];
-    clv_object_map_release(&map);
-    arrays_free(sizes, layer);
-    return status;
+    return CLV_OK;
 }
 
 static const struct page_event *find(const struct page_document *document, int32_t object)
@@ -158,32 +159,40 @@ enum clv_status page_document_relabel(struct page_document *document, struct pag
     return CLV_OK;
 }
 
+/* Adds the events of a merge or a split: `event` gets the pixels of number `kept`, `second` those of number `next`. */
+static enum clv_status add_regrouped(struct page_document *document, struct page_event *event,
+                                     struct page_event *second, struct clv_error *err)
+{
+    const bool merges = event->kind == PAGE_MERGE;
+    int32_t kept = event->object + 1, next = second->object + 1, height = document->image.height;
+    size_t n = page_document_size(document);
+    OWNED_ARRAY int32_t *numbers = array_alloc(n, sizeof *numbers);
+    NEED(numbers);
+    page_document_number(numbers, document);
+    for (size_t p = 0; p < n && merges; p++)
+        numbers[p] = numbers[p] == next ? kept : numbers[p];
+    if (!merges)
+        MUST(part(numbers, document, event, kept, next, err));
+    MUST(add(document, event, numbers, kept, 0, height, err));
+    return add(document, second, numbers, next, 0, height, err);
+}
+
 enum clv_status page_document_regroup(struct page_document *document, struct page_event *event, int32_t other,
                                       struct clv_error *err)
 {
     const bool merges = event->kind == PAGE_MERGE;
     const struct page_event *own = find(document, event->object), *theirs = merges ? find(document, other) : own;
-    if (!own || !theirs || event->object == other)
-        return fail(err, CLV_ERR_USAGE, "there is no object %d", (own ? other : event->object) + 1);
+    FAIL_IF(!own || !theirs || event->object == other, CLV_ERR_USAGE, "there is no object %d",
+            (own ? other : event->object) + 1);
     FAIL_IF(other >= PAGE_MAX_OBJECTS, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
-    int32_t height = document->image.height;
-    size_t n = page_document_size(document), cursor = document->history.cursor;
-    struct page_event second = {.kind = merges ? PAGE_DELETE : PAGE_MASK, .label = own->label, .is_linked = true};
+    size_t cursor = document->history.cursor;
+    OWNED(page_event_release)
+    struct page_event second = {
+        .kind = merges ? PAGE_DELETE : PAGE_MASK, .object = other, .label = own->label, .is_linked = true};
     event->label = own->label;
-    second.object = other;
     if (merges && other > event->object) { /* the later one stays: it is over all that is between both */
         second.object = event->object;
         event->object = other;
     }
-    int32_t *numbers = array_alloc(n, sizeof *numbers), kept = event->object + 1, next = second.object + 1;
-    enum clv_status status = numbers ? CLV_OK : fail_memory(err);
-    if (numbers)
-        page_document_number(numbers, document);
-    for (size_t p = 0; p < n && numbers && merges; p++)
-        numbers[p] = numbers[p] == next ? kept : numbers[p];
-    TRY_IF(!merges, part(numbers, document, event, kept, next, err));
-    TRY(add(document, event, numbers, kept, 0, height, err));
-    TRY(add(document, &second, numbers, next, 0, height, err));
-    array_free(numbers);
-    return settle(document, cursor, status);
+    return settle(document, cursor, add_regrouped(document, event, &second, err));
 }

@@ -1,3 +1,5 @@
+/* Ranks the images of the folder for labelling by the error that the model expects in each. A thread of its own looks
+ * at one image after the other. Start at page_ranking_start. */
 #include "page/page.h"
 
 #include <pthread.h>
@@ -51,33 +53,29 @@ void page_ranking_free(struct page_ranking *ranking)
     arrays_free(ranking->error, ranking);
 }
 
-/* The share of an image's pixels whose label is not the most probable one, expected by the marginals. */
+/* Predicts, from the marginals, the fraction of an image's pixels whose label is not the most probable one. */
 static enum clv_status expect(double *error, const struct clv_model *model, const char *path, struct clv_error *err)
 {
-    struct page_view view;
-    struct clv_example example = {0};
-    struct clv_oracle *oracle = NULL;
-    double *marginals = NULL, wrong = 0, all = 0;
+    OWNED(page_view_release) struct page_view view = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED(page_oracle_drop) struct clv_oracle *oracle = NULL;
+    double wrong = 0, all = 0;
     size_t n_labels = (size_t)model->shape.n_labels;
-    enum clv_status status = page_view_open(&view, NULL, path, model, NULL, err);
-    TRY(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
-    TRY(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
-    TRY_IF(!(marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals)), fail_memory(err));
-    TRY(clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err));
-    for (size_t i = 0; status == CLV_OK && i < (size_t)example.problem.n_nodes; i++) {
+    MUST(page_view_open(&view, NULL, path, model, NULL, err));
+    MUST(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
+    MUST(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    OWNED_ARRAY double *marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals);
+    NEED(marginals);
+    MUST(clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err));
+    for (size_t i = 0; i < (size_t)example.problem.n_nodes; i++) {
         double best = 0;
         for (size_t y = 0; y < n_labels; y++)
             best = marginals[i * n_labels + y] > best ? marginals[i * n_labels + y] : best;
         wrong += (double)example.volume[i] * (1 - best);
         all += (double)example.volume[i];
     }
-    if (status == CLV_OK)
-        *error = all > 0 ? wrong / all : 0;
-    array_free(marginals);
-    clv_oracle_free(oracle);
-    clv_example_release(&example);
-    page_view_release(&view);
-    return status;
+    *error = all > 0 ? wrong / all : 0;
+    return CLV_OK;
 }
 
 static void *run(void *context)
@@ -98,12 +96,13 @@ static void *run(void *context)
 enum clv_status page_ranking_start(struct page_ranking *ranking, const char *model, struct clv_error *err)
 {
     stop(ranking);
-    enum clv_status status = clv_model_read(&ranking->model, model, err);
-    if (status != CLV_OK || !ranking->model.has_recipe)
-        return status;
+    MUST(clv_model_read(&ranking->model, model, err));
+    if (!ranking->model.has_recipe)
+        return CLV_OK;
     ranking->is_stopped = false;
     ranking->is_running = pthread_create(&ranking->thread, NULL, run, ranking) == 0;
-    return ranking->is_running ? CLV_OK : fail(err, CLV_ERR_OS, "cannot start a thread");
+    FAIL_IF(!ranking->is_running, CLV_ERR_OS, "cannot start a thread");
+    return CLV_OK;
 }
 
 double page_ranking_expected_error(struct page_ranking *ranking, size_t item)

@@ -1,3 +1,5 @@
+/* Decides which route a request has, and whether it may be answered: by its host, method, size, origin and token. Start
+ * at page_refuses. */
 #include "page/page.h"
 
 #include <string.h>
@@ -25,7 +27,7 @@ static const struct {
     {"stop", PAGE_STOP, true, false, PAGE_NAMES_FOLDER},
 };
 
-/* 1 to 8 digits and nothing else, or -1. */
+/* Reads a number of 1 to 8 digits and nothing else; returns -1 for other texts. */
 static int32_t number_of(const char *text)
 {
     int32_t number = 0;
@@ -69,7 +71,7 @@ bool page_token_matches(const char *token, const char *given, size_t size)
     return !difference;
 }
 
-/* Among "a=1; cleave=TOKEN; b=2". */
+/* Whether the token is among the cookies, as in "a=1; cleave=TOKEN; b=2". */
 static bool has_cookie(const char *cookies, const struct page_access *access)
 {
     size_t n = strlen(access->cookie);

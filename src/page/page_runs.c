@@ -1,3 +1,4 @@
+/* Masks as lengths of runs, background first, in the order of pixels: encodes, paints and checks them. */
 #include "page/page.h"
 
 #include <string.h>
@@ -13,18 +14,18 @@ void page_runs_release(struct page_runs *runs)
 enum clv_status page_runs_encode(struct page_runs *runs, const uint8_t *labels, size_t n_pixels, uint8_t label,
                                  struct clv_error *err)
 {
-    struct page_runs made = {0};
+    OWNED(page_runs_release) struct page_runs result = {0};
     size_t n = 1;
     for (size_t p = 0; p < n_pixels; p++)
         n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
-    made.lengths = array_zalloc(n, sizeof *made.lengths);
-    MUST_IF(!made.lengths, fail_memory(err));
+    result.lengths = array_zalloc(n, sizeof *result.lengths);
+    NEED(result.lengths);
     for (size_t p = 0; p < n_pixels; p++) {
-        made.n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
-        made.lengths[made.n]++;
+        result.n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
+        result.lengths[result.n]++;
     }
-    made.n++;
-    *runs = made;
+    result.n++;
+    *runs = TAKE(result);
     return CLV_OK;
 }
 

@@ -1,3 +1,5 @@
+/* The folder that is labelled: lists its images with their masks and strokes, opens one of them, and saves what was
+ * drawn unless another program changed a file in between. Start at page_session_open and page_session_save. */
 #include "page/page.h"
 
 #include <errno.h>
@@ -94,7 +96,7 @@ static char *sibling_path(const struct page_session *session, size_t i, bool is_
     return path;
 }
 
-/* From the beginning of a strokes file alone. */
+/* Finds the status of an image from the beginning of its strokes file alone. */
 static enum page_status status_of(const struct page_item *item)
 {
     bool accepted, empty, undone;
@@ -113,45 +115,40 @@ static int compare_masks(const void *a, const void *b)
     return order ? order : (*first > *second) - (*first < *second);
 }
 
-/* a.jpg, a.png and a.jpg.tif: the first and the last would both have a.jpg.png. */
+/* Refuses images whose masks would be one file: of a.jpg, a.png and a.jpg.tif, the first and the last would both have
+ * a.jpg.png. */
 static enum clv_status check_masks(const struct page_session *session, struct clv_error *err)
 {
     size_t n = session->set.n_items;
-    const struct page_item **items = array_alloc(n, sizeof *items);
-    enum clv_status status = items ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; items && i < n; i++)
+    OWNED_ARRAY const struct page_item **items = array_alloc(n, sizeof *items);
+    NEED(items);
+    for (size_t i = 0; i < n; i++)
         items[i] = &session->items[i];
-    if (items)
-        qsort(items, n, sizeof *items, compare_masks);
-    for (size_t i = 1; i < n && status == CLV_OK; i++)
-        if (strcmp(items[i - 1]->mask, items[i]->mask) == 0)
-            status = fail(err, CLV_ERR_DATA, "%s and %s: their masks would be one file, %s",
-                          session->set.items[items[i - 1] - session->items].name,
-                          session->set.items[items[i] - session->items].name, items[i]->mask);
-    array_free(items);
-    return status;
+    qsort(items, n, sizeof *items, compare_masks);
+    for (size_t i = 1; i < n; i++)
+        FAIL_IF(strcmp(items[i - 1]->mask, items[i]->mask) == 0, CLV_ERR_DATA,
+                "%s and %s: their masks would be one file, %s", session->set.items[items[i - 1] - session->items].name,
+                session->set.items[items[i] - session->items].name, items[i]->mask);
+    return CLV_OK;
 }
 
 static enum clv_status list_items(struct page_session *session, struct clv_error *err)
 {
     size_t n = session->set.n_items;
     session->items = array_zalloc(n, sizeof *session->items);
-    const char **names = array_alloc(n, sizeof *names);
-    bool *is_shared = array_alloc(n, sizeof *is_shared);
-    for (size_t i = 0; names && i < n; i++)
+    OWNED_ARRAY const char **names = array_alloc(n, sizeof *names);
+    OWNED_ARRAY bool *is_shared = array_alloc(n, sizeof *is_shared);
+    NEED(session->items && names && is_shared);
+    for (size_t i = 0; i < n; i++)
         names[i] = session->set.items[i].name;
-    enum clv_status status =
-        session->items && names && is_shared ? path_find_shared_stems(is_shared, names, n, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    MUST(path_find_shared_stems(is_shared, names, n, err));
+    for (size_t i = 0; i < n; i++) {
         struct page_item *item = &session->items[i];
         const char *mask = session->set.items[i].is_derived ? NULL : session->set.items[i].mask;
         item->mask = sibling_path(session, i, is_shared[i], "masks", ".png");
         item->strokes = sibling_path(session, i, is_shared[i], "strokes", ".json");
         item->instances = sibling_path(session, i, is_shared[i], "instances", ".png");
-        if (!item->mask || !item->strokes || !item->instances) {
-            status = fail_memory(err);
-            break;
-        }
+        NEED(item->mask && item->strokes && item->instances);
         item->foreign = mask && strcmp(mask, item->mask) != 0 ? mask : NULL;
         const char *instances = session->set.items[i].instances;
         item->foreign_instances = instances && strcmp(instances, item->instances) != 0 ? instances : NULL;
@@ -159,8 +156,7 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
         item->has_bad_name = strpbrk(names[i], "\t\r\n") || !text_is_utf8(names[i], strlen(names[i]));
         item->is_unreadable = item->has_bad_name;
     }
-    arrays_free(names, is_shared);
-    return status == CLV_OK ? check_masks(session, err) : status;
+    return check_masks(session, err);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -211,12 +207,12 @@ static void note_bad_names(const struct page_session *session)
 static enum clv_status prepare(bool *has_made, const struct page_session *session, const char *name,
                                struct clv_error *err)
 {
-    char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
+    OWNED_ARRAY char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
     *has_made = path && !path_exists(path);
-    enum clv_status status = !path ? fail_memory(err) : *name ? folder_create(path, err) : CLV_OK;
-    TRY_IF(access(path, W_OK | X_OK) != 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path));
-    array_free(path);
-    return status;
+    MUST(!path ? fail_memory(err) : *name ? folder_create(path, err) : CLV_OK);
+    if (access(path, W_OK | X_OK) != 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
+    return CLV_OK;
 }
 
 /* Whether a table has more than its head. */
@@ -232,86 +228,82 @@ static bool has_rows(const char *path)
     return has;
 }
 
-/* The boxes that the options name, or those that the folder has. */
+/* Reads the boxes that the options name, or those of the folder. */
 static enum clv_status read_boxes(struct page_session *session, struct clv_error *err)
 {
     const char *named = session->options->boxes;
-    enum clv_status status = page_boxes_check(session->boxes_path, session->set.labels.n_labels > 2, err);
-    if (status == CLV_OK && (named || has_rows(session->boxes_path)))
-        status = page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err);
+    MUST(page_boxes_check(session->boxes_path, session->set.labels.n_labels > 2, err));
+    if (named || has_rows(session->boxes_path))
+        MUST(page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err));
     const struct clv_boxes *boxes = &session->import.boxes;
-    for (size_t i = 0; i < boxes->n_bad_files && status == CLV_OK && session->options->note; i++)
+    for (size_t i = 0; i < boxes->n_bad_files && session->options->note; i++)
         session->options->note("%s", boxes->bad_files[i]);
-    if (status == CLV_OK && boxes->n_skipped && session->options->note)
+    if (boxes->n_skipped && session->options->note)
         session->options->note("%zu annotations cannot be used and are not shown; the first is %s", boxes->n_skipped,
                                boxes->first_skipped);
-    if (status == CLV_OK && !named && boxes->n_images && boxes->images[0].is_relative)
-        status = fail(err, CLV_ERR_DATA,
-                      "%s: has shares of the images' sides, no pixels; new boxes of this folder cannot be saved there: "
-                      "call the file otherwise, and show it with --boxes",
-                      session->boxes_path);
-    return status;
+    FAIL_IF(!named && boxes->n_images && boxes->images[0].is_relative, CLV_ERR_DATA,
+            "%s: has shares of the images' sides, no pixels; new boxes of this folder cannot be saved there: "
+            "call the file otherwise, and show it with --boxes",
+            session->boxes_path);
+    return CLV_OK;
 }
+
+DROPS(session_drop, struct page_session, page_session_free)
 
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err)
 {
-    struct page_session *fresh = array_zalloc(1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
-    fresh->options = options;
-    fresh->limits = options->limits;
-    fresh->open = -1;
-    enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
-                                 ? clv_set_read_folder(&fresh->set, options->folder, err)
-                                 : fail(err, CLV_ERR_NO_INPUT, "%s: is no folder", options->folder);
-    TRY(prepare(fresh->has_made, fresh, "", err));
+    OWNED(session_drop) struct page_session *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    result->options = options;
+    result->limits = options->limits;
+    result->open = -1;
+    FAIL_IF(!path_is_folder(options->folder) && path_exists(options->folder), CLV_ERR_NO_INPUT, "%s: is no folder",
+            options->folder);
+    MUST(clv_set_read_folder(&result->set, options->folder, err));
+    MUST(prepare(result->has_made, result, "", err));
     for (int k = 0; k < 2 + options->objects; k++)
-        TRY(prepare(&fresh->has_made[k], fresh, folder_names[k], err));
-    if (status == CLV_OK) { /* again, as trainings will see it */
-        clv_set_release(&fresh->set);
-        status = clv_set_read_folder(&fresh->set, options->folder, err);
-    }
-    TRY(list_items(fresh, err));
-    TRY(rank_items(fresh, err));
-    TRY(choose_opening(&fresh->opening, err));
+        MUST(prepare(&result->has_made[k], result, folder_names[k], err));
+    clv_set_release(&result->set); /* again, as trainings will see it */
+    MUST(clv_set_read_folder(&result->set, options->folder, err));
+    MUST(list_items(result, err));
+    MUST(rank_items(result, err));
+    MUST(choose_opening(&result->opening, err));
     char whole[PATH_MAX];
-    TRY_IF(!(fresh->folder = string_copy(realpath(options->folder, whole) ? whole : options->folder)),
-           fail_memory(err));
-    if (status == CLV_OK) {
-        char *instances = path_join(fresh->set.root, folder_names[2]);
-        fresh->keeps_objects = instances && path_is_folder(instances);
-        status = instances ? CLV_OK : fail_memory(err);
-        array_free(instances);
-    }
-    if (status == CLV_OK)
-        note_bad_names(fresh);
-    if (status == CLV_OK && (!(fresh->boxes_path = path_join(fresh->set.root, "boxes.tsv")) ||
-                             !(fresh->labels_path = path_join(fresh->set.root, "labels.tsv")) ||
-                             !(fresh->ranking = page_ranking_new(&fresh->set))))
-        status = fail_memory(err);
-    TRY(read_boxes(fresh, err));
-    TRY_IF(path_exists(options->model), page_session_use_model(fresh, err));
-    DELIVER(session, fresh, page_session_free(fresh));
-    return status;
+    result->folder = string_copy(realpath(options->folder, whole) ? whole : options->folder);
+    NEED(result->folder);
+    OWNED_ARRAY char *instances = path_join(result->set.root, folder_names[2]);
+    NEED(instances);
+    result->keeps_objects = path_is_folder(instances);
+    note_bad_names(result);
+    result->boxes_path = path_join(result->set.root, "boxes.tsv");
+    NEED(result->boxes_path);
+    result->labels_path = path_join(result->set.root, "labels.tsv");
+    NEED(result->labels_path);
+    result->ranking = page_ranking_new(&result->set);
+    NEED(result->ranking);
+    MUST(read_boxes(result, err));
+    if (path_exists(options->model))
+        MUST(page_session_use_model(result, err));
+    *session = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err)
 {
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     MUST(clv_model_read(&model, session->options->model, err));
-    enum clv_status status = CLV_OK;
     clv_model_release(&session->model);
-    session->model = model;
+    session->model = TAKE(model);
     session->model_revision++;
     recipe_limits(&session->limits, &session->model.recipe);
     session->limits.bands = NULL; /* pages show images by their own values */
     if (session->open >= 0)
-        status = page_document_use_model(&session->document, &session->model, err);
-    TRY(page_ranking_start(session->ranking, session->options->model, err));
-    return status;
+        MUST(page_document_use_model(&session->document, &session->model, err));
+    return page_ranking_start(session->ranking, session->options->model, err);
 }
 
-/* The file that there is, of the page's own path and another program's; NULL: neither. */
+/* Returns the page's own file if it exists, else that of another program; NULL if neither exists. */
 static const char *file_of(const char *own, const char *foreign)
 {
     return path_exists(own) ? own : foreign && path_exists(foreign) ? foreign : NULL;
@@ -338,7 +330,7 @@ static bool find_mask(struct page_document *document, const uint8_t *mask, uint8
            (cursor < history->n && paints(document, page_history_step(history, cursor, 1), mask, painted));
 }
 
-/* Mask and objects as files have them; without objects[] where these are not kept apart or nothing is known. */
+/* Reads mask and objects from files; no objects[] where objects are not kept apart, or nothing is known of them. */
 static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *objects,
                                   const struct page_session *session, const struct page_item *item,
                                   const struct clv_image *image, struct clv_error *err)
@@ -346,82 +338,74 @@ static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *
     const struct clv_image_limits *limits = &session->limits;
     const char *own = file_of(item->mask, item->foreign),
                *instances = file_of(item->instances, item->foreign_instances);
-    enum clv_status status = CLV_OK;
-    TRY_IF(own, clv_mask_read(mask, own, &session->set.labels, image->width, image->height, limits, err));
-    for (size_t p = 0; status == CLV_OK && own && p < (size_t)image->width * (size_t)image->height; p++)
+    if (own)
+        MUST(clv_mask_read(mask, own, &session->set.labels, image->width, image->height, limits, err));
+    for (size_t p = 0; own && p < (size_t)image->width * (size_t)image->height; p++)
         mask->labels[p] = mask->labels[p] == CLV_VOID ? 0 : mask->labels[p];
     if (!session->keeps_objects)
-        return status;
-    TRY_IF(instances, clv_object_map_read(objects, instances, image->width, image->height, limits, err));
-    TRY_IF(instances && own, object_map_set_labels(objects, mask->labels, err));
-    return status;
+        return CLV_OK;
+    if (instances)
+        MUST(clv_object_map_read(objects, instances, image->width, image->height, limits, err));
+    if (instances && own)
+        MUST(object_map_set_labels(objects, mask->labels, err));
+    return CLV_OK;
 }
 
-/* The strokes, as long as they still make mask and objects; what another program changed counts more. */
+/* Reads the strokes, as long as they still make mask and objects. Changes by another program take precedence. */
 static enum clv_status read_drawn(struct page_document *document, const struct page_session *session,
                                   const struct page_item *item, struct clv_error *err)
 {
     const struct clv_image *image = &document->image;
-    struct clv_mask mask = {0};
-    struct clv_object_map objects = {0};
-    uint8_t *painted = NULL;
-    int32_t *numbers = NULL;
-    char *bytes = NULL;
-    size_t size = 0, n = page_document_size(document);
-    enum clv_status status = read_files(&mask, &objects, session, item, image, err);
-    if (status == CLV_OK && path_exists(item->strokes)) {
-        status = file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err);
-        TRY(page_history_parse(&document->history, bytes, size, item->strokes, image->width, image->height, err));
-        array_free(bytes);
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
+    OWNED(clv_object_map_release) struct clv_object_map objects = {0};
+    size_t n = page_document_size(document);
+    MUST(read_files(&mask, &objects, session, item, image, err));
+    if (path_exists(item->strokes)) {
+        OWNED_ARRAY char *bytes = NULL;
+        size_t size = 0;
+        MUST(file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err));
+        MUST(page_history_parse(&document->history, bytes, size, item->strokes, image->width, image->height, err));
     }
-    if (status == CLV_OK && (mask.labels || objects.objects)) {
-        painted = array_alloc(n, 1);
-        numbers = array_alloc(n, sizeof *numbers);
-        status = painted && numbers ? CLV_OK : fail_memory(err);
-    }
-    if (status == CLV_OK && ((mask.labels && !find_mask(document, mask.labels, painted)) ||
-                             (objects.objects && !page_document_has_objects(document, &objects, numbers)))) {
-        page_history_release(&document->history);
-        document->history.is_accepted = item->status >= PAGE_ACCEPTED;
-        if (session->keeps_objects && !objects.objects)
-            status = clv_object_map_from_labels(&objects, mask.labels, image->width, image->height, NULL, err);
-        TRY(session->keeps_objects ? page_document_import_objects(document, &objects, err)
-                                   : page_document_import(document, mask.labels, PAGE_MASK, err));
-    }
-    arrays_free(painted, numbers);
-    clv_object_map_release(&objects);
-    clv_mask_release(&mask);
-    return status;
+    if (!mask.labels && !objects.objects)
+        return CLV_OK;
+    OWNED_ARRAY uint8_t *painted = array_alloc(n, 1);
+    OWNED_ARRAY int32_t *numbers = array_alloc(n, sizeof *numbers);
+    NEED(painted && numbers);
+    if ((!mask.labels || find_mask(document, mask.labels, painted)) &&
+        (!objects.objects || page_document_has_objects(document, &objects, numbers)))
+        return CLV_OK;
+    page_history_release(&document->history);
+    document->history.is_accepted = item->status >= PAGE_ACCEPTED;
+    if (session->keeps_objects && !objects.objects)
+        MUST(clv_object_map_from_labels(&objects, mask.labels, image->width, image->height, NULL, err));
+    return session->keeps_objects ? page_document_import_objects(document, &objects, err)
+                                  : page_document_import(document, mask.labels, PAGE_MASK, err);
 }
 
 enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err)
 {
     const struct page_item *item = &session->items[number];
     const struct clv_item *of = &session->set.items[number];
-    struct page_document document;
+    OWNED(page_document_release) struct page_document document = {0};
     struct page_stamp mask_stamp = stamp_of(item->mask), strokes_stamp = stamp_of(item->strokes);
     struct page_stamp instances_stamp = stamp_of(item->instances), image_stamp = stamp_of_image(of->image);
     FAIL_IF(item->has_bad_name, CLV_ERR_DATA,
             "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it", of->name);
-    enum clv_status status = page_document_open(&document, of->image, &session->limits, err);
-    if (status == CLV_OK && !session->has_noted_12_bits &&
-        image_is_12_bit(&document.image, of->image, &session->limits)) {
+    MUST(page_document_open(&document, of->image, &session->limits, err));
+    if (!session->has_noted_12_bits && image_is_12_bit(&document.image, of->image, &session->limits)) {
         session->has_noted_12_bits = true;
         if (session->options->note)
             session->options->note("%s: this " TWELVE_BITS_OF_ONE, of->name);
     }
-    if (status == CLV_OK && (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
-                             (session->keeps_objects && file_of(item->instances, item->foreign_instances))))
-        status = read_drawn(&document, session, item, err);
-    else if (status == CLV_OK)
-        status = page_import_show(&document, &session->import, of->name, err);
-    TRY_IF(session->model.w, page_document_use_model(&document, &session->model, err));
-    if (status != CLV_OK) {
-        page_document_release(&document);
-        return status;
-    }
+    if (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
+        (session->keeps_objects && file_of(item->instances, item->foreign_instances)))
+        MUST(read_drawn(&document, session, item, err));
+    else
+        MUST(page_import_show(&document, &session->import, of->name, err));
+    if (session->model.w)
+        MUST(page_document_use_model(&document, &session->model, err));
     page_document_release(&session->document);
-    session->document = document;
+    session->document = TAKE(document);
     session->open = number;
     session->opening++;
     session->image_stamp = image_stamp;
@@ -434,63 +418,66 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
 /* Makes the folder that `path` is in: images may be in folders below. */
 static enum clv_status outputs_folder(const char *path, struct clv_error *err)
 {
-    char *folder = path_folder(path);
-    enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
-    array_free(folder);
-    return status;
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
+    return folder_create(folder, err);
 }
 
-/* A mask of another format makes way for the one that is saved: the set has one for each image. One that goes by the
- * stem of several images stays. */
+/* Moves a mask of another format out of the way of the one that is saved: the set has one for each image. A mask named
+ * by the stem of several images stays. */
 static enum clv_status put_aside(const char *foreign, const char *mask, struct clv_error *err)
 {
     if (!foreign || !path_exists(foreign))
         return CLV_OK;
-    char *own = path_replace_extension(mask, ""), *theirs = path_replace_extension(foreign, "");
-    bool is_shared = own && theirs && strcmp(own, theirs) != 0;
-    arrays_free(own, theirs);
-    if (is_shared)
+    OWNED_ARRAY char *own = path_replace_extension(mask, "");
+    OWNED_ARRAY char *theirs = path_replace_extension(foreign, "");
+    if (own && theirs && strcmp(own, theirs) != 0)
         return CLV_OK;
-    char *folder = path_folder(foreign), *aside = folder ? path_join(folder, ".replaced") : NULL;
-    char *path = aside ? path_join(aside, path_name(foreign)) : NULL;
-    enum clv_status status = path ? folder_create(aside, err) : fail_memory(err);
-    TRY_IF(rename(foreign, path) != 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", foreign, path));
-    arrays_free(folder, aside, path);
-    return status;
+    OWNED_ARRAY char *folder = path_folder(foreign);
+    OWNED_ARRAY char *aside = folder ? path_join(folder, ".replaced") : NULL;
+    OWNED_ARRAY char *path = aside ? path_join(aside, path_name(foreign)) : NULL;
+    NEED(path);
+    MUST(folder_create(aside, err));
+    if (rename(foreign, path) != 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", foreign, path);
+    return CLV_OK;
 }
 
 static enum clv_status save_boxes(struct page_session *session, struct clv_error *err)
 {
     const struct page_document *document = &session->document;
     int32_t n_objects = page_document_n_objects(document), label = 0;
-    struct page_box *boxes = array_zalloc((size_t)n_objects, sizeof *boxes);
+    OWNED_ARRAY struct page_box *boxes = array_zalloc((size_t)n_objects, sizeof *boxes);
     size_t n = 0;
-    MUST_IF(!boxes, fail_memory(err));
+    NEED(boxes);
     for (int32_t object = 0; object < n_objects; object++)
         if (page_document_box(&boxes[n].place, &label, document, object)) {
             boxes[n].label = label < session->set.labels.n_labels ? session->set.labels.names[label] : "";
             n++;
         }
-    enum clv_status status = page_boxes_replace(session->boxes_path, session->set.labels.n_labels > 2,
-                                                session->set.items[session->open].name, boxes, n, err);
-    array_free(boxes);
-    return status;
+    return page_boxes_replace(session->boxes_path, session->set.labels.n_labels > 2,
+                              session->set.items[session->open].name, boxes, n, err);
 }
 
-static enum clv_status save_objects(struct page_session *session, const struct page_item *item, struct clv_error *err)
+static enum clv_status write_objects(const struct page_document *document, const struct page_item *item,
+                                     struct clv_error *err)
 {
-    const struct page_document *document = &session->document;
+    OWNED(clv_object_map_release)
     struct clv_object_map map = {.width = document->image.width,
                                  .height = document->image.height,
                                  .n_objects = page_document_n_objects(document),
                                  .objects = array_alloc(page_document_size(document), sizeof *map.objects)};
-    enum clv_status status = map.objects ? outputs_folder(item->instances, err) : fail_memory(err);
-    if (status == CLV_OK)
-        page_document_number(map.objects, document);
-    TRY(put_aside(item->foreign_instances, item->instances, err));
-    TRY(clv_object_map_write(NULL, item->instances, &map, err));
-    session->instances_stamp = stamp_of(item->instances);
-    clv_object_map_release(&map);
+    NEED(map.objects);
+    MUST(outputs_folder(item->instances, err));
+    page_document_number(map.objects, document);
+    MUST(put_aside(item->foreign_instances, item->instances, err));
+    return clv_object_map_write(NULL, item->instances, &map, err);
+}
+
+static enum clv_status save_objects(struct page_session *session, const struct page_item *item, struct clv_error *err)
+{
+    enum clv_status status = write_objects(&session->document, item, err);
+    session->instances_stamp = stamp_of(item->instances); /* also of a file that could not be finished */
     return status;
 }
 
@@ -506,7 +493,7 @@ static bool is_unlabelled(const struct page_history *history, const struct page_
     return !history->cursor && !history->is_accepted && !(item->foreign && path_exists(item->foreign));
 }
 
-/* What was drawn, for undoing and redoing. */
+/* Saves the history, for undoing and redoing. */
 static enum clv_status save_strokes(const struct page_session *session, const struct page_item *item,
                                     struct clv_error *err)
 {
@@ -531,7 +518,7 @@ static enum clv_status save_mask(const struct page_session *session, const struc
                                 (const uint8_t(*)[3])session->set.labels.palette, 256, err);
 }
 
-/* Neither mask nor label image, as before anything was drawn. */
+/* Removes mask and label image, as before anything was drawn. */
 static enum clv_status remove_labels(struct page_session *session, const struct page_item *item, struct clv_error *err)
 {
     MUST(remove_file(item->mask, err));

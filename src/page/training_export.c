@@ -1,3 +1,5 @@
+/* Writes what the labelling page knows of its images as a training set: accepted masks, masks made of strokes, and
+ * boxes. Start at training_export_write. */
 #include "page/page.h"
 
 #include <string.h>
@@ -18,11 +20,19 @@ struct writing {
     struct text manifest, boxes, accepted;
     size_t n_accepted;
     bool is_linked;  /* an image is elsewhere */
-    char *folder;    /* of what is made of strokes */
+    char *folder;    /* for masks made of strokes */
     const char *tab; /* before the instances; "": these are not kept apart */
 };
 
-/* What strokes and boxes say of an image. */
+static void writing_release(struct writing *self)
+{
+    text_release(&self->manifest);
+    text_release(&self->boxes);
+    text_release(&self->accepted);
+    array_free(self->folder);
+}
+
+/* Labels and boxes of an image that follow from its strokes. */
 struct known {
     uint8_t *labels;             /* [height][width], CLV_VOID where nothing is known */
     struct clv_pixel_box *boxes; /* [n] of objects; all have one or none is there */
@@ -88,18 +98,15 @@ static void add_outside(struct known *known, const struct page_document *documen
         }
 }
 
-/* The document has a size and a history; no pixels. */
+/* Collects what strokes and boxes of the document say. The document has a size and a history; no pixels. */
 static enum clv_status know(struct known *known, const struct page_document *document, struct clv_error *err)
 {
     size_t n = page_document_size(document), n_there = 0;
     int32_t n_objects = page_document_n_objects(document);
-    uint8_t *painted = array_alloc(n, 2);
+    OWNED_ARRAY uint8_t *painted = array_alloc(n, 2);
     known->labels = array_alloc(n, 1);
     known->boxes = array_alloc((size_t)n_objects, sizeof *known->boxes);
-    if (!painted || !known->labels || !known->boxes) {
-        array_free(painted);
-        return fail_memory(err);
-    }
+    NEED(painted && known->labels && known->boxes);
     memset(known->labels, CLV_VOID, n);
     page_document_paint(painted, document);
     for (int32_t object = 0; object < n_objects; object++) {
@@ -117,11 +124,10 @@ static enum clv_status know(struct known *known, const struct page_document *doc
         known->has_ground |= known->labels[p] == 0;
         known->has_figure |= known->labels[p] != 0 && known->labels[p] != CLV_VOID;
     }
-    array_free(painted);
     return CLV_OK;
 }
 
-/* A path below the set's root, from there on. */
+/* Returns the part of a path below the set's root. */
 static const char *below_root(const struct page_session *session, const char *path)
 {
     path += strlen(session->set.root);
@@ -145,64 +151,55 @@ static enum clv_status add_partial(struct writing *self, size_t i, const struct 
     const struct clv_labels *labels = &self->session->set.labels;
     char name[32];
     snprintf(name, sizeof name, "%zu.png", i);
-    char *path = path_join(self->folder, name);
-    enum clv_status status = path ? clv_png_write_labels(path, document->image.width, document->image.height,
-                                                         known->labels, (const uint8_t(*)[3])labels->palette, 256, err)
-                                  : fail_memory(err);
-    if (status == CLV_OK) {
-        text_printf(&self->manifest, "%s\t%s%s\n", self->session->set.items[i].name, below_root(self->session, path),
-                    self->tab);
-        self->export->n_masks++;
-    }
-    array_free(path);
-    return status;
+    OWNED_ARRAY char *path = path_join(self->folder, name);
+    NEED(path);
+    MUST(clv_png_write_labels(path, document->image.width, document->image.height, known->labels,
+                              (const uint8_t(*)[3])labels->palette, 256, err));
+    text_printf(&self->manifest, "%s\t%s%s\n", self->session->set.items[i].name, below_root(self->session, path),
+                self->tab);
+    self->export->n_masks++;
+    return CLV_OK;
 }
 
-/* An image on which something was drawn that is not accepted. */
+/* Adds an image on which something was drawn that is not accepted. */
 static enum clv_status add_begun(struct writing *self, size_t i, struct clv_error *err)
 {
     const struct clv_item *item = &self->session->set.items[i];
     const char *strokes = self->session->items[i].strokes;
-    struct page_document document = {0};
-    struct known known = {0};
-    char *bytes = NULL;
+    OWNED(page_document_release) struct page_document document = {0};
+    OWNED(known_release) struct known known = {0};
+    OWNED_ARRAY char *bytes = NULL;
+    int32_t *width = &document.image.width, *height = &document.image.height;
     size_t size = 0;
-    enum clv_status status =
-        clv_image_read_size(&document.image.width, &document.image.height, item->image, &self->session->limits, err);
-    TRY(file_read(&bytes, &size, strokes, MAX_BYTES, err));
-    TRY(page_history_parse(&document.history, bytes, size, strokes, document.image.width, document.image.height, err));
-    TRY(know(&known, &document, err));
-    if (status == CLV_OK && known.has_figure && known.has_ground)
-        status = add_partial(self, i, &document, &known, err);
-    else if (status == CLV_OK && known.n && self->session->set.labels.n_labels == 2)
+    MUST(clv_image_read_size(width, height, item->image, &self->session->limits, err));
+    MUST(file_read(&bytes, &size, strokes, MAX_BYTES, err));
+    MUST(page_history_parse(&document.history, bytes, size, strokes, *width, *height, err));
+    MUST(know(&known, &document, err));
+    if (known.has_figure && known.has_ground)
+        return add_partial(self, i, &document, &known, err);
+    if (known.n && self->session->set.labels.n_labels == 2)
         add_boxed(self, item->name, known.boxes, known.n);
-    known_release(&known);
-    page_history_release(&document.history);
-    array_free(bytes);
-    return status;
+    return CLV_OK;
 }
 
-/* An image on which nothing was drawn: what another program says of it. */
+/* Adds an image on which nothing was drawn, with the boxes that another program has for it. */
 static enum clv_status add_new(struct writing *self, size_t i, struct clv_error *err)
 {
     const struct clv_item *item = &self->session->set.items[i];
     const struct clv_image_boxes *entry;
     int32_t width, height;
-    enum clv_status status = page_import_find(&entry, &self->session->import, item->name, err);
-    if (status != CLV_OK || !clv_boxes_are_known(entry) || !entry->n_boxes || entry->n_voids ||
-        self->session->set.labels.n_labels != 2)
-        return status;
-    struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
-    struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);
-    status = placed && boxes ? clv_image_read_size(&width, &height, item->image, &self->session->limits, err)
-                             : fail_memory(err);
-    TRY(clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err));
-    for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++)
+    MUST(page_import_find(&entry, &self->session->import, item->name, err));
+    if (!clv_boxes_are_known(entry) || !entry->n_boxes || entry->n_voids || self->session->set.labels.n_labels != 2)
+        return CLV_OK;
+    OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
+    OWNED_ARRAY struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);
+    NEED(placed && boxes);
+    MUST(clv_image_read_size(&width, &height, item->image, &self->session->limits, err));
+    MUST(clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err));
+    for (size_t k = 0; k < entry->n_boxes; k++)
         boxes[k] = clv_box_pixels(&placed[k], width, height);
-    if (status == CLV_OK)
-        add_boxed(self, item->name, boxes, entry->n_boxes);
-    arrays_free(placed, boxes);
-    return status;
+    add_boxed(self, item->name, boxes, entry->n_boxes);
+    return CLV_OK;
 }
 
 static enum clv_status add_item(struct writing *self, size_t i, struct clv_error *err)
@@ -230,18 +227,18 @@ static enum clv_status write_text(char **path, const char *folder, const char *n
                                   struct clv_error *err)
 {
     *path = path_join(folder, name);
-    return *path && !text->failed ? file_write(*path, text->bytes, text->size, err) : fail_memory(err);
+    NEED(*path && !text->failed);
+    return file_write(*path, text->bytes, text->size, err);
 }
 
 static enum clv_status write_files(struct writing *self, struct clv_error *err)
 {
     struct training_export *export = self->export;
     const char *root = self->session->set.root;
-    char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
-    MUST_IF(!manifest, fail_memory(err));
+    OWNED_ARRAY char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
+    NEED(manifest);
     bool is_plain =
         self->is_linked || (self->n_accepted == export->n_masks && !export->n_boxed && !path_exists(manifest));
-    array_free(manifest);
     if (is_plain) {
         export->n_masks = self->n_accepted;
         export->n_boxed = 0;
@@ -250,36 +247,33 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
             "accept at least 2 images before training, or draw on 2 what is an object and what is not");
     if (is_plain) {
         export->data = string_copy(root);
-        return export->data ? write_text(&export->only, self->folder, "accepted", &self->accepted, err)
-                            : fail_memory(err);
+        NEED(export->data);
+        return write_text(&export->only, self->folder, "accepted", &self->accepted, err);
     }
-    enum clv_status status = write_text(&export->data, root, ".training.tsv", &self->manifest, err);
-    TRY_IF(export->n_boxed, write_text(&export->boxes, self->folder, "boxes.tsv", &self->boxes, err));
-    return status;
+    MUST(write_text(&export->data, root, ".training.tsv", &self->manifest, err));
+    return export->n_boxed ? write_text(&export->boxes, self->folder, "boxes.tsv", &self->boxes, err) : CLV_OK;
 }
 
 enum clv_status training_export_write(struct training_export *export, const struct page_session *session,
                                       struct clv_error *err)
 {
+    OWNED(training_export_release)
+    struct training_export result = {.n_labels = session->set.labels.n_labels, .limits = session->limits};
+    OWNED(writing_release)
     struct writing self = {.session = session,
-                           .export = export,
+                           .export = &result,
                            .folder = path_join(session->set.root, "strokes/.training"),
                            .tab = session->keeps_objects ? "\t" : ""};
-    *export = (struct training_export){.n_labels = session->set.labels.n_labels, .limits = session->limits};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);
     text_printf(&self.manifest, "image\tmask%s\n", session->keeps_objects ? "\tinstances" : "");
     text_put(&self.boxes, "image\tx\ty\tw\th\n");
-    enum clv_status status = self.folder ? folder_create(self.folder, err) : fail_memory(err);
-    for (size_t i = 0; i < session->set.n_items && status == CLV_OK; i++)
-        status = add_item(&self, i, err);
-    TRY(write_files(&self, err));
-    if (status != CLV_OK)
-        training_export_release(export);
-    text_release(&self.manifest);
-    text_release(&self.boxes);
-    text_release(&self.accepted);
-    array_free(self.folder);
-    return status;
+    NEED(self.folder);
+    MUST(folder_create(self.folder, err));
+    for (size_t i = 0; i < session->set.n_items; i++)
+        MUST(add_item(&self, i, err));
+    MUST(write_files(&self, err));
+    *export = TAKE(result);
+    return CLV_OK;
 }

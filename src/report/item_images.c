@@ -1,3 +1,5 @@
+/* Makes the images of one report item: the photo, its overlay, mask, ground truth and the difference of both, shrunk
+ * and encoded as JPEG or PNG. Start at item_images_make. */
 #include "image/image.h"
 #include "report/report.h"
 
@@ -53,27 +55,49 @@ static enum clv_status encode_labels(struct item_images *images, enum layer laye
     return png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, &image, err);
 }
 
-/* The map in greys, and over the photo. */
+/* Encodes the probability map in greys, and over the photo. */
 static enum clv_status show_probability(struct item_images *images, struct clv_image *photo,
                                         const struct clv_report_item *item, struct clv_error *err)
 {
     uint8_t greys[256][3];
     size_t n = (size_t)photo->width * (size_t)photo->height;
-    uint8_t *values = array_alloc(n, 1);
-    MUST_IF(!values, fail_memory(err));
+    OWNED_ARRAY uint8_t *values = array_alloc(n, 1);
+    NEED(values);
     for (int v = 0; v < 256; v++)
         memset(greys[v], v, 3);
     clv_labels_resize(values, photo->width, photo->height, item->probability, item->image->width, item->image->height);
-    enum clv_status status = encode_labels(images, LAYER_MASK, values, (const uint8_t(*)[3])greys, err);
-    TRY(probability_draw(photo, values, OUTLINE_PX, err));
-    TRY(encode_jpeg(images, LAYER_OVERLAY, photo, err));
-    array_free(values);
-    return status;
+    MUST(encode_labels(images, LAYER_MASK, values, (const uint8_t(*)[3])greys, err));
+    MUST(probability_draw(photo, values, OUTLINE_PX, err));
+    return encode_jpeg(images, LAYER_OVERLAY, photo, err);
 }
 
 static int32_t shrunk_side(int32_t side, double factor)
 {
     return int32_within(round(side * factor), 1, INT32_MAX);
+}
+
+/* Encodes the labels over the photo, alone, and next to the ground truth if there is one. */
+static enum clv_status show_labels(struct item_images *images, struct clv_image *photo,
+                                   const struct clv_report_item *item, const uint8_t (*palette)[3],
+                                   struct clv_error *err)
+{
+    const struct clv_image *source = item->image;
+    int32_t width = images->width, height = images->height;
+    size_t n = (size_t)width * (size_t)height;
+    OWNED_ARRAY uint8_t *labels = array_alloc(n, 1);
+    OWNED_ARRAY uint8_t *truth = array_alloc(n, 1);
+    NEED(labels && truth);
+    clv_labels_resize(labels, width, height, item->labels, source->width, source->height);
+    clv_overlay_draw(photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
+    MUST(encode_jpeg(images, LAYER_OVERLAY, photo, err));
+    MUST(encode_labels(images, LAYER_MASK, labels, palette, err));
+    if (!item->truth)
+        return CLV_OK;
+    clv_labels_resize(truth, width, height, item->truth, source->width, source->height);
+    MUST(encode_labels(images, LAYER_TRUTH, truth, palette, err));
+    for (size_t i = 0; i < n; i++)
+        labels[i] = (uint8_t)difference_of(truth[i], labels[i]);
+    return encode_labels(images, LAYER_DIFFERENCE, labels, difference_palette, err);
 }
 
 enum clv_status item_images_make(struct item_images *images, const struct clv_report_item *item,
@@ -82,32 +106,16 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
     const struct clv_image *source = item->image;
     int32_t longest = source->width > source->height ? source->width : source->height;
     double factor = longest > LONGEST_SIDE_PX ? (double)LONGEST_SIDE_PX / longest : 1;
-    struct item_images made = {.width = shrunk_side(source->width, factor),
-                               .height = shrunk_side(source->height, factor)};
-    size_t n = (size_t)made.width * (size_t)made.height;
-    struct clv_image photo = {0};
-    uint8_t *labels = array_alloc(n, 1), *truth = array_alloc(n, 1);
-    enum clv_status status = labels && truth ? CLV_OK : fail_memory(err);
-    TRY(clv_image_resize(&photo, source, made.width, made.height, err));
-    TRY(encode_jpeg(&made, LAYER_IMAGE, &photo, err));
-    TRY_IF(item->probability, show_probability(&made, &photo, item, err));
-    if (status != CLV_OK || !item->labels)
-        goto done;
-
-    clv_labels_resize(labels, made.width, made.height, item->labels, source->width, source->height);
-    clv_overlay_draw(&photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
-    status = encode_jpeg(&made, LAYER_OVERLAY, &photo, err);
-    TRY(encode_labels(&made, LAYER_MASK, labels, palette, err));
-    if (status == CLV_OK && item->truth) {
-        clv_labels_resize(truth, made.width, made.height, item->truth, source->width, source->height);
-        status = encode_labels(&made, LAYER_TRUTH, truth, palette, err);
-        for (size_t i = 0; i < n; i++)
-            labels[i] = (uint8_t)difference_of(truth[i], labels[i]);
-        TRY(encode_labels(&made, LAYER_DIFFERENCE, labels, difference_palette, err));
-    }
-done:
-    DELIVER(images, made, item_images_release(&made));
-    clv_image_release(&photo);
-    arrays_free(labels, truth);
-    return status;
+    OWNED(item_images_release)
+    struct item_images result = {.width = shrunk_side(source->width, factor),
+                                 .height = shrunk_side(source->height, factor)};
+    OWNED(clv_image_release) struct clv_image photo = {0};
+    MUST(clv_image_resize(&photo, source, result.width, result.height, err));
+    MUST(encode_jpeg(&result, LAYER_IMAGE, &photo, err));
+    if (item->probability)
+        MUST(show_probability(&result, &photo, item, err));
+    if (item->labels)
+        MUST(show_labels(&result, &photo, item, palette, err));
+    *images = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Writes the markup of the report: head with totals and histogram, one row for each item or failed file, tail with the
+ * script. Start at page_write_head. */
 #include "report/report.h"
 
 #include <math.h>
@@ -8,7 +10,7 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 
-/* "Mask"; of probabilities "Probability". */
+/* Returns the heading of a layer, such as "Mask"; "Probability" for the mask of a probability map. */
 static const char *layer_name(int layer, bool is_probability)
 {
     static const char *const names[N_LAYERS] = {"Image", "Overlay", "Mask", "Truth", "Difference"};

@@ -1,3 +1,5 @@
+/* Shows probability maps: draws them over a photo, tinted by their entropy, and computes their mean probability and
+ * entropy. Start at probability_draw. */
 #include "report/report.h"
 
 #include <math.h>
@@ -18,9 +20,10 @@ enum clv_status probability_draw(struct clv_image *image, const uint8_t *probabi
                                  struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
-    uint8_t *labels = array_alloc(n, 1), palette[256][3] = {{0}};
+    OWNED_ARRAY uint8_t *labels = array_alloc(n, 1);
+    uint8_t palette[256][3] = {{0}};
     double opacity[256];
-    MUST_IF(!labels, fail_memory(err));
+    NEED(labels);
     for (int v = 0; v < 256; v++)
         opacity[v] = TINT_OPACITY * probability_entropy(v / 255.0);
     for (size_t i = 0; i < n; i++) {
@@ -31,7 +34,6 @@ enum clv_status probability_draw(struct clv_image *image, const uint8_t *probabi
         labels[i] = probability[i] > 127;
     }
     clv_overlay_draw(image, labels, (const uint8_t(*)[3])palette, 0, outline_px, -1);
-    array_free(labels);
     return CLV_OK;
 }
 

@@ -1,6 +1,6 @@
-/* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above
- * them (totals, histogram) is known last; finishing joins head, items and tail into the page. Images of the first
- * items are in the page, those of later ones in files next to it. */
+/* Writes one HTML page. Items go to an unnamed temporary file in the report's folder as they come, because the totals
+ * and the histogram above them are known last. Finishing joins head, items and tail. The images of the first items are
+ * in the page, those of later ones in files next to it. Start at clv_report_add. */
 #include "report/report.h"
 
 #include <fcntl.h>
@@ -33,16 +33,17 @@ static void report_free(struct clv_report *report, bool remove_folder)
                 report->folder, report->path, report);
 }
 
-/* A file without a name: it goes with its last descriptor, even after a crash. */
+DROPS(report_drop, struct clv_report, clv_report_abandon)
+
+/* Opens a file without a name. It goes with its last descriptor, even after a crash. */
 static enum clv_status open_items(struct clv_report *report, struct clv_error *err)
 {
-    char *name = path_join(report->folder, ".items-XXXXXX");
-    MUST_IF(!name, fail_memory(err));
+    OWNED_ARRAY char *name = path_join(report->folder, ".items-XXXXXX");
+    NEED(name);
     int fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    array_free(name);
-    MUST_IF(fd < 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder));
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
+    unlink(name);
     report->items = fdopen(fd, "w+b");
     if (report->items)
         return CLV_OK;
@@ -61,11 +62,11 @@ static enum clv_status copy_header(struct page_header *header, const char *title
     header->n_labels = labels->n_labels;
     header->label_0_is_void = labels->is_void[0];
     header->facts = array_zalloc(2 * n_summary, sizeof *header->facts);
-    MUST_IF(!header->title || !header->names || !header->palette || !header->facts, fail_memory(err));
+    NEED(header->title && header->names && header->palette && header->facts);
     header->n_facts = n_summary;
     for (size_t i = 0; i < 2 * n_summary; i++) {
         header->facts[i] = string_copy(summary[i / 2][i % 2]);
-        MUST_IF(!header->facts[i], fail_memory(err));
+        NEED(header->facts[i]);
     }
     return CLV_OK;
 }
@@ -75,24 +76,22 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
                                  struct clv_error *err)
 {
     *report = NULL;
-    struct clv_report *made = array_zalloc(1, sizeof *made);
-    MUST_IF(!made, fail_memory(err));
-    made->folder = string_copy(folder);
-    made->path = path_join(folder, "index.html");
-    enum clv_status status = made->folder && made->path ? CLV_OK : fail_memory(err);
-    TRY(copy_header(&made->header, title, labels, summary, n_summary, err));
-    if (status == CLV_OK) {
-        enum path_kind kind;
-        status = path_look(&kind, folder, err);
-        TRY(folder_create(folder, err));
-        made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
-    }
-    TRY(open_items(made, err));
-    DELIVER(report, made, report_free(made, true));
-    return status;
+    OWNED(report_drop) struct clv_report *result = array_zalloc(1, sizeof *result);
+    enum path_kind kind;
+    NEED(result);
+    result->folder = string_copy(folder);
+    result->path = path_join(folder, "index.html");
+    NEED(result->folder && result->path);
+    MUST(copy_header(&result->header, title, labels, summary, n_summary, err));
+    MUST(path_look(&kind, folder, err));
+    MUST(folder_create(folder, err));
+    result->made_folder = kind == PATH_ABSENT;
+    MUST(open_items(result, err));
+    *report = TAKE(result);
+    return CLV_OK;
 }
 
-/* After an item: what was written of it counts only if all of it was. */
+/* Checks after an item that all of it was written; else the report is broken. */
 static enum clv_status check_items(struct clv_report *report, int result, struct clv_error *err)
 {
     if (result == 0 && !fflush(report->items) && !ferror(report->items))
@@ -128,66 +127,63 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
 static enum clv_status write_next_to_page(const struct clv_report *report, const char *name, const void *bytes,
                                           size_t size, struct clv_error *err)
 {
-    char *path = path_join(report->folder, name);
-    MUST_IF(!path, fail_memory(err));
-    enum clv_status status = CLV_OK;
+    OWNED_ARRAY char *path = path_join(report->folder, name);
+    NEED(path);
     unlink(path); /* what a link there leads to is not the report's */
     FILE *stream = fopen(path, "wbxe");
-    if (!stream) {
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
-    } else {
-        bool written = fwrite(bytes, 1, size, stream) == size;
-        if (fclose(stream) != 0 || !written)
-            status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", path);
-    }
-    array_free(path);
-    return status;
+    if (!stream)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
+    bool written = fwrite(bytes, 1, size, stream) == size;
+    if (fclose(stream) != 0 || !written)
+        return fail_errno(err, CLV_ERR_IO, "%s: cannot write", path);
+    return CLV_OK;
 }
 
-/* Next to the page from the first item on that is not in it. */
+/* Stores the images of an item next to the page, for items whose images the page does not hold. */
 static enum clv_status store_images(struct clv_report *report, const struct item_images *images, size_t number,
                                     struct clv_error *err)
 {
-    char name[IMAGE_NAME_MAX], *folder = path_join(report->folder, IMAGE_FOLDER);
-    enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
-    for (int layer = 0; layer < N_LAYERS && status == CLV_OK; layer++) {
+    char name[IMAGE_NAME_MAX];
+    OWNED_ARRAY char *folder = path_join(report->folder, IMAGE_FOLDER);
+    NEED(folder);
+    MUST(folder_create(folder, err));
+    for (int layer = 0; layer < N_LAYERS; layer++) {
         if (!images->layer[layer].bytes)
             continue;
         page_image_name(name, number, layer, images->layer[layer].type);
-        status = write_next_to_page(report, name, images->layer[layer].bytes, images->layer[layer].size, err);
+        MUST(write_next_to_page(report, name, images->layer[layer].bytes, images->layer[layer].size, err));
     }
-    array_free(folder);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)
 {
-    struct item_images images = {0};
-    if (item->image->channels != 3 || item->image->width < 1 || item->image->height < 1)
-        return fail(err, CLV_ERR_USAGE, "%s: image of %dx%d pixels and %d channels cannot be reported", item->name,
-                    item->image->width, item->image->height, item->image->channels);
+    OWNED(item_images_release) struct item_images images = {0};
+    FAIL_IF(item->image->channels != 3 || item->image->width < 1 || item->image->height < 1, CLV_ERR_USAGE,
+            "%s: image of %dx%d pixels and %d channels cannot be reported", item->name, item->image->width,
+            item->image->height, item->image->channels);
     enum clv_status status = item_images_make(&images, item, (const uint8_t(*)[3])report->header.palette, err);
-    MUST_IF(status != CLV_OK, fail_within(err, status, item->name));
+    if (status)
+        return fail_within(err, status, item->name);
     size_t number = report->totals.n_images + 1;
-    status = check_items(
-        report, page_write_item(report->items, item, &images, number, number + report->totals.n_failures), err);
-    if (status == CLV_OK && number > PAGE_ROWS) {
+    MUST(check_items(report, page_write_item(report->items, item, &images, number, number + report->totals.n_failures),
+                     err));
+    if (number > PAGE_ROWS) {
         status = store_images(report, &images, number, err);
         report->broken |= status != CLV_OK;
+        MUST(status);
     }
-    if (status == CLV_OK)
-        count_item(&report->totals, item);
-    item_images_release(&images);
-    return status;
+    count_item(&report->totals, item);
+    return CLV_OK;
 }
 
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
                                        struct clv_error *err)
 {
     size_t place = report->totals.n_images + report->totals.n_failures + 1;
-    enum clv_status status = check_items(report, page_write_failure(report->items, name, message, place), err);
-    report->totals.n_failures += status == CLV_OK;
-    return status;
+    MUST(check_items(report, page_write_failure(report->items, name, message, place), err));
+    report->totals.n_failures++;
+    return CLV_OK;
 }
 
 static enum clv_status copy_items(FILE *page, struct clv_report *report, struct clv_error *err)
@@ -202,22 +198,16 @@ static enum clv_status copy_items(FILE *page, struct clv_report *report, struct 
 
 enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err)
 {
-    struct file_writer writer = {0};
-    enum clv_status status = CLV_OK;
-    if (report->broken)
-        status = fail(err, CLV_ERR_IO, "%s: an item was not written", report->path);
-    else
-        status = file_create(&writer, report->path, err);
-    TRY_IF(page_write_head(writer.stream, &report->header, &report->totals), fail_memory(err));
-    TRY(copy_items(writer.stream, report, err));
-    if (status == CLV_OK) {
-        page_write_tail(writer.stream, &report->totals);
-        status = file_commit(&writer, err);
-    } else {
-        file_abort(&writer);
-    }
-    report_free(report, status != CLV_OK);
-    return status;
+    OWNED(report_drop) struct clv_report *unfinished = report;
+    OWNED(file_abort) struct file_writer writer = {0};
+    FAIL_IF(report->broken, CLV_ERR_IO, "%s: an item was not written", report->path);
+    MUST(file_create(&writer, report->path, err));
+    NEED(!page_write_head(writer.stream, &report->header, &report->totals));
+    MUST(copy_items(writer.stream, report, err));
+    page_write_tail(writer.stream, &report->totals);
+    MUST(file_commit(&writer, err));
+    report_free(TAKE(unfinished), false);
+    return CLV_OK;
 }
 
 void clv_report_abandon(struct clv_report *report)

@@ -91,7 +91,7 @@ extern const char page_style[], page_script[];
 /* Areas of objects in cells from 2^(k/2) to 2^((k+1)/2) pixels. */
 #define AREA_CELLS 64
 
-/* What is known once all items have come. */
+/* Totals over all items, known at the end. */
 struct page_totals {
     size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_probable;
     double sum_weighted_hamming, sum_iou, highest_weighted_hamming;

@@ -47,7 +47,7 @@ extern const struct block_name {
     int32_t block; /* of enum clv_blocks */
 } block_names[N_BLOCK_NAMES];
 
-/* What a model's record says about where it came from. */
+/* Digests of training data, which the training record of a model names. */
 
 /* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the
  * sizes in bytes of its image and mask, in order; then over boxes[n_items] (may be NULL). It distinguishes sets at no
@@ -130,7 +130,8 @@ void train_weak_release(struct train_weak *self);
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
                                 const struct clv_learner *learner, const struct clv_shape *shape,
                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-/* The same training as folds of cross-validation may have it: scribbles' images would tell what is held out. */
+/* Returns the training as folds of cross-validation may use it, without images with strokes: those would show what is
+ * held out. */
 struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak);
 
 /* Checkpoints next to the model while it is learned. */
@@ -177,8 +178,9 @@ enum clv_status train_validation_report(const struct clv_train_options *options,
 /* CLV_ERR_USAGE if feature_memory is set, and something needs all features in memory. */
 enum clv_status train_check_memory(const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
-/* What weights are learned: the form asked for, or the one the data is meant for, or if the learner does not train that
- * the best one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */
+/* Chooses the layout of the weights: the form that the options name, or the form that the data is meant for or, if the
+ * learner does not train that, the best form that it trains, with a note. CLV_ERR_USAGE if a form that the options name
+ * does not suit data or learner. */
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
@@ -190,7 +192,7 @@ enum clv_status train_init_use(struct clv_training *training, const struct clv_m
                                const struct clv_train_options *options, const struct train_data *data,
                                struct clv_error *err) CLV_CHECK;
 
-/* What came out of learning. */
+/* The result of learning. */
 struct train_outcome {
     struct clv_training_result result;
     double train_loss; /* mean over the examples with masks; NaN: there are none */
@@ -203,8 +205,8 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
                              const struct train_data *data, const struct clv_training *training,
                              const struct train_outcome *outcome, struct clv_error *err) CLV_CHECK;
 
-/* RECORD_UNSEEN of a model that has its weights, where images are labelled in part: strokes and samples lack features that
- * the rest of the same images has. */
+/* RECORD_UNSEEN of a model that has its weights, where images are labelled in part: strokes and samples lack features
+ * that the rest of the same images has. */
 enum clv_status train_record_unseen(struct clv_model *model, const struct train_data *data,
                                     struct clv_error *err) CLV_CHECK;
 

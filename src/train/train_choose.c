@@ -1,3 +1,6 @@
+/* Chooses parameters for a training by cross-validation over grids of candidates, and keeps the losses of all folds in
+ * the checkpoint, so that an interrupted search resumes. Also learns the first of two stages, and refuses parameters
+ * that cannot have an effect. Start at train_cross_validate. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -20,14 +23,13 @@ static int regularisation_of(const struct clv_learner *learner)
     return index;
 }
 
-/* The parameter that candidates are of, or -1; without any: the regularisation. */
+/* Index of the parameter that a grid has candidates for, or -1; without a grid, of the regularisation. */
 static int grid_parameter(const struct clv_candidates *grid, const struct clv_learner *learner)
 {
     return grid && grid->parameter >= 0 ? grid->parameter : regularisation_of(learner);
 }
 
-/* Why the parameter is idle whatever the candidates of --cv-grid, each by itself, make of the others; NULL: it is
- * not. */
+/* Returns why the parameter has no effect with any candidate of --cv-grid, each tried by itself; NULL if it has one. */
 static const char *idle_in_all(const struct clv_train_options *options, const struct clv_training *training, int index)
 {
     const struct clv_learner *learner = options->learner;
@@ -67,7 +69,7 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
     return CLV_OK;
 }
 
-/* All that the folds are tried with. */
+/* State of the search over all combinations. */
 struct search {
     const struct clv_train_options *options;
     struct clv_candidates grids[CLV_MAX_GRIDS]; /* those asked for, or one around the default */
@@ -81,22 +83,28 @@ struct search {
     struct checkpoints checkpoints; /* of a training without them: none is kept */
 };
 
-/* The losses that an earlier run left. */
-static enum clv_status read_losses(struct search *self, struct clv_error *err)
+static void search_release(struct search *self)
 {
-    struct clv_tensors *state;
-    const struct clv_tensor *losses;
-    enum clv_status status = checkpoint_read(&state, &self->checkpoints, err);
-    if (status != CLV_OK || !state)
-        return status;
-    status = clv_tensors_require(&losses, state, "losses", CLV_F64, 1, (int64_t[]){(int64_t)self->n_losses}, err);
-    if (status == CLV_OK)
-        memcpy(self->losses, losses->data, self->n_losses * sizeof *self->losses);
-    clv_tensors_close(state);
-    return status;
+    folds_release(&self->row.folds);
+    array_free(self->losses);
 }
 
-/* How many folds of all rows are known. */
+DROPS(state_drop, struct clv_tensors, clv_tensors_close)
+
+/* Reads the losses that an earlier run left. */
+static enum clv_status read_losses(struct search *self, struct clv_error *err)
+{
+    OWNED(state_drop) struct clv_tensors *state = NULL;
+    const struct clv_tensor *losses;
+    MUST(checkpoint_read(&state, &self->checkpoints, err));
+    if (!state)
+        return CLV_OK;
+    MUST(clv_tensors_require(&losses, state, "losses", CLV_F64, 1, (int64_t[]){(int64_t)self->n_losses}, err));
+    memcpy(self->losses, losses->data, self->n_losses * sizeof *self->losses);
+    return CLV_OK;
+}
+
+/* Counts the folds of all rows whose losses are known. */
 static size_t count_folds(const struct search *self)
 {
     size_t n_known = 0, n = self->training.n_examples;
@@ -131,7 +139,7 @@ static enum clv_status fail_unfinished(const struct search *self, struct clv_err
                 is_kept ? ", from which the same line with --resume goes on" : "");
 }
 
-/* The learner's own regularisation, around its value. */
+/* Adds a grid for the learner's own regularisation, around its value. */
 static void default_grid(struct search *self, int index)
 {
     static const double factors[] = {0.01, 0.1, 1, 10, 100};
@@ -152,8 +160,8 @@ static enum clv_status take_grids(struct search *self, struct clv_error *err)
     int *index = self->index;
     memcpy(self->grids, self->options->grids, sizeof self->grids);
     self->n_grids = self->options->n_grids;
-    if (!self->n_grids && regularisation < 0)
-        return fail(err, CLV_ERR_USAGE, "--cv: learner \"%s\" has no regularisation to choose", learner->name);
+    FAIL_IF(!self->n_grids && regularisation < 0, CLV_ERR_USAGE, "--cv: learner \"%s\" has no regularisation to choose",
+            learner->name);
     if (!self->n_grids)
         default_grid(self, regularisation);
     for (size_t g = 0; g < self->n_grids; g++) {
@@ -161,8 +169,8 @@ static enum clv_status take_grids(struct search *self, struct clv_error *err)
         index[g] = grid_parameter(grid, learner);
         FAIL_IF(index[g] < 0, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no regularisation", learner->name);
         for (size_t h = 0; h < g; h++)
-            if (index[h] == index[g])
-                return fail(err, CLV_ERR_USAGE, "--cv-grid: %s has two grids", learner->parameters[index[g]].name);
+            FAIL_IF(index[h] == index[g], CLV_ERR_USAGE, "--cv-grid: %s has two grids",
+                    learner->parameters[index[g]].name);
     }
     return CLV_OK;
 }
@@ -187,7 +195,8 @@ static void report_losses(const struct search *self, const double *losses, const
     }
 }
 
-/* All values of the first grid, for the others' as they are in training; keeps the best combination so far. */
+/* Tries all values of the first grid with the values of the others in self->training, and keeps the best combination so
+ * far. */
 static enum clv_status try_row(struct choice *best, struct search *self, struct clv_error *err)
 {
     double losses[CLV_MAX_CANDIDATES], standard_errors[CLV_MAX_CANDIDATES], chosen = 0;
@@ -232,7 +241,6 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
     const struct clv_parameter *parameters = self->options->learner->parameters;
     const struct clv_progress *progress = self->options->progress;
     size_t place[CLV_MAX_GRIDS] = {0};
-    enum clv_status status = CLV_OK;
     struct text line;
     report_message(progress, CLV_SUMMARY, "%d-fold cross-validation", self->options->cv);
     text_init(&line, 1 << 10);
@@ -244,11 +252,10 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
     do {
         for (size_t g = 1; g < self->n_grids; g++)
             self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
-        status = try_row(best, self, err);
-    } while (status == CLV_OK && next_combination(place, self));
-    MUST_IF(status == CLV_ERR_INTERRUPTED, fail_unfinished(self, err));
-    if (status != CLV_OK)
-        return status;
+        enum clv_status status = try_row(best, self, err);
+        if (status)
+            return status == CLV_ERR_INTERRUPTED ? fail_unfinished(self, err) : status;
+    } while (next_combination(place, self));
     text_init(&line, 1 << 10);
     text_put(&line, "chosen    ");
     for (size_t g = 0; g < self->n_grids; g++)
@@ -261,46 +268,45 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                                      const struct train_data *data, const struct train_weak *weak, bool is_first,
                                      struct clv_error *err)
 {
+    struct clv_training as_kept = *training;
+    OWNED(search_release)
     struct search self = {.options = options,
                           .training = train_weak_held_out(training, weak),
                           .unit = train_loss_unit(data, training->dataset)};
     struct choice best = {.loss = INFINITY};
-    struct clv_training as_kept = *training;
     bool found = false;
-    if ((size_t)options->cv > training->n_examples)
-        return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", options->cv, training->n_examples);
-    enum clv_status status = take_grids(&self, err);
-    for (size_t g = 0; g < self.n_grids && status == CLV_OK && !is_first; g++)
-        status = train_checkpoints_parameter(&training->parameters[self.index[g]], &found,
-                                             options->learner->parameters[self.index[g]].name, options, err);
-    if (status != CLV_OK || found)
-        return status;
+    FAIL_IF((size_t)options->cv > training->n_examples, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words",
+            options->cv, training->n_examples);
+    MUST(take_grids(&self, err));
+    for (size_t g = 0; g < self.n_grids && !is_first; g++)
+        MUST(train_checkpoints_parameter(&training->parameters[self.index[g]], &found,
+                                         options->learner->parameters[self.index[g]].name, options, err));
+    if (found)
+        return CLV_OK;
     self.n_losses = training->n_examples;
     for (size_t g = 0; g < self.n_grids; g++)
         self.n_losses *= self.grids[g].n;
     self.losses = losses_unknown(self.n_losses);
+    NEED(self.losses);
     self.row = (struct validation){.parameter = self.index[0],
                                    .candidates = self.grids[0].values,
                                    .n_candidates = self.grids[0].n,
                                    .loss = self.losses};
-    status = self.losses ? folds_init(&self.row.folds, options->learner, &self.training, options->cv, err)
-                         : fail_memory(err);
+    MUST(folds_init(&self.row.folds, options->learner, &self.training, options->cv, err));
     as_kept.checkpoints = is_first ? NULL : training->checkpoints; /* the first of two stages is learned again */
-    if (status == CLV_OK && as_kept.checkpoints)
+    if (as_kept.checkpoints)
         checkpoints_open(&self.checkpoints, options->learner, &as_kept, options->cv);
     self.checkpoints.training = &as_kept;
     self.checkpoints.format = CHECKPOINT_OF_FOLDS;
-    TRY(read_losses(&self, err));
-    TRY(choose(&best, &self, err));
-    for (size_t g = 0; g < self.n_grids && status == CLV_OK; g++)
+    MUST(read_losses(&self, err));
+    MUST(choose(&best, &self, err));
+    for (size_t g = 0; g < self.n_grids; g++)
         training->parameters[self.index[g]] = best.value[g];
-    folds_release(&self.row.folds);
-    array_free(self.losses);
-    return status;
+    return CLV_OK;
 }
 
-/* The marginals of a first stage, of the images that it has not seen, are features of what is learned then, and say for
- * --label-costs what an image has. */
+/* Marginals that a first stage predicts for images held out from it are features of the second stage. With
+ * --label-costs they also say which labels an image has. */
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)
@@ -309,22 +315,22 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
                                          .label_weights = options->label_weights < 0};
     if (options->stages < 2)
         return CLV_OK;
-    MUST(wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK);
+    if (wanted.presence)
+        MUST(stages_check_costs(training, "--label-costs", err));
     MUST(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
-    enum clv_status status = CLV_OK;
     const struct clv_stage *first = learned->first;
     training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
     if (options->label_weights < 0) {
         data->label_weights = learned->label_weights;
-        status = dataset_weigh_labels(data->dataset, learned->label_weights, err);
+        MUST(dataset_weigh_labels(data->dataset, learned->label_weights, err));
     }
-    if (status == CLV_OK && validation)
-        status = stages_extend(validation, first, &training->shape, training->n_threads, err);
+    if (validation)
+        MUST(stages_extend(validation, first, &training->shape, training->n_threads, err));
     report_message(options->progress, CLV_SUMMARY,
                    "stage 1   %d folds, %d features of context, %d of edges, temperature %.3g", STAGE_FOLDS,
                    training->shape.n_features - first->shape.n_features,
                    training->shape.n_edge_features - first->shape.n_edge_features, first->temperature);
     if (options->label_weights < 0)
         report_message(options->progress, CLV_SUMMARY, "          label weights %g", learned->label_weights);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,6 @@
+/* Loads the data of a training: opens a feature file, or reads images and masks, adds to the recipe what the set as a
+ * whole decides (bands, maps, number of superpixels), learns the codebooks and extracts features. The number of
+ * superpixels is raised where superpixels cannot follow the masks (train_scale_choose). Start at train_data_load. */
 #include "train/train.h"
 
 #include <errno.h>
@@ -35,7 +38,7 @@ void train_data_release(struct train_data *data)
     *data = (struct train_data){0};
 }
 
-/* What needs all features in memory, so that they cannot be read when they are wanted; NULL: nothing does. */
+/* Names the option or learner that needs all features in memory, so that they cannot be read on demand; NULL: none. */
 static const char *needs_memory(const struct clv_train_options *options)
 {
     return options->stages > 1                          ? "--stages 2"
@@ -55,15 +58,15 @@ static struct path_list train_files(const struct clv_train_options *options)
     return (struct path_list){.paths = (char **)(uintptr_t)options->files, .n = options->n_files};
 }
 
-/* A file that is too large for the address space (ulimit -v) is read instead, where that goes. */
+/* Maps the feature files. Where they are too large for the address space (ulimit -v), features are read on demand, if
+ * the training can do with that. */
 static enum clv_status open_dataset(struct train_data *data, const struct clv_train_options *options,
                                     struct clv_error *err)
 {
     const struct path_list files = train_files(options);
     double memory = options->feature_memory;
-    enum clv_status status = CLV_OK;
     if (!(memory > 0)) {
-        status = features_open_list(&data->dataset, &data->recipe, &files, 0, err);
+        enum clv_status status = features_open_list(&data->dataset, &data->recipe, &files, 0, err);
         if (status != CLV_ERR_OS || err->os_errno != ENOMEM || needs_memory(options))
             return status;
         memory = memory_available() / 4;
@@ -81,10 +84,10 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
 {
     FAIL_IF(options->recipe_given, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
             options->recipe_given, options->data);
-    if (options->mirror)
-        return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
-    if (options->maps.n)
-        return fail(err, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already", options->data);
+    FAIL_IF(options->mirror, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already",
+            options->data);
+    FAIL_IF(options->maps.n, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already",
+            options->data);
     const char *option = options->recipe.window      ? "sequence"
                          : options->split            ? "split"
                          : options->only             ? "only"
@@ -106,7 +109,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
                   : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
-/* The images whose masks regions are measured by. */
+/* The images whose masks tell how well superpixels follow them. */
 struct measuring {
     const struct clv_recipe *recipe;
     const struct clv_set *set;
@@ -120,17 +123,17 @@ static enum clv_status measure_regions(void *context, size_t index, int thread, 
     (void)thread;
     struct measuring *self = context;
     const struct clv_item *item = self->items[index];
-    int32_t n_labels = self->set->labels.n_labels;
-    struct clv_image image = {0};
-    struct clv_mask mask = {0};
-    struct clv_example example = {0};
-    enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
-    TRY(item_mask_read(&mask, item, &self->set->labels, &(struct mask_wanted){image.width, image.height, self->limits},
-                       err));
-    TRY(clv_example_extract(&example, &image, self->recipe, err));
-    TRY(clv_example_set_truth(&example, &mask, n_labels, err));
+    const struct clv_labels *labels = &self->set->labels;
+    int32_t n_labels = labels->n_labels;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
+    MUST(clv_image_read(&image, item->image, self->limits, err));
+    MUST(item_mask_read(&mask, item, labels, &(struct mask_wanted){image.width, image.height, self->limits}, err));
+    MUST(clv_example_extract(&example, &image, self->recipe, err));
+    MUST(clv_example_set_truth(&example, &mask, n_labels, err));
     double all = 0, right = 0;
-    for (int32_t i = 0; status == CLV_OK && i < example.problem.n_nodes; i++) {
+    for (int32_t i = 0; i < example.problem.n_nodes; i++) {
         double most = 0;
         for (int32_t b = 0; b < n_labels; b++) {
             double theta = (double)example.theta[(size_t)i * (size_t)n_labels + (size_t)b];
@@ -139,15 +142,12 @@ static enum clv_status measure_regions(void *context, size_t index, int thread, 
         }
         right += most;
     }
-    self->error[index] = all - right; /* all is 1, or 0 of an image that is void throughout */
-    clv_example_release(&example);
-    clv_mask_release(&mask);
-    clv_image_release(&image);
-    return status;
+    self->error[index] = all - right; /* all is 1, or 0 for an image that is void throughout */
+    return CLV_OK;
 }
 
-/* The mean over up to 12 of the images with masks, evenly spread, of the balanced error if each region had the label of
- * most of its pixels: what no weights can undo. */
+/* Computes, over up to 12 evenly spread images with masks, the mean balanced error that would remain if each superpixel
+ * had the label of most of its pixels. No weights can make it smaller. */
 static enum clv_status regions_error(double *error, const struct clv_recipe *recipe, const struct clv_set *set,
                                      const struct clv_image_limits *limits, int n_threads, struct clv_error *err)
 {
@@ -160,11 +160,11 @@ static enum clv_status regions_error(double *error, const struct clv_recipe *rec
         if (set->items[i].mask && (n_masks <= MAX_SCALE_IMAGES || at++ * MAX_SCALE_IMAGES / n_masks == n) &&
             n < MAX_SCALE_IMAGES)
             self.items[n++] = &set->items[i];
-    enum clv_status status = parallel_for(n, n_threads, measure_regions, &self, err);
+    MUST(parallel_for(n, n_threads, measure_regions, &self, err));
     *error = 0;
     for (size_t k = 0; k < n; k++)
         *error += self.error[k] / (double)n;
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_set *set,
@@ -176,9 +176,9 @@ enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_s
     if (options->recipe_given || recipe->nodes != usual.nodes || recipe->working_pixels != usual.working_pixels ||
         recipe->slic.n_superpixels != usual.slic.n_superpixels)
         return CLV_OK;
-    enum clv_status status = regions_error(&error, recipe, set, &options->limits, options->n_threads, err);
-    if (status != CLV_OK || error <= MAX_LOST)
-        return status;
+    MUST(regions_error(&error, recipe, set, &options->limits, options->n_threads, err));
+    if (error <= MAX_LOST)
+        return CLV_OK;
     report_message(options->progress, CLV_NOTE,
                    "%d regions cannot follow the masks (%.1f %% lost whatever is learned): %d regions and %d working "
                    "pixels are taken; --superpixels and --working-pixels choose others",
@@ -188,7 +188,7 @@ enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_s
     return CLV_OK;
 }
 
-/* --sequence: slices in their order, some of which may have no mask. */
+/* Sorts the slices of --sequence, some of which may have no mask. */
 static enum clv_status order_slices(struct clv_set *set, const struct clv_train_options *options, struct clv_error *err)
 {
     struct sequence_gaps gaps;
@@ -200,100 +200,116 @@ static enum clv_status order_slices(struct clv_set *set, const struct clv_train_
     return CLV_OK;
 }
 
-/* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
+/* Gives the recipe its value before learning: the recipe of the start, which loses it, or the settings of the options.
+ * Sets the limits that follow from it. */
+static void begin_recipe(struct clv_recipe *recipe, struct clv_train_options *options, struct clv_model *start)
+{
+    *recipe = options->init ? TAKE(start->recipe) : options->recipe; /* before it is learned, it owns nothing */
+    recipe_take_range(recipe, &options->limits);
+    recipe_limits(&options->limits, recipe);
+}
+
+/* Adds to the recipe what depends on the whole set, before features are extracted: bands, network maps, and the number
+ * of superpixels. */
+static enum clv_status suit_recipe(struct train_data *data, struct supervision *supervision,
+                                   struct clv_train_options *options, struct clv_error *err)
+{
+    struct clv_set *set = &supervision->set;
+    struct clv_recipe *recipe = &data->recipe;
+    bool has_windows = options->recipe.window;
+    if (options->maps.n)
+        MUST(map_options_add(set, &options->maps, err));
+    if (!options->init && training_set_is_deep(set, &options->limits))
+        MUST(band_images_learn(recipe, set, !has_windows, &options->limits, options->progress, err));
+    if (options->init && recipe->bands.n_bands && !has_windows)
+        MUST(band_images_give(set, recipe, err));
+    recipe_limits(&options->limits, recipe);
+    if (options->init)
+        MUST(map_options_check(&options->maps, recipe, set->map_names, set->n_maps, options->init, err));
+    FAIL_IF(options->mirror && (set->n_maps || supervision->n_boxed + supervision->n_unlabelled), CLV_ERR_USAGE,
+            "--mirror: goes with images that all have masks, and without maps");
+    if (options->init)
+        return CLV_OK;
+    if (map_options_matter(&options->maps, recipe, set))
+        MUST(map_options_learn(recipe, &options->maps, !options->no_maps, set, options->n_threads, &options->limits,
+                               options->progress, err));
+    MUST(train_scale_choose(recipe, set, options, err));
+    data->is_fine = recipe->slic.n_superpixels != options->recipe.slic.n_superpixels;
+    return CLV_OK;
+}
+
+/* Learns codebooks, unless the start has them, and extracts the features of all images. Codebooks come from all images,
+ * because words need no labels. */
+static enum clv_status extract_features(struct train_data *data, const struct supervision *supervision,
+                                        const struct clv_train_options *options, struct clv_error *err)
+{
+    const struct clv_set *set = &supervision->set;
+    struct extract_options how = {.recipe = &data->recipe,
+                                  .n_threads = 1,
+                                  .limits = &options->limits,
+                                  .progress = options->progress,
+                                  .boxes = supervision->n_boxed ? supervision->boxes : NULL,
+                                  .estimate = box_figure};
+    MUST(dataset_check_memory(set, &data->recipe, &options->limits, err));
+    MUST(memory_choose_threads(&how.n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
+    MUST(digest_set(data->digest, set, supervision->boxes, err));
+    OWNED_ARRAY const char **images = training_set_images(set);
+    NEED(images);
+    if (!options->init)
+        MUST(clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, how.n_threads, &options->limits,
+                              options->progress, err));
+    MUST(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
+    return options->mirror ? train_mirror_extract(data, set, options, how.n_threads, err) : CLV_OK;
+}
+
+/* Loads data from images and masks, all of which are checked before long work starts. */
 static enum clv_status extract_images(struct train_data *data, const struct clv_train_options *options,
                                       struct clv_model *start, struct clv_error *err)
 {
-    struct supervision supervision = {0};
+    OWNED(supervision_release) struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
     struct clv_train_options own = *options;
-    const char **images = NULL;
     if (options->init)
         own.recipe.window = start->recipe.window;
-    if (options->init && options->recipe.window && !own.recipe.window)
-        return fail(err, CLV_ERR_USAGE, "--sequence: %s was not learned of sequences", options->init);
+    FAIL_IF(options->init && options->recipe.window && !own.recipe.window, CLV_ERR_USAGE,
+            "--sequence: %s was not learned of sequences", options->init);
     bool has_windows = own.recipe.window;
-    if (has_windows &&
-        (options->boxes || options->weak_split || options->unlabelled_split || options->mirror || options->maps.n))
-        return fail(err, CLV_ERR_USAGE,
-                    "--sequence: goes with masks alone, without boxes, other splits, mirror images and maps");
+    FAIL_IF(has_windows && (options->boxes || options->weak_split || options->unlabelled_split || options->mirror ||
+                            options->maps.n),
+            CLV_ERR_USAGE, "--sequence: goes with masks alone, without boxes, other splits, mirror images and maps");
     MUST(supervision_read(&supervision, &own, err));
-    data->recipe = options->init ? start->recipe : options->recipe; /* before it is learned, it owns nothing */
-    if (options->init)
-        start->recipe = (struct clv_recipe){0};
-    recipe_take_range(&data->recipe, &own.limits);
-    recipe_limits(&own.limits, &data->recipe);
-    options = &own;
-    enum clv_status status = check_set(&supervision, &data->recipe, options, err);
-    TRY_IF(has_windows, order_slices(set, options, err));
-    TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
-           fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
-                supervision.n_masks));
-    TRY_IF(options->maps.n, map_options_add(set, &options->maps, err));
-    bool is_deep = status == CLV_OK && !options->init && training_set_is_deep(set, &options->limits);
-    TRY_IF(is_deep, band_images_learn(&data->recipe, set, !has_windows, &options->limits, options->progress, err));
-    TRY_IF(options->init && data->recipe.bands.n_bands && !has_windows, band_images_give(set, &data->recipe, err));
-    recipe_limits(&own.limits, &data->recipe);
-    if (status == CLV_OK && options->init)
-        status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
-    if (status == CLV_OK && options->mirror && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))
-        status = fail(err, CLV_ERR_USAGE, "--mirror: goes with images that all have masks, and without maps");
-    if (status == CLV_OK && !options->init && map_options_matter(&options->maps, &data->recipe, set))
-        status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
-                                   &options->limits, options->progress, err);
-    TRY_IF(!options->init, train_scale_choose(&data->recipe, set, options, err));
-    data->is_fine = !options->init && data->recipe.slic.n_superpixels != options->recipe.slic.n_superpixels;
-    TRY(dataset_check_memory(set, &data->recipe, &options->limits, err));
-    int n_threads = 1;
-    TRY(memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
-    if (status != CLV_OK)
-        goto done;
-    struct item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
-    status = digest_set(data->digest, set, supervision.boxes, err);
-    if (status != CLV_OK)
-        goto done;
-    images = training_set_images(set);
-    if (!images) {
-        status = fail_memory(err);
-        goto done;
-    }
-    data->has_recipe = true;
-    if (!options->init)
-        status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
-                                  options->progress, err);
-    const struct extract_options how = {&data->recipe,     n_threads, &options->limits,
-                                        options->progress, boxes,     box_figure};
-    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
-    TRY_IF(options->mirror, train_mirror_extract(data, set, options, n_threads, err));
-    data->labels = set->labels;
-    set->labels = (struct clv_labels){0};
+    begin_recipe(&data->recipe, &own, start);
+    MUST(check_set(&supervision, &data->recipe, &own, err));
+    if (has_windows)
+        MUST(order_slices(set, &own, err));
+    FAIL_IF(own.cv && (size_t)own.cv > supervision.n_masks, CLV_ERR_USAGE,
+            "--cv: %d folds need as many images with masks, there are %zu", own.cv, supervision.n_masks);
+    MUST(suit_recipe(data, &supervision, &own, err));
+    MUST(extract_features(data, &supervision, &own, err));
     bool has_objects = false;
     for (size_t i = 0; i < set->n_items && !has_windows; i++)
         has_objects |= set->items[i].instances != NULL;
-    if (status == CLV_OK && (data->recipe.n_maps || options->stages > 1 || options->pixel_net || has_objects)) {
-        data->set = *set;
-        *set = (struct clv_set){0};
-    }
-    data->n_masks = has_windows && status == CLV_OK ? clv_dataset_size(data->dataset) : supervision.n_masks;
+    data->has_recipe = true;
+    data->n_masks = has_windows ? clv_dataset_size(data->dataset) : supervision.n_masks;
     data->n_boxed = supervision.n_boxed;
     data->n_unlabelled = supervision.n_unlabelled;
-done:
-    array_free(images);
-    supervision_release(&supervision);
-    return status;
+    data->labels = TAKE(set->labels);
+    if (data->recipe.n_maps || own.stages > 1 || own.pixel_net || has_objects)
+        data->set = TAKE(*set);
+    return CLV_OK;
 }
 
 enum clv_status train_data_load(struct train_data *data, const struct clv_train_options *options,
                                 struct clv_model *start, struct clv_error *err)
 {
-    struct train_data loaded = {0};
-    enum clv_status status = options->n_images               ? train_data_in_memory(&loaded, options, err)
-                             : is_tensor_file(options->data) ? open_features(&loaded, options, err)
-                                                             : extract_images(&loaded, options, start, err);
-    TRY_IF(!clv_dataset_size(loaded.dataset), fail(err, CLV_ERR_DATA, "%s: no images in it", options->data));
-    TRY(train_loss_weigh(&loaded, options, err));
-    DELIVER(data, loaded, train_data_release(&loaded));
-    return status;
+    OWNED(train_data_release) struct train_data loaded = {0};
+    MUST(options->n_images               ? train_data_in_memory(&loaded, options, err)
+         : is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                         : extract_images(&loaded, options, start, err));
+    FAIL_IF(!clv_dataset_size(loaded.dataset), CLV_ERR_DATA, "%s: no images in it", options->data);
+    MUST(train_loss_weigh(&loaded, options, err));
+    *data = TAKE(loaded);
+    return CLV_OK;
 }
 
 enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
@@ -301,7 +317,7 @@ enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct 
 {
     *n = 0;
     *examples = array_alloc(data->n_masks, sizeof **examples);
-    MUST_IF(!*examples, fail_memory(err));
+    NEED(*examples);
     for (size_t i = 0; i < data->n_masks; i++)
         if (clv_dataset_problem(data->dataset, i).theta)
             (*examples)[(*n)++] = (int32_t)i;

@@ -1,3 +1,5 @@
+/* Lists the images of a training that have no full ground truth, to be pseudo-labelled: images without masks, and those
+ * whose masks are strokes (train_weak_list). Also adds mirror images (--mirror). */
 #include "train/train.h"
 
 #include <math.h>
@@ -10,7 +12,6 @@
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
 
-#define NAMES_MAX_SIZE ((size_t)1 << 28) /* bytes of a list of names */
 /* Whether a mask leaves most nodes unknown: strokes of a pen, not an outline with a void seam. */
 static bool is_scribble(const struct clv_problem *problem)
 {
@@ -51,7 +52,8 @@ void train_weak_release(struct train_weak *self)
     *self = (struct train_weak){0};
 }
 
-/* Pseudo-labels need the oracle; and learners to whom nodes of unknown label are hidden ones need none. */
+/* Whether images with strokes get pseudo-labels: these need the MAP solver, and learners that treat unlabelled nodes as
+ * hidden do not need them. */
 static bool pseudo_labels_scribbles(const struct clv_learner *learner, const struct clv_shape *shape)
 {
     return !learner->takes_hidden && (shape->n_labels == 2 || shape->pairwise == CLV_PAIRWISE_NONE);
@@ -69,13 +71,12 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
                                 const struct clv_progress *progress, struct clv_error *err)
 {
     size_t n = clv_dataset_size(data->dataset) - data->n_mirrored;
-    *self = (struct train_weak){.examples = array_alloc(n, sizeof *self->examples),
-                                .given = array_alloc(n, sizeof *self->given)};
-    if (!self->examples || !self->given) {
-        train_weak_release(self);
-        return fail_memory(err);
-    }
-    size_t at = 0, n_said = 0;
+    OWNED(train_weak_release)
+    struct train_weak result = {.examples = array_alloc(n, sizeof *result.examples),
+                                .given = array_alloc(n, sizeof *result.given)};
+    *self = (struct train_weak){0};
+    NEED(result.examples && result.given);
+    size_t n_said = 0;
     bool is_pseudo = pseudo_labels_scribbles(learner, shape);
     for (size_t k = 0; k < n; k++) {
         size_t i = (data->n_masks + k) % n; /* images with masks come last */
@@ -83,16 +84,16 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         bool has_mask = i < data->n_masks;
         if (has_mask && (!is_pseudo || !is_scribble(&problem)))
             continue;
-        self->examples[at] = (int32_t)i;
-        self->given[at++] = problem.label;
-        self->n_scribbles += has_mask;
+        result.examples[result.n] = (int32_t)i;
+        result.given[result.n++] = problem.label;
+        result.n_scribbles += has_mask;
         n_said += has_mask && !(data->recipe.window && slices_are_whole(&problem));
     }
-    self->n = at;
     if (n_said)
         report_message(progress, CLV_NOTE,
                        "masks that mark less than half of their image: %zu; the rest is guessed from what they mark",
                        n_said);
+    *self = TAKE(result);
     return CLV_OK;
 }
 
@@ -103,9 +104,9 @@ enum clv_status train_mirror_extract(struct train_data *data, const struct clv_s
 {
     const struct extract_options how = {
         .recipe = &data->recipe, .n_threads = n_threads, .limits = &options->limits, .progress = options->progress};
-    enum clv_status status = dataset_add_mirrored(data->dataset, set, &how, err);
+    MUST(dataset_add_mirrored(data->dataset, set, &how, err));
     data->n_mirrored = clv_dataset_size(data->dataset) - set->n_items;
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status train_mirror_use(int32_t **examples, struct clv_training *training, const struct train_data *data,
@@ -113,7 +114,7 @@ enum clv_status train_mirror_use(int32_t **examples, struct clv_training *traini
 {
     size_t n = training->n_examples, n_own = clv_dataset_size(data->dataset) - data->n_mirrored;
     int32_t *grown = array_realloc(*examples, 2 * n, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
+    NEED(grown);
     for (size_t i = 0; i < n; i++)
         grown[n + i] = (int32_t)n_own + grown[i];
     *examples = grown;

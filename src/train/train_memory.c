@@ -1,4 +1,5 @@
-/* Images and masks in memory as training data. */
+/* Makes training data of images and masks in memory: checks the values of the masks, learns the recipe and extracts the
+ * features. Start at train_data_in_memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,35 +20,42 @@ struct extraction {
     size_t n_done;
 };
 
+static void extraction_release(struct extraction *self)
+{
+    for (size_t i = 0; self->examples && i < self->options->n_images; i++)
+        clv_example_release(&self->examples[i]);
+    array_free(self->examples);
+}
+
 static const char *name_of(char name[32], const char *what, size_t index)
 {
     snprintf(name, 32, "%s %zu", what, index);
     return name;
 }
 
-/* Masks of figure and ground as their files are read, made[n_images], if *are_figures; else values are labels. */
-static enum clv_status read_as_figures(struct clv_mask *made, bool *are_figures,
+/* Fills result[n_images] with masks of background and foreground, as their files would be read, and sets *are_figures;
+ * leaves it false where values are labels. */
+static enum clv_status read_as_figures(struct clv_mask *result, bool *are_figures,
                                        const struct clv_train_options *options, struct clv_error *err)
 {
     size_t n = options->n_images;
-    char(*names)[32] = array_alloc(n, sizeof *names);
-    const char **listed = array_alloc(n, sizeof *listed);
-    enum clv_status status = names && listed ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    OWNED_ARRAY char(*names)[32] = array_alloc(n, sizeof *names);
+    OWNED_ARRAY const char **listed = array_alloc(n, sizeof *listed);
+    NEED(names && listed);
+    for (size_t i = 0; i < n; i++)
         listed[i] = name_of(names[i], "mask", i);
-    TRY(clv_masks_from_values(made, are_figures, options->masks, listed, n, NULL, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    MUST(clv_masks_from_values(result, are_figures, options->masks, listed, n, NULL, err));
+    for (size_t i = 0; i < n; i++) {
         size_t first = 0;
-        while (made[i].note && first < i && made[first].note != made[i].note)
+        while (result[i].note && first < i && result[first].note != result[i].note)
             first++;
-        if (made[i].note && first == i)
-            report_message(options->progress, CLV_NOTE, "%s, first in mask %zu", made[i].note, i);
+        if (result[i].note && first == i)
+            report_message(options->progress, CLV_NOTE, "%s, first in mask %zu", result[i].note, i);
     }
-    arrays_free(names, listed);
-    return status;
+    return CLV_OK;
 }
 
-/* The labels of masks whose values nobody named: as many as there are values. */
+/* Checks that the masks have at least two labels, and copies the labels that were given, or numbers those found. */
 static enum clv_status check_values(struct clv_labels *labels, const struct clv_mask *masks,
                                     const struct clv_train_options *options, struct clv_error *err)
 {
@@ -72,6 +80,13 @@ static enum clv_status check_values(struct clv_labels *labels, const struct clv_
     return training_set_number_labels(labels, highest + 1, err);
 }
 
+static enum clv_status extract_labelled(struct clv_example *example, const struct extraction *self, size_t index,
+                                        struct clv_error *err)
+{
+    MUST(clv_example_extract(example, &self->options->images[index], self->recipe, err));
+    return clv_example_set_truth(example, &self->masks[index], self->n_labels, err);
+}
+
 static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -85,58 +100,56 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
     FAIL_IF(mask->width != image->width || mask->height != image->height, CLV_ERR_USAGE,
             "%s: its mask has %dx%d pixels, it has %dx%d", name, mask->width, mask->height, image->width,
             image->height);
-    enum clv_status status = clv_example_extract(&self->examples[index], image, self->recipe, err);
-    TRY(clv_example_set_truth(&self->examples[index], mask, self->n_labels, err));
+    enum clv_status status = extract_labelled(&self->examples[index], self, index, err);
     parallel_progress(options->progress, "extracting features", &self->n_done, options->n_images, name);
-    return status == CLV_OK ? status : fail_within(err, status, name);
+    return status ? fail_within(err, status, name) : CLV_OK;
 }
 
 static enum clv_status make_dataset(struct train_data *data, const struct clv_train_options *options,
                                     const struct clv_mask *masks, struct clv_error *err)
 {
     size_t n = options->n_images;
+    OWNED(extraction_release)
     struct extraction self = {
         .options = options, .recipe = &data->recipe, .masks = masks, .n_labels = data->labels.n_labels};
     self.examples = array_zalloc(n, sizeof *self.examples);
-    enum clv_status status = self.examples ? clv_dataset_new(&data->dataset, self.n_labels, err) : fail_memory(err);
-    TRY(clv_labels_copy(&data->dataset->labels, &data->labels, err));
-    if (status == CLV_OK && data->recipe.nodes == CLV_NODES_PATCHES)
+    NEED(self.examples);
+    MUST(clv_dataset_new(&data->dataset, self.n_labels, err));
+    MUST(clv_labels_copy(&data->dataset->labels, &data->labels, err));
+    if (data->recipe.nodes == CLV_NODES_PATCHES)
         data->dataset->pairwise = CLV_PAIRWISE_FULL;
-    TRY(parallel_for(n, options->n_threads, extract, &self, err));
-    for (size_t i = 0; i < n && self.examples; i++) {
+    MUST(parallel_for(n, options->n_threads, extract, &self, err));
+    for (size_t i = 0; i < n; i++) {
         char name[32];
-        TRY(dataset_take(data->dataset, &self.examples[i], name_of(name, "image", i), err));
+        MUST(dataset_take(data->dataset, &self.examples[i], name_of(name, "image", i), err));
         clv_example_release(&self.examples[i]);
     }
-    array_free(self.examples);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err)
 {
     size_t n = options->n_images;
-    struct clv_mask *made = array_zalloc(n, sizeof *made);
     bool are_figures = false;
-    enum clv_status status = made ? CLV_OK : fail_memory(err);
-    TRY_IF(!options->labels, read_as_figures(made, &are_figures, options, err));
-    if (status == CLV_OK) {
-        const struct clv_mask *masks = are_figures ? made : options->masks;
-        data->recipe = options->recipe;
-        data->has_recipe = true;
-        recipe_take_range(&data->recipe, &options->limits);
-        status = check_values(&data->labels, masks, options, err);
-        TRY(recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads, options->progress,
-                                err));
-        TRY(make_dataset(data, options, masks, err));
-    }
-    for (size_t i = 0; i < n && status == CLV_OK && !are_figures; i++) {
-        made[i] = options->masks[i];
-        made[i].labels = array_copy(made[i].labels, (size_t)made[i].width * (size_t)made[i].height, 1);
-        if (!made[i].labels)
-            status = fail_memory(err);
-    }
     data->n_masks = n;
-    data->masks = made;
-    return status;
+    data->masks = array_zalloc(n, sizeof *data->masks);
+    NEED(data->masks);
+    if (!options->labels)
+        MUST(read_as_figures(data->masks, &are_figures, options, err));
+    const struct clv_mask *masks = are_figures ? data->masks : options->masks;
+    data->recipe = options->recipe;
+    data->has_recipe = true;
+    recipe_take_range(&data->recipe, &options->limits);
+    MUST(check_values(&data->labels, masks, options, err));
+    MUST(recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads, options->progress,
+                             err));
+    MUST(make_dataset(data, options, masks, err));
+    for (size_t i = 0; i < n && !are_figures; i++) {
+        struct clv_mask *mask = &data->masks[i];
+        *mask = options->masks[i];
+        mask->labels = array_copy(mask->labels, (size_t)mask->width * (size_t)mask->height, 1);
+        NEED(mask->labels);
+    }
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* The options of a training, one row each. */
+/* The options of a training, one row each, with the functions that parse values of more than one word or number. Start
+ * at train_option_rows. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,10 +22,9 @@ enum clv_status option_take_engine(void *member, const struct clv_option *option
                                    struct clv_error *err)
 {
     int place = 0;
-    enum clv_status status = option_choice(&place, option->name, typed, engine_names, clv_has_bk() ? 2 : 1, err);
-    if (status == CLV_OK)
-        *(enum clv_engine *)member = place ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE;
-    return status;
+    MUST(option_choice(&place, option->name, typed, engine_names, clv_has_bk() ? 2 : 1, err));
+    *(enum clv_engine *)member = place ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE;
+    return CLV_OK;
 }
 
 static enum clv_status take_label_weights(void *member, const struct clv_option *option, const char *typed,
@@ -36,7 +36,7 @@ static enum clv_status take_label_weights(void *member, const struct clv_option 
     return CLV_OK;
 }
 
-/* Copies what stands before the "=" of what was typed; *rest is what stands behind it, or all where there is none. */
+/* Copies the part of `typed` before "=" to `name`. *rest is the part after it, or all of it without "=". */
 static enum clv_status take_name(char name[CLV_MAX_MAP_NAME + 1], const char **rest, const struct clv_option *option,
                                  const char *typed, struct clv_error *err)
 {
@@ -58,8 +58,8 @@ enum clv_status option_take_maps(void *member, const struct clv_option *option, 
     MUST(take_name(folder.name, &folder.folder, option, typed, err));
     FAIL_IF(!folder.name[0] || !*folder.folder, CLV_ERR_USAGE, "--maps: \"%.60s\" is not NAME=FOLDER", typed);
     for (size_t m = 0; m < self->n; m++)
-        if (strcmp(self->folders[m].name, folder.name) == 0)
-            return fail(err, CLV_ERR_USAGE, "--maps: \"%s\" is given twice", folder.name);
+        FAIL_IF(strcmp(self->folders[m].name, folder.name) == 0, CLV_ERR_USAGE, "--maps: \"%s\" is given twice",
+                folder.name);
     FAIL_IF(self->n == CLV_MAX_MAPS, CLV_ERR_USAGE, "--maps: more than %d", CLV_MAX_MAPS);
     self->folders[self->n++] = folder;
     return CLV_OK;
@@ -85,10 +85,9 @@ static enum clv_status take_scale(void *member, const struct clv_option *option,
                                   struct clv_error *err)
 {
     double scale;
-    enum clv_status status = option_number(&scale, option->name, typed, option->minimum, option->maximum, err);
-    if (status == CLV_OK)
-        *(float *)member = (float)scale;
-    return status;
+    MUST(option_number(&scale, option->name, typed, option->minimum, option->maximum, err));
+    *(float *)member = (float)scale;
+    return CLV_OK;
 }
 
 static enum clv_status take_bins(void *member, const struct clv_option *option, const char *typed,
@@ -97,11 +96,11 @@ static enum clv_status take_bins(void *member, const struct clv_option *option, 
     struct clv_recipe *recipe = member;
     char copy[64], *cursor = copy, *part;
     int32_t n = 0, bins[CLV_MAX_SCALES] = {0};
-    if ((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy)
-        return fail(err, CLV_ERR_USAGE, "--sift-bins: \"%s\" is too long", typed);
+    FAIL_IF((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy, CLV_ERR_USAGE,
+            "--sift-bins: \"%s\" is too long", typed);
     while ((part = strsep(&cursor, ","))) {
-        if (n == CLV_MAX_SCALES)
-            return fail(err, CLV_ERR_USAGE, "--sift-bins: \"%s\" has more than %d scales", typed, CLV_MAX_SCALES);
+        FAIL_IF(n == CLV_MAX_SCALES, CLV_ERR_USAGE, "--sift-bins: \"%s\" has more than %d scales", typed,
+                CLV_MAX_SCALES);
         MUST(option_int(&bins[n++], option->name, part, 1, CLV_MAX_BIN_PX, err));
     }
     recipe->n_scales = n;
@@ -123,8 +122,8 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
 {
     char copy[128], *cursor = copy, *part;
     int32_t chosen = 0;
-    if ((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy)
-        return fail(err, CLV_ERR_USAGE, "--blocks: \"%s\" is too long", typed);
+    FAIL_IF((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy, CLV_ERR_USAGE,
+            "--blocks: \"%s\" is too long", typed);
     while ((part = strsep(&cursor, ","))) {
         int place = 0;
         MUST(option_choice(&place, option->name, part, blocks, N_BLOCK_NAMES, err));

@@ -1,4 +1,6 @@
-/* What a training reports: its summary, and the model's record. */
+/* Writes how a model was trained into its training record, reports the summary of a training, computes digests of its
+ * data, and handles the checkpoint that it resumes from. Nothing in the record depends on times, threads or paths of
+ * outputs. Start at train_record. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +21,7 @@
 static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
                                     struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 20);
     text_put(&text, "pass objective dual train_loss");
     text_put(&text, result->validation_loss ? " validation_loss" : "");
@@ -33,9 +35,8 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
             text_put_json_number(&text, values[k]);
         }
     }
-    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, "curve", text.bytes, err);
-    text_release(&text);
-    return status;
+    NEED(!text.failed);
+    return clv_record_set(&model->record, "curve", text.bytes, err);
 }
 
 #define MOST_LOOKED_AT 64
@@ -79,14 +80,16 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
         {"learner", learner->name},
         {"scores", clv_scores_name(learner->scores)},
     };
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = entries[i][1] ? clv_record_set(&model->record, entries[i][0], entries[i][1], err) : CLV_OK;
-    for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (entries[i][1])
+            MUST(clv_record_set(&model->record, entries[i][0], entries[i][1], err));
+    for (int i = 0; learner->parameters[i].name; i++) {
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
         const char *const *names = clv_learner_choices(learner, i);
-        status = names ? clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err)
-                       : record_number(&model->record, key, training->parameters[i], err);
+        if (names)
+            MUST(clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err));
+        else
+            MUST(record_number(&model->record, key, training->parameters[i], err));
     }
     const struct {
         const char *key;
@@ -95,19 +98,22 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
     } counts[] = {{"images", training->n_examples, true},
                   {"boxed_images", data->n_boxed, false},
                   {"unlabelled_images", data->n_unlabelled, false}};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].n || counts[i].always)
-            status = record_number(&model->record, counts[i].key, (double)counts[i].n, err);
+            MUST(record_number(&model->record, counts[i].key, (double)counts[i].n, err));
     struct loss_unit unit = train_loss_unit(data, data->dataset);
-    TRY_IF(!isnan(outcome->train_loss), record_number(&model->record, unit.key, unit.scale * outcome->train_loss, err));
-    TRY(clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err));
-    TRY_IF(data->label_weights > 0, record_number(&model->record, "label_weights", data->label_weights, err));
-    TRY_IF(options->label_costs > 0, record_number(&model->record, "label_costs", options->label_costs, err));
-    TRY_IF(options->stages > 1, record_number(&model->record, "stages", options->stages, err));
-    for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
-        status = record_number(&model->record, result->notes[i].name, result->notes[i].value, err);
-    TRY(record_curve(model, result, err));
-    return status;
+    if (!isnan(outcome->train_loss))
+        MUST(record_number(&model->record, unit.key, unit.scale * outcome->train_loss, err));
+    MUST(clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err));
+    if (data->label_weights > 0)
+        MUST(record_number(&model->record, "label_weights", data->label_weights, err));
+    if (options->label_costs > 0)
+        MUST(record_number(&model->record, "label_costs", options->label_costs, err));
+    if (options->stages > 1)
+        MUST(record_number(&model->record, "stages", options->stages, err));
+    for (size_t i = 0; i < result->n_notes; i++)
+        MUST(record_number(&model->record, result->notes[i].name, result->notes[i].value, err));
+    return record_curve(model, result, err);
 }
 
 void report_text(const struct clv_progress *progress, struct text *line)
@@ -165,13 +171,12 @@ void train_report_learning(const struct clv_train_options *options, const struct
             options->cv || options->validate ? "" : "; expect more errors on new images; --cv 5 estimates how many");
 }
 
-/* Bytes of a file that may be larger than memory, multiples of 8: mapped, and read. */
 static uint64_t add_string(uint64_t hash, const char *string)
 {
     return hash_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
 }
 
-/* 0 for what is not there: whoever reads it says so. */
+/* Reads the size of a file; 0 if it does not exist, which is reported where it is read. */
 static enum clv_status size_of(uint64_t *size, const char *path, struct clv_error *err)
 {
     struct stat info = {0};
@@ -219,21 +224,18 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
 
 enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list *paths, struct clv_error *err)
 {
-    struct path_list files;
+    OWNED(path_list_release) struct path_list files = {0};
     if (paths->n == 1 && !features_is_sharded(paths->paths[0]))
         return digest_file(digest, paths->paths[0], err);
     uint64_t hash = HASH_START;
-    enum clv_status status = features_list_files(&files, paths, err);
-    for (size_t k = 0; k < files.n && status == CLV_OK; k++) {
+    MUST(features_list_files(&files, paths, err));
+    for (size_t k = 0; k < files.n; k++) {
         char own[DIGEST_SIZE];
-        status = digest_file(own, files.paths[k], err);
-        if (status == CLV_OK)
-            hash = add_string(hash, own);
+        MUST(digest_file(own, files.paths[k], err));
+        hash = add_string(hash, own);
     }
-    path_list_release(&files);
-    if (status == CLV_OK)
-        snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
-    return status;
+    snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return CLV_OK;
 }
 
 enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
@@ -257,23 +259,24 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
     return CLV_OK;
 }
 
+DROPS(checkpoint_drop, struct clv_tensors, clv_tensors_close)
+
 enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
                                             const struct clv_train_options *options, struct clv_error *err)
 {
-    struct clv_tensors *tensors;
+    OWNED(checkpoint_drop) struct clv_tensors *tensors = NULL;
     char key[80];
     *found = false;
     enum path_kind kind;
     if (!options->resume || !options->checkpoint)
         return CLV_OK;
-    enum clv_status status = path_look(&kind, options->checkpoint, err);
-    if (status != CLV_OK || kind == PATH_ABSENT)
-        return status;
+    MUST(path_look(&kind, options->checkpoint, err));
+    if (kind == PATH_ABSENT)
+        return CLV_OK;
     MUST(clv_tensors_open(&tensors, options->checkpoint, err));
     snprintf(key, sizeof key, "parameter.%s", name);
     const char *text = clv_tensors_metadata(tensors, key), *format = clv_tensors_metadata(tensors, "format");
     bool is_of_folds = format && strcmp(format, CHECKPOINT_OF_FOLDS) == 0;
     *found = !is_of_folds && text && parse_double(text, value);
-    clv_tensors_close(tensors);
     return *found || is_of_folds ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: has no %s", options->checkpoint, name);
 }

@@ -1,4 +1,5 @@
-/* clv_train_set: what `cleave train` does between its options and its file. */
+/* Trains a model from a dataset: everything that `cleave train` does between its options and the model file. Loads the
+ * data, chooses parameters, learns the weights, and makes the model of them. Start at clv_train_set, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "pixel_net/pixel_net.h"
 #include "train/train.h"
 
-/* All that one run has, stage by stage. */
+/* State of one run, in the order in which it is filled. */
 struct run {
     struct clv_train_options *options;
     struct train_checkpoints checkpoints;
@@ -71,7 +72,7 @@ static void suit_windows(struct clv_training *training, const struct clv_train_o
     }
 }
 
-/* What a network of pixels needs. */
+/* Refuses data that the pixel network (--pixel-net) cannot be trained on. */
 static enum clv_status check_pixel_net(const struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
@@ -90,7 +91,7 @@ static enum clv_status check_pixel_net(const struct run *self, struct clv_error 
     return CLV_OK;
 }
 
-/* Reads all that is learned from, and describes the training. */
+/* Reads all data that the training learns from, and describes the training. */
 static enum clv_status gather(struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
@@ -107,49 +108,55 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
     FAIL_IF(options->pixel_net && options->mirror, CLV_ERR_USAGE, "--pixel-net: goes without --mirror");
-    enum clv_status status = train_check_memory(options, err);
-    TRY_IF(may_be_idle, train_check_effect(options, training, err));
-    TRY_IF(options->init, train_init_read(&self->start, options, err));
-    TRY(train_validation_check(options, err));
-    TRY(train_data_load(&self->data, options, &self->start, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(train_check_memory(options, err));
+    if (may_be_idle)
+        MUST(train_check_effect(options, training, err));
+    if (options->init)
+        MUST(train_init_read(&self->start, options, err));
+    MUST(train_validation_check(options, err));
+    MUST(train_data_load(&self->data, options, &self->start, err));
     recipe_limits(&self->options->limits, &self->data.recipe);
     train_report_data(options, &self->data, seconds_now() - started);
     training->dataset = self->data.dataset;
     training->frames = self->data.frames;
-    status = train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err);
+    MUST(train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err));
     training->examples = self->examples;
     if (self->data.recipe.window)
         suit_windows(training, options);
-    TRY(train_shape_choose(&training->shape, options, self->data.dataset, err));
-    TRY_IF(options->pixel_net, check_pixel_net(self, err));
-    TRY_IF(options->init, train_init_use(training, &self->start, options, &self->data, err));
-    TRY(train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err));
+    MUST(train_shape_choose(&training->shape, options, self->data.dataset, err));
+    if (options->pixel_net)
+        MUST(check_pixel_net(self, err));
+    if (options->init)
+        MUST(train_init_use(training, &self->start, options, &self->data, err));
+    MUST(train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err));
     training->weak = self->weak.examples;
     training->given = self->weak.given;
     training->n_weak = self->weak.n;
-    TRY(training_check_labels(training, err));
-    TRY_IF(options->validate, train_validation_load(&self->validation, options, &self->data, err));
+    MUST(training_check_labels(training, err));
+    if (options->validate)
+        MUST(train_validation_load(&self->validation, options, &self->data, err));
     training->validation = self->validation;
-    TRY_IF(may_be_idle, train_check_effect(options, training, err));
-    TRY_IF(options->checkpoint, train_checkpoints_use(training, &self->checkpoints, options, &self->data, err));
-    return status;
+    if (may_be_idle)
+        MUST(train_check_effect(options, training, err));
+    if (options->checkpoint)
+        MUST(train_checkpoints_use(training, &self->checkpoints, options, &self->data, err));
+    return CLV_OK;
 }
 
-/* What is left to cross-validation, and the first of two stages. */
+/* Chooses parameters by cross-validation, if asked, and learns the first of two stages. */
 static enum clv_status choose(struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
     bool has_two = options->stages > 1;
-    enum clv_status status = CLV_OK;
     if (options->cv)
-        status = train_cross_validate(&self->training, options, &self->data, &self->weak, has_two, err);
-    TRY_IF(has_two, train_stages_learn(&self->stages, &self->training, options, &self->data, self->validation, err));
-    if (status == CLV_OK && options->cv && has_two)
-        status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
-    TRY_IF(options->mirror, train_mirror_use(&self->examples, &self->training, &self->data, err));
-    return status;
+        MUST(train_cross_validate(&self->training, options, &self->data, &self->weak, has_two, err));
+    if (has_two)
+        MUST(train_stages_learn(&self->stages, &self->training, options, &self->data, self->validation, err));
+    if (options->cv && has_two)
+        MUST(train_cross_validate(&self->training, options, &self->data, &self->weak, false, err));
+    if (options->mirror)
+        MUST(train_mirror_use(&self->examples, &self->training, &self->data, err));
+    return CLV_OK;
 }
 
 static enum clv_status learn(struct run *self, struct clv_error *err)
@@ -158,16 +165,15 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
     struct clv_training_result *result = &self->outcome.result;
     double started = seconds_now();
     self->outcome.train_loss = NAN;
-    enum clv_status status = clv_train(result, self->options->learner, training, err);
+    MUST(clv_train(result, self->options->learner, training, err));
     self->outcome.seconds = seconds_now() - started;
-    if (status == CLV_OK && training->n_examples)
-        status =
-            clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,
-                         &training->shape, result->w, &result->decoding, training->engine, training->n_threads, err);
-    return status;
+    if (!training->n_examples)
+        return CLV_OK;
+    return clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,
+                        &training->shape, result->w, &result->decoding, training->engine, training->n_threads, err);
 }
 
-/* What a learner keeps besides the weights. */
+/* Adds the variance of the weights to the model, for learners that have one. */
 static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
                               const struct clv_training_result *result, struct clv_error *err)
 {
@@ -179,49 +185,43 @@ static enum clv_status attach(struct clv_model *model, const struct clv_training
     return result->variance ? clv_model_attach(model, &variance, err) : CLV_OK;
 }
 
-/* The model from the outcome, which gives its weights away, and from the data, which gives recipe and labels. */
+/* Makes the model from the outcome, which gives its weights away, and from the data, which gives recipe and labels. */
 static enum clv_status make_model(struct clv_model *model, struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
     struct clv_training_result *result = &self->outcome.result;
     MUST(train_record(model, options, &self->data, &self->training, &self->outcome, err));
     MUST(attach(model, &self->training, result, err));
-    enum clv_status status = CLV_OK;
     train_report_learning(options, &self->data, &self->outcome);
     model->shape = self->training.shape;
-    model->w = result->w;
+    model->w = TAKE(result->w);
     model->decoding = result->decoding;
-    result->w = NULL;
-    model->recipe = self->data.recipe;
+    model->recipe = TAKE(self->data.recipe);
     model->has_recipe = self->data.has_recipe;
     recipe_limits(&self->options->limits, &model->recipe);
-    model->labels = self->data.labels;
-    model->first = self->stages.first;
-    self->stages.first = NULL;
-    self->data.recipe = (struct clv_recipe){0};
-    self->data.labels = (struct clv_labels){0};
-    status = train_record_unseen(model, &self->data, err);
-    if (status == CLV_OK && self->stages.presence)
-        status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
-    if (status == CLV_OK && !result->interrupted) {
-        const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
-        status = train_refining(model, options->learner, &training,
-                                &(struct refining_images){.set = &self->data.set,
-                                                          .images = options->n_images ? options->images : NULL,
-                                                          .masks = self->data.masks,
-                                                          .n = options->n_images,
-                                                          .limits = &options->limits},
-                                options->pixel_net, err);
-    }
-    if (status == CLV_OK && !result->interrupted && self->data.set.n_items)
-        status = learned_objects_train(model, &self->data.set, self->data.n_masks, options, err);
-    return status;
+    model->labels = TAKE(self->data.labels);
+    model->first = TAKE(self->stages.first);
+    MUST(train_record_unseen(model, &self->data, err));
+    if (self->stages.presence)
+        MUST(stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err));
+    if (result->interrupted)
+        return CLV_OK;
+    const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
+    const struct refining_images images = {.set = &self->data.set,
+                                           .images = options->n_images ? options->images : NULL,
+                                           .masks = self->data.masks,
+                                           .n = options->n_images,
+                                           .limits = &options->limits};
+    MUST(train_refining(model, options->learner, &training, &images, options->pixel_net, err));
+    if (self->data.set.n_items)
+        MUST(learned_objects_train(model, &self->data.set, self->data.n_masks, options, err));
+    return CLV_OK;
 }
 
 enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_train_options own;
-    struct run self = {.options = &own};
+    OWNED(run_release) struct run self = {.options = &own};
     FAIL_IF(!options->learner, CLV_ERR_USAGE, "training: no learner is given");
     clv_train_defaults(&own, options->learner);
     known_options_take(&own, sizeof own, options);
@@ -230,20 +230,22 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
         own.recipe.window = CLV_DEFAULT_WINDOW;
     FAIL_IF(own.recipe.window && own.n_images, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
     FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
-    if (own.n_images && (own.init || own.validate || own.mirror || own.maps.n))
-        return fail(err, CLV_ERR_USAGE, "training: init, validate, mirror and maps go with data, not with images");
+    FAIL_IF(own.n_images && (own.init || own.validate || own.mirror || own.maps.n), CLV_ERR_USAGE,
+            "training: init, validate, mirror and maps go with data, not with images");
     if (!own.n_files) {
         own.files = &own.data;
         own.n_files = 1;
     }
     enum clv_status status = gather(&self, err);
     if (status == CLV_ERR_INTERRUPTED)
-        fail(err, status, "interrupted before anything was learned: nothing is written, the same line begins again");
-    TRY(choose(&self, err));
-    TRY(learn(&self, err));
-    TRY(make_model(model, &self, err));
-    if (status == CLV_OK && own.validate && !stop_requested(own.progress))
-        status = train_validation_report(&own, &self.data, &self.training, model, err);
-    run_release(&self);
-    return status;
+        return fail(err, status,
+                    "interrupted before anything was learned: nothing is written, the same line begins again");
+    if (status)
+        return status;
+    MUST(choose(&self, err));
+    MUST(learn(&self, err));
+    MUST(make_model(model, &self, err));
+    if (own.validate && !stop_requested(own.progress))
+        MUST(train_validation_report(&own, &self.data, &self.training, model, err));
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* Which weights are to be learned. */
+/* Chooses the form of the pairwise terms that a training learns, weighs its loss (--loss, --label-weights), and reads
+ * and checks the model that it starts from (--init). Start at train_shape_choose. */
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ static const char *form_name(enum clv_pairwise form)
     return form == CLV_PAIRWISE_FULL ? "full" : form == CLV_PAIRWISE_POTTS ? "potts" : "none";
 }
 
-/* Names what learns pairwise terms of this data where those that are meant do not fit: the learner itself, full tables
- * of chains (crf: of trees, too), else mssvm. */
+/* Names an option with which pairwise terms of this data can be learned although the intended form cannot: full tables
+ * if the learner trains them on this graph (chains; crf also trees), else mssvm. */
 static const char *other_way(const struct clv_shape *shape, const struct clv_learner *learner, enum clv_graph graph)
 {
     return learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "--pairwise full" : "--learner mssvm";
@@ -30,9 +31,9 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
     enum clv_graph graph;
     MUST(clv_learner_shape(shape, learner, dataset, err));
     MUST(dataset_graph(&graph, dataset, err));
-    if (options->pairwise == (int)meant && shape->pairwise != meant)
-        return fail(err, CLV_ERR_USAGE, "--pairwise %s: %s does not learn them of %d labels here; %s learns some",
-                    form_name(meant), learner->name, shape->n_labels, other_way(shape, learner, graph));
+    FAIL_IF(options->pairwise == (int)meant && shape->pairwise != meant, CLV_ERR_USAGE,
+            "--pairwise %s: %s does not learn them of %d labels here; %s learns some", form_name(meant), learner->name,
+            shape->n_labels, other_way(shape, learner, graph));
     if (options->pairwise != CLV_AUTO)
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
@@ -42,8 +43,8 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
             shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "", other_way(shape, learner, graph),
             learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "a score for each pair of labels"
                                                                                : "them");
-    if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
-        return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_name(shape->pairwise));
+    FAIL_IF(shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1, CLV_ERR_USAGE,
+            "--pairwise %s: the data has no edges", form_name(shape->pairwise));
     return CLV_OK;
 }
 
@@ -59,8 +60,8 @@ static size_t n_own_images(const struct train_data *data)
  * and 69.5, counts alone 87.2 and 64.7. */
 #define FINE_LABEL_WEIGHTS .3
 
-/* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a
- * fold), and of the pixels where regions are fine. */
+/* Whether the loss counts errors by default: as a feature file says, else where counting found more of the common
+ * categories in photographs (MSRC, held-out halves of a fold), or more pixels where superpixels are fine. */
 static bool counts_by_default(const struct train_data *data)
 {
     return dataset_counts_errors(data->dataset) ||
@@ -68,12 +69,14 @@ static bool counts_by_default(const struct train_data *data)
             clv_dataset_n_labels(data->dataset) > 2 && data->n_masks == n_own_images(data));
 }
 
-/* Whether all labels that there are have the same share of the loss: no weights by shares change that. */
+/* Sets *has_rare unless all labels that occur have the same share of the loss. If they have, weights by shares change
+ * nothing. */
 static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *dataset, struct clv_error *err)
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
-    double *share = array_zalloc(n_labels, sizeof *share), least = INFINITY, most = 0;
-    MUST_IF(!share, fail_memory(err));
+    OWNED_ARRAY double *share = array_zalloc(n_labels, sizeof *share);
+    double least = INFINITY, most = 0;
+    NEED(share);
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
         label_shares_add(share, &problem, (int32_t)n_labels);
@@ -83,7 +86,6 @@ static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *d
         most = fmax(most, share[b]);
     }
     *has_rare = most - least > 1e-5 * most; /* theta are floats */
-    array_free(share);
     return CLV_OK;
 }
 
@@ -91,10 +93,9 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
                                  struct clv_error *err)
 {
     bool counts = options->loss == CLV_AUTO ? counts_by_default(data) : options->loss == CLV_LOSS_COUNTS;
-    if (options->loss == CLV_LOSS_COUNTS && data->n_masks < n_own_images(data))
-        return fail(err, CLV_ERR_USAGE,
-                    "--loss counts: %zu images come without masks, and their pseudo-labels are balanced",
-                    n_own_images(data) - data->n_masks);
+    FAIL_IF(options->loss == CLV_LOSS_COUNTS && data->n_masks < n_own_images(data), CLV_ERR_USAGE,
+            "--loss counts: %zu images come without masks, and their pseudo-labels are balanced",
+            n_own_images(data) - data->n_masks);
     bool weighs = options->label_weights > 0 || options->label_weights < 0;
     data->label_weights = fmax(options->label_weights, 0);
     if (data->is_fine && counts && options->loss == CLV_AUTO && !weighs) {
@@ -105,16 +106,15 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     }
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
-    enum clv_status status = dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
-    TRY_IF(weighs && data->n_masks, look_for_rare(&has_rare, data->dataset, err));
-    if (status == CLV_OK && !has_rare)
-        status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
-                      counts ? "" : ", by the balanced loss (--loss counts)");
-    return status == CLV_OK && data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err)
-                                                       : status;
+    MUST(dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err));
+    if (weighs && data->n_masks)
+        MUST(look_for_rare(&has_rare, data->dataset, err));
+    FAIL_IF(!has_rare, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
+            counts ? "" : ", by the balanced loss (--loss counts)");
+    return data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err) : CLV_OK;
 }
 
-/* What all errors would weigh in an example, on the mean over those with truth. */
+/* Total theta of an example, averaged over the examples with ground truth. */
 static double mean_total_theta(const struct clv_dataset *dataset)
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
@@ -162,7 +162,7 @@ static bool same_mixture(const float *a, const float *b)
     return same;
 }
 
-/* Those of the start; without words there are none. */
+/* Whether two recipes have the same codebooks; codebooks without words are the same as any. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
     bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->kernel_map == b->kernel_map;
@@ -196,16 +196,16 @@ enum clv_status train_init_use(struct clv_training *training, const struct clv_m
         return differ(options, "node features", there->n_features, here->n_features, err);
     if (there->n_edge_features != here->n_edge_features)
         return differ(options, "edge features", there->n_edge_features, here->n_edge_features, err);
-    if (there->pairwise != here->pairwise)
-        return fail(err, CLV_ERR_USAGE, "--init: %s has pairwise terms \"%s\", to be learned are \"%s\" (--pairwise)",
-                    options->init, forms[there->pairwise], forms[here->pairwise]);
+    FAIL_IF(there->pairwise != here->pairwise, CLV_ERR_USAGE,
+            "--init: %s has pairwise terms \"%s\", to be learned are \"%s\" (--pairwise)", options->init,
+            forms[there->pairwise], forms[here->pairwise]);
     for (int32_t label = 0; label < here->n_labels; label++)
-        if (strcmp(start->labels.names[label], data->labels.names[label]) != 0)
-            return fail(err, CLV_ERR_DATA, "--init: label %d of %s is \"%s\", the data's \"%s\"", label, options->init,
-                        start->labels.names[label], data->labels.names[label]);
-    if (start->has_recipe && data->has_recipe && start->recipe.n_scales &&
-        !same_codebooks(&start->recipe, &data->recipe))
-        return fail(err, CLV_ERR_DATA, "--init: %s has other visual words than %s", options->init, options->data);
+        FAIL_IF(strcmp(start->labels.names[label], data->labels.names[label]) != 0, CLV_ERR_DATA,
+                "--init: label %d of %s is \"%s\", the data's \"%s\"", label, options->init, start->labels.names[label],
+                data->labels.names[label]);
+    FAIL_IF(start->has_recipe && data->has_recipe && start->recipe.n_scales &&
+                !same_codebooks(&start->recipe, &data->recipe),
+            CLV_ERR_DATA, "--init: %s has other visual words than %s", options->init, options->data);
     training->init = start->w;
     return CLV_OK;
 }
