@@ -70,11 +70,11 @@ static enum clv_status reserve(struct clv_bp *bp, struct clv_error *err)
     const struct array_part by_degree[] = {{&linear->behind, row * sizeof *linear->behind}};
     if (linear->kernel_capacity)
         return CLV_OK;
-    MUST_IF(array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
-                array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
-                array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
-                array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1),
-            fail_memory(err));
+    if (array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
+        array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
+        array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
+        array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1))
+        return fail_memory(err);
     assign_slots(bp);
     return CLV_OK;
 }

@@ -187,7 +187,7 @@ enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to,
                            const struct clv_forest_options *options, struct clv_error *err)
 {
     MUST(field_check_scores(field, 1, err));
-    MUST_IF(reserve(self), fail_memory(err));
+    NEED(reserve(self) == 0);
     size_t k = (size_t)self->n_labels;
     double found = take_scores(self, field, options->label);
     for (int32_t s = 0; s < self->n_steps; s++) {

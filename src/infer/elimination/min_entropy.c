@@ -184,11 +184,11 @@ static enum clv_status reserve(struct min_entropy *self, const struct clv_field 
     struct clv_field *reduced = &self->reduced;
     const struct array_part by_node[] = {
         {&self->number, sizeof *self->number}, {&self->incident, sizeof *self->incident}, {&self->y, sizeof *self->y}};
-    MUST_IF(array_reserve_all(by_node, 3, &self->node_capacity, n) ||
-                array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
-                array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
-                array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise),
-            fail_memory(err));
+    if (array_reserve_all(by_node, 3, &self->node_capacity, n) ||
+        array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
+        array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
+        array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise))
+        return fail_memory(err);
     reduced->n_labels = field->n_labels;
     reduced->form = CLV_PAIRWISE_FULL;
     reduced->edges = (const int32_t(*)[2])self->edges;
@@ -218,12 +218,9 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
     const struct clv_field *field = terms->field;
     MUST(reserve(self, field, err));
     MUST(take_apart(self, field, terms->is_visible, err));
-    enum clv_status status = CLV_OK;
     reduce(self, terms);
     if (self->reduced.n_nodes)
-        status = clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err));
     for (int32_t i = 0; i < field->n_nodes; i++)
         if (self->number[i] >= 0)
             y[i] = self->y[self->number[i]];

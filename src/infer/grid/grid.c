@@ -98,16 +98,16 @@ static bool loses_digits(const struct grid_sizes *sizes, int power)
 struct grid_scale grid_scale_of(const struct grid_sizes *sizes)
 {
     double couplings = 8 * (double)sizes->coupling;
-    struct grid_scale made = {.limit = unary_limit(sizes->unary, couplings, FLT_TRUE_MIN)};
+    struct grid_scale result = {.limit = unary_limit(sizes->unary, couplings, FLT_TRUE_MIN)};
     int exponent;
-    frexp(fmin(sizes->unary, made.limit) + couplings, &exponent);
+    frexp(fmin(sizes->unary, result.limit) + couplings, &exponent);
     if (couplings > 0 && sizes->unary > 2 * couplings && loses_digits(sizes, exponent)) {
-        made.limit = 2 * couplings;
-        frexp(made.limit + couplings, &exponent);
+        result.limit = 2 * couplings;
+        frexp(result.limit + couplings, &exponent);
     }
-    made.is_exact = couplings > 0 && loses_digits(sizes, exponent);
-    made.scale = ldexp(1, VALUE_BITS - exponent);
-    return made;
+    result.is_exact = couplings > 0 && loses_digits(sizes, exponent);
+    result.scale = ldexp(1, VALUE_BITS - exponent);
+    return result;
 }
 
 /* Checks all values and looks at their sizes. */
@@ -292,28 +292,26 @@ static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const
 /* A maximum flow, begun by that of coarser grids. */
 static enum clv_status solve(struct grid_cut *cut, struct clv_error *err)
 {
-    struct grid_cut coarse = {0};
-    enum clv_status status = grid_coarsen(&coarse, cut, err);
-    TRY_IF(coarse.records, solve(&coarse, err));
-    TRY(grid_grow(cut, &coarse, err));
-    grid_cut_release(&coarse);
-    return status;
+    OWNED(grid_cut_release) struct grid_cut coarse = {0};
+    MUST(grid_coarsen(&coarse, cut, err));
+    if (coarse.records)
+        MUST(solve(&coarse, err));
+    return grid_grow(cut, &coarse, err);
 }
 
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err)
 {
     if (grid->scale.is_exact)
         return grid_exact_map(labels, grid, err);
-    struct grid_cut cut = {0};
-    enum clv_status status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
-    TRY(prepare(&cut, labels, grid, err));
-    TRY(solve(&cut, err));
-    if (!status && cut.n_arcs == 4)
+    OWNED(grid_cut_release) struct grid_cut cut = {0};
+    MUST(grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err));
+    MUST(prepare(&cut, labels, grid, err));
+    MUST(solve(&cut, err));
+    if (cut.n_arcs == 4)
         read_labels(labels, &cut, 4);
-    else if (!status)
+    else
         read_labels(labels, &cut, 8);
-    grid_cut_release(&cut);
-    return status;
+    return CLV_OK;
 }
 
 static void row_of_arrays(void *context, const float **unary, const float *coupling[4], int32_t y)
@@ -330,18 +328,16 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     struct clv_grid arrays = *grid;
     MUST(check(&sizes, grid, err));
     size_t n = (size_t)grid->width * (size_t)grid->height;
-    uint8_t *made = array_alloc(n, 1); /* the caller's labels stay until all is well */
-    MUST_IF(!made, fail_memory(err));
-    memset(made, GRID_UNDECIDED, n);
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1); /* the caller's labels stay until all is well */
+    NEED(result);
+    memset(result, GRID_UNDECIDED, n);
     const struct grid_rows rows = {.width = grid->width,
                                    .height = grid->height,
                                    .n_neighbours = grid->n_neighbours,
                                    .scale = grid_scale_of(&sizes),
                                    .row = row_of_arrays,
                                    .context = &arrays};
-    enum clv_status status = grid_rows_map(made, &rows, err);
-    if (!status)
-        memcpy(labels, made, n);
-    array_free(made);
-    return status;
+    MUST(grid_rows_map(result, &rows, err));
+    memcpy(labels, result, n);
+    return CLV_OK;
 }

@@ -323,12 +323,11 @@ static void run_8(struct trees *self, struct grid_cut *coarse)
 
 enum clv_status grid_grow(struct grid_cut *cut, struct grid_cut *coarse, struct clv_error *err)
 {
-    struct trees trees;
-    enum clv_status status = trees_init(&trees, cut, err);
-    if (!status && cut->n_arcs == 4)
+    OWNED(trees_release) struct trees trees = {0};
+    MUST(trees_init(&trees, cut, err));
+    if (cut->n_arcs == 4)
         run_4(&trees, coarse);
-    else if (!status)
+    else
         run_8(&trees, coarse);
-    trees_release(&trees);
-    return status;
+    return CLV_OK;
 }

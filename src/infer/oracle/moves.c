@@ -152,41 +152,41 @@ static enum clv_status run(struct moves *self, struct clv_oracle *oracle, const 
     return CLV_OK;
 }
 
+static void moves_release(struct moves *self)
+{
+    arrays_free(self->best, self->edges, self->cut.unary, self->cut.pairwise);
+}
+
+/* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
+ * helps. The field has more than two labels and edges, and was checked. */
 /* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
  * helps. The field has more than two labels and edges, and was checked. */
 static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                  struct cycle cycle, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
-    struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
-    enum clv_status status;
+    OWNED(moves_release) struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
     self.best = array_alloc(n, 5 * sizeof *self.best);
     self.edges = array_alloc(m, sizeof *self.edges);
     self.cut.unary = array_zalloc(n, 2 * sizeof *self.cut.unary);
     self.cut.pairwise = array_alloc(m, 4 * sizeof *self.cut.pairwise);
-    if (!self.best || !self.edges || !self.cut.unary || !self.cut.pairwise) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(self.best && self.edges && self.cut.unary && self.cut.pairwise);
     self.low = self.cut.unary + n;
     self.nodes = self.best + n;
     self.place = self.nodes + n;
     self.y = self.place + n;
     self.before = self.y + n;
     start_apart(self.best, field);
-    status = measure(&self, err);
+    MUST(measure(&self, err));
     oracle->own_size = self.own_size;
-    TRY(run(&self, oracle, &cycle, err));
-    oracle->own_size = -1;
-    if (status)
-        goto done;
+    enum clv_status status = run(&self, oracle, &cycle, err);
+    oracle->own_size = -1; /* whatever came of it: the oracle may be asked again */
+    MUST(status);
     if (n)
         memcpy(y, self.best, n * sizeof *y);
     if (score)
         *score = self.score;
-done:
-    arrays_free(self.best, self.edges, self.cut.unary, self.cut.pairwise);
-    return status;
+    return CLV_OK;
 }
 
 /* Alpha-expansion: each move lets every node keep its label or take label alpha. */
