@@ -137,11 +137,11 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
 enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
                                   struct clv_error *err)
 {
-    enum clv_status status = check_shape(shape, err);
-    TRY(check_sizes(problem, shape, err));
-    TRY(check_rows(problem, err));
-    TRY(check_edges(problem, shape, err));
-    return status ? status : check_truth(problem, shape, err);
+    MUST(check_shape(shape, err));
+    MUST(check_sizes(problem, shape, err));
+    MUST(check_rows(problem, err));
+    MUST(check_edges(problem, shape, err));
+    return check_truth(problem, shape, err);
 }
 
 /* Scores: from weights to the tables an oracle sees, and the joint feature, which is the same linear map transposed.
