@@ -56,13 +56,13 @@ void pixel_couplings_release(struct pixel_couplings *self)
 enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct clv_image *image, double strength,
                                      struct clv_error *err)
 {
-    struct pixel_couplings made = {.image = image};
-    made.weight = contrast_weights(&made.last, mean_contrast(image));
-    MUST_IF(!made.weight, fail_memory(err));
+    struct pixel_couplings result = {.image = image};
+    result.weight = contrast_weights(&result.last, mean_contrast(image));
+    NEED(result.weight);
     strength = coupling_at(strength, (size_t)image->width * (size_t)image->height);
-    made.straight = (float)strength;
-    made.slanting = (float)(strength / sqrt(2));
-    *self = made;
+    result.straight = (float)strength;
+    result.slanting = (float)(strength / sqrt(2));
+    *self = result;
     return CLV_OK;
 }
 

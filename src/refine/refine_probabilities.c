@@ -157,20 +157,20 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     MUST(check(&planes, image->channels, err));
     MUST(refine_check_options(&weights, err));
     MUST(clip(&clipped, &planes, err));
-    OWNED_ARRAY uint8_t *made = array_alloc(planes.n, sizeof *made);
+    OWNED_ARRAY uint8_t *result = array_alloc(planes.n, sizeof *result);
     OWNED_ARRAY float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
-    NEED(made && (n_labels != 2 || prior));
-    take_likeliest(made, &planes);
-    double share = options ? 1 : share_of(made, &planes);
+    NEED(result && (n_labels != 2 || prior));
+    take_likeliest(result, &planes);
+    double share = options ? 1 : share_of(result, &planes);
     weights.nearby *= share;
     weights.overall *= share;
     weights.coupling *= share;
     if (share > 0 && n_labels == 2) {
         scale_odds(prior, &planes);
-        MUST(clv_refine(made, image, prior, NULL, &weights, err));
+        MUST(clv_refine(result, image, prior, NULL, &weights, err));
     } else if (share > 0) {
-        MUST(clv_refine_labels(made, image, planes.values, n_labels, &weights, err));
+        MUST(clv_refine_labels(result, image, planes.values, n_labels, &weights, err));
     }
-    memcpy(labels, made, planes.n);
+    memcpy(labels, result, planes.n);
     return CLV_OK;
 }
