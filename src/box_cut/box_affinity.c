@@ -50,19 +50,19 @@ static void fill_kernels(struct box_affinity *self)
 enum clv_status box_affinity_init(struct box_affinity *self, const struct box_scene *scene, struct clv_error *err)
 {
     size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;
-    *self = (struct box_affinity){.scene = scene, .n = (int32_t)n};
-    if (!(self->near = array_alloc(n * n, sizeof(float))) || !(self->wide = array_alloc(n * n, sizeof(float))) ||
-        !(self->place = array_alloc(n * n, sizeof(float))) || !(self->step = array_alloc(m, sizeof(float))) ||
-        !(self->likeness = array_alloc(m, sizeof(float)))) {
-        box_affinity_release(self);
-        return fail_memory(err);
-    }
+    OWNED(box_affinity_release) struct box_affinity result = {.scene = scene, .n = (int32_t)n};
+    NEED(result.near = array_alloc(n * n, sizeof(float)));
+    NEED(result.wide = array_alloc(n * n, sizeof(float)));
+    NEED(result.place = array_alloc(n * n, sizeof(float)));
+    NEED(result.step = array_alloc(m, sizeof(float)));
+    NEED(result.likeness = array_alloc(m, sizeof(float)));
     for (size_t e = 0; e < m; e++) {
         const int32_t *edge = scene->adjacency.edges[e];
-        self->step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
-        self->likeness[e] = portable_expf(-self->step[e] / LIKENESS_RANGE);
+        result.step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
+        result.likeness[e] = portable_expf(-result.step[e] / LIKENESS_RANGE);
     }
-    fill_kernels(self);
+    fill_kernels(&result);
+    *self = TAKE(result);
     return CLV_OK;
 }
 

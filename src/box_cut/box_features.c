@@ -305,16 +305,15 @@ enum clv_status box_features_init(struct box_features *self, const struct box_af
 {
     const struct clv_superpixels *map = &affinity->scene->superpixels;
     size_t n = (size_t)affinity->n;
-    *self = (struct box_features){.affinity = affinity, .n = affinity->n};
-    self->working = box_scene_scale(affinity->scene, map->width, map->height);
-    if (!(self->values = array_zalloc(n * BOX_FEATURES, sizeof(float))) ||
-        !(self->sums = array_alloc(n * SUMS, sizeof(float))) ||
-        !(self->weights = array_alloc(n * SUMS, sizeof(float))) || !(self->smooth = array_alloc(n, sizeof(float))) ||
-        !(self->distance[0] = array_alloc(n, sizeof(double))) ||
-        !(self->distance[1] = array_alloc(n, sizeof(double)))) {
-        box_features_release(self);
-        return fail_memory(err);
-    }
-    fill_scene(self);
+    OWNED(box_features_release) struct box_features result = {.affinity = affinity, .n = affinity->n};
+    result.working = box_scene_scale(affinity->scene, map->width, map->height);
+    NEED(result.values = array_zalloc(n * BOX_FEATURES, sizeof(float)));
+    NEED(result.sums = array_alloc(n * SUMS, sizeof(float)));
+    NEED(result.weights = array_alloc(n * SUMS, sizeof(float)));
+    NEED(result.smooth = array_alloc(n, sizeof(float)));
+    NEED(result.distance[0] = array_alloc(n, sizeof(double)));
+    NEED(result.distance[1] = array_alloc(n, sizeof(double)));
+    fill_scene(&result);
+    *self = TAKE(result);
     return CLV_OK;
 }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
 #include "cleave/image.h"
 #include "cleave/superpixel.h"
 #include "refine/refine.h"
@@ -24,6 +25,7 @@ enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE, CLICK_BARRED };
 
 struct click_scene;
 void click_scene_free(struct click_scene *scene);
+DROPS(click_scene_drop, struct click_scene, click_scene_free)
 
 /* Of an image of 3 channels, whose pixels it borrows. O(pixels + superpixels^2): about 0.1 s for 0.25 Mpixel. */
 enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image,
