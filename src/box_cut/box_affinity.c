@@ -1,3 +1,5 @@
+/* Similarity of the superpixels around a box: kernels of colour and place, and colour steps across their borders.
+ * box_affinity_init fills them, box_affinity_apply sums by a kernel, box_affinity_measure finds the cheapest ways. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

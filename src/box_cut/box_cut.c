@@ -1,3 +1,6 @@
+/* Cuts out the object in a box, after GrabCut (Rother et al. 2004), with learned scores. Superpixels of the box
+ * and its margin are scored by networks (box_score.c) and cut; clv_refine then moves the border at the pixels.
+ * Start at box_cut_weighted. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Features of superpixels for box segmentation: place in the box, colours against the margin, distances, and the
+ * foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling and
+ * box_features_add_soft the others, in the order of the enum in box_cut.h. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* What box to cut says of an image, for those who learn from boxes. */
+/* The foreground estimate of box segmentation for learners that only have boxes: the mean of labels and
+ * probabilities, the larger one where boxes overlap. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Minimum cuts of the superpixels around a box: contrast-sensitive Potts couplings, and unary scores weighted by
+ * area. Everything outside the box is background for certain. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

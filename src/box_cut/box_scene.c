@@ -1,3 +1,5 @@
+/* Prepares an image for box segmentation: crops the box with a margin, shrinks it, computes superpixels and splits
+ * them along the box. Start at box_scene_init. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

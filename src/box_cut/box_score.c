@@ -1,3 +1,5 @@
+/* Computes log odds of foreground for the superpixels of a box by two small networks. The second one also uses the
+ * first one's output (auto-context, Tu 2008). Start at box_score_features. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Segments an object from clicks and strokes in rounds: each round describes the superpixels by the labelling so
+ * far (click_features.c), scores them by learned weights and cuts them. The cut is refined at the pixels
+ * afterwards. Start at click_cut, at the end. */
 #include "click/click.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Moves the border of labels that were cut at a smaller size to the edges of a large image, by minimum cuts of 64
+ * x 64 tiles with a margin. Tiles run in parallel, and each writes only its own pixels. Start at
+ * click_border_follow, then follow. */
 #include "click/click.h"
 
 #include <math.h>

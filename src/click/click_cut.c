@@ -1,4 +1,4 @@
-/* One cut from a mask of strokes. */
+/* clv_click_cut: one segmentation from a mask of strokes, which it checks and counts. The work is in click.c. */
 #include "cleave/click.h"
 
 #include "base/base.h"

@@ -1,3 +1,6 @@
+/* Describes superpixels by the strokes so far: distances over colour steps, similarity of colours, the labels
+ * before and the model's score. click_view_init computes what stays the same from round to round,
+ * click_features_fill the rest; enum click_feature in click.h names the columns. */
 #include "click/click.h"
 
 #include <math.h>

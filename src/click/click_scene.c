@@ -1,3 +1,5 @@
+/* Measures an image once before the first click: superpixels, their colours and centroids, dense kernels of
+ * similarity, and couplings between neighbours. Start at fill. */
 #include "click/click.h"
 
 #include <math.h>

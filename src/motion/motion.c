@@ -1,3 +1,5 @@
+/* Optical flow by dense inverse search (Kroeger et al. 2016): 8 x 8 patches are matched by Gauss-Newton steps from
+ * the coarsest level down, then averaged to a flow at every pixel. Start at motion_estimate, at the end. */
 #include "motion/motion.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What kind of graph a problem's edges make. */
+/* Recognises the kind of graph that a problem's edges make: a chain, a forest (by union-find), or any other. */
 #include <stdbool.h>
 
 #include "base/base.h"

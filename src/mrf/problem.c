@@ -1,4 +1,5 @@
-/* Shapes, and the checks that let every routine above index a problem without looking twice. */
+/* Checks problems and weight layouts, so that later code can index them safely; then computes scores, joint
+ * features and the weighted Hamming loss. Start at clv_problem_check and clv_unary_scores. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Watershed by flooding from the highest pixel down, in which flat peaks join their higher neighbour (dynamics,
+ * Grimaud 1992). Start at flood. */
 #include "object/object.h"
 
 #include <stdlib.h>

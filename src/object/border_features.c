@@ -1,3 +1,5 @@
+/* Splits the inside of objects into regions by a watershed of the core's probability, and measures the borders
+ * between regions that touch. Start at object_regions_init, at the end; fill_border has the features. */
 #include "object/object.h"
 
 #include <math.h>

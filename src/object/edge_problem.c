@@ -1,3 +1,5 @@
+/* Makes a problem whose nodes are the edges of a region graph, so that learners of two labels learn which borders
+ * cut objects apart. Start at edge_problem_init. */
 #include "object/object.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Maps of objects, one number per pixel: from 4-connected pieces of labels (union-find), from files, filtered by
+ * area and border, with labels, and coloured for display. */
 #include "object/object.h"
 
 #include <string.h>

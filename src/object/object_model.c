@@ -1,3 +1,6 @@
+/* Finds objects that touch each other with a learned model: networks give the probabilities of background, rim and
+ * core, a watershed gives regions, and a partition by learned border scores joins them. Start at
+ * object_model_find, at the end. */
 #include "object/object.h"
 
 #include <math.h>

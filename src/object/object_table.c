@@ -1,4 +1,5 @@
-/* What there is to measure of objects, as scikit-image's regionprops defines it. */
+/* Measures objects with the definitions of scikit-image's regionprops: area, perimeter (Benkrid & Crookes 2000),
+ * moments, convex hull and colours. Start at clv_objects_measure, at the end. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Partitions a graph with signed edges: greedy additive edge contraction, then Kernighan-Lin exchanges between
+ * pairs of parts (Keuper et al. 2015). Start at partition_greedy and partition_improve. */
 #include "object/object.h"
 
 #include <stdlib.h>

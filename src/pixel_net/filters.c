@@ -1,3 +1,5 @@
+/* Filters of planes of floats: Gaussian, minimum and maximum of a square (both separable), and chamfer distance
+ * (Borgefors 1986). */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Inputs of the pixel network: Gaussians, derivatives, structure tensors and ranks of lightness and chroma at
+ * several scales; then the context from a first network's probabilities. Start at fill and fill_context. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Cuts an object out on transparency: in a band around its border, alpha follows from a linear Gaussian model of
+ * mixed colours, whose formulas are in refine.h. Start at cutout_make; mix computes one pixel. */
 #include "refine/refine.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Log ratio of how often a pixel's colour occurs in the foreground and in the background of the whole image, from
+ * smoothed histograms. Start at fine_colours_ratio. */
 #include "refine/refine.h"
 
 #include "base/base.h"

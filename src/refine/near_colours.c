@@ -1,3 +1,5 @@
+/* Colour models of foreground and background near each place of an image: smoothed counts over cells of place and
+ * Lab colour. near_colours_learn counts, near_colours_score turns counts into log ratios. */
 #include "refine/refine.h"
 
 #include <math.h>

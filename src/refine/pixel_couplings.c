@@ -1,3 +1,5 @@
+/* Contrast-sensitive couplings between neighbouring pixels (Boykov & Jolly 2001), computed row by row, so that
+ * they take no memory. Start at pixel_couplings_row. */
 #include "refine/refine.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Minimum cuts of large images in windows. A label that a window takes with both possible surroundings is the
+ * label of the whole cut; the few pixels that stay open are improved window by window. Start at pixel_cut, at the
+ * end. */
 #include "refine/refine.h"
 
 #include <math.h>

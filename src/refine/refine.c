@@ -1,3 +1,5 @@
+/* Refines borders of two labels at the pixels, after GrabCut (Rother et al. 2004): each round learns local colour
+ * models from the labels and cuts again, with contrast-sensitive couplings. Start at refine_two. */
 #include "cleave/refine.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Refining for any number of labels: alpha-expansion (Boykov, Veksler & Zabih, PAMI 2001) of the pixel grid. */
+/* Refines borders of any number of labels at the pixels by alpha-expansion (Boykov, Veksler & Zabih, PAMI 2001)
+ * with colour models for each label. Start at refine. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Refining what a network says, without a model: how far colours may move a border depends on how sure the map is of
- * where that border is. */
+/* Refines the probabilities of a network without a model. Colours may move a border as far as the network's map is
+ * blurred there. Start at clv_refine_probabilities, at the end. */
 #include <math.h>
 #include <string.h>
 

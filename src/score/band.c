@@ -1,3 +1,5 @@
+/* Makes pixels void that are further from every label border than a radius, so that only a band is scored. The
+ * minimum and maximum of a square tell which pixels stay. Start at band_keep. */
 #include "score/score.h"
 
 #include "base/base.h"

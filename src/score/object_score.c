@@ -1,3 +1,5 @@
+/* Matches true and found objects by IoU and counts the hits at ten thresholds. object_f1 and object_mean_precision
+ * compute the metrics from these counts. */
 #include "score/score.h"
 
 #include <stdlib.h>

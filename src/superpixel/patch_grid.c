@@ -1,3 +1,5 @@
+/* A regular grid of overlapping square patches: its size, its 4-neighbours, and the partition of an image by the
+ * nearest centre. */
 #include "superpixel/superpixel.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Builds one graph over the regions of many patches (tiles, slices or frames) and joins regions across seams or by
+ * overlap. Start at region_graph_append and region_graph_join. */
 #include "superpixel/region_graph.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Sums over the pixels of each superpixel: colour, centroid, extent and area. */
 #include "superpixel/superpixel.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Stores an image as 8 x 8 tiles of Lab planes for SLIC, with the colour range of each tile. Start at tiles_init. */
 #include "superpixel/superpixel.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What belief propagation takes over from a field: its scores, its graph and the orders of sending. */
+/* Copies a field into the arrays of belief propagation: checks of the options, the graph, the orders of sending,
+ * the scores and fixed labels. Start at bp_load, at the end. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Decodes fields whose graphs have loops, by belief propagation and TRW-S with increasing damping. It keeps the
+ * best of several candidates; the table at the end of bp.h lists them. Start at loopy_decode. */
 #include "infer/bp/bp.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Forward-backward for training, outside the log domain: one vector lane per label, scaled to sum 1 at every node
+ * (Rabiner 1989). Start at chain_sums_run; the formulas are at struct chain_sums in chain.h. */
 #include "infer/chain/chain.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Chains, maximised: dynamic programming over labels, O(n K^2). The table is the same at every link or one a link. */
+/* The best labelling of a chain by dynamic programming (Viterbi 1967), O(n K^2), with one table for all links or
+ * one for each. Start at clv_chain_map; the second half does the same for the MAP oracle. */
 #include "infer/chain/chain.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The graph, its capacities, and the solver's outline. */
+/* Minimum cuts of graphs: builds the graph, rounds scores to whole capacities (capacities_set), and runs the steps
+ * of the solver (maxflow_solve). The steps are in persistency.c, push_relabel.c and search.c. */
 #include "infer/cut/cut.h"
 
 #include <math.h>

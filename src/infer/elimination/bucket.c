@@ -1,3 +1,5 @@
+/* Bucket elimination (Dechter 1999) with the plan of bucket_plan.c: sums or maximises nodes out one by one, and
+ * passes the derivatives of the value back in reverse order. Start at bucket_run, at the end. */
 #include "infer/elimination/elimination.h"
 
 #include <string.h>

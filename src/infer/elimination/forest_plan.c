@@ -1,4 +1,5 @@
-/* In which order the nodes of a forest are eliminated. */
+/* Plans in which order the nodes of a forest are eliminated: nodes with fixed labels first, then hidden ones if
+ * the temperatures differ, then from the leaves inwards. Start at forest_plan, at the end. */
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
 

@@ -1,3 +1,6 @@
+/* Decoding by minimum Renyi entropy of the hidden nodes. Hidden nodes become scores and tables of their visible
+ * neighbours, and what remains is maximised as a forest; the formulas are in elimination.h. Start at
+ * min_entropy_map. */
 #include "infer/elimination/elimination.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* The MAP oracle: picks the engine, keeps its buffers from call to call. */
+/* The MAP oracle: clv_oracle_map picks an engine for each field and keeps its buffers from call to call;
+ * clv_oracle_decode applies the other decoding rules. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Evidence for each label at the pixels of an image: votes of the nodes, and what network maps say beyond the mean
+ * of the node. Start at evidence_init; evidence_refine weighs both and refines the labels. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Turns a network map into one channel: the score of label 1 minus that of label 0, at the resolution of the map. */
 #include "refine/by_model/by_model.h"
 
 #include "base/base.h"

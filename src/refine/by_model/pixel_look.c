@@ -1,3 +1,5 @@
+/* Inputs and outputs of a model's pixel network: filter responses, then the terms of pixel_terms.c where a cut
+ * finds the labels, or the marginals of the nodes where labels vote. Start at pixel_look_init and pixel_look_vote. */
 #include "refine/by_model/by_model.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Refines the labels of a segmented image by its model, in one of three ways: by pixel scores, by votes, or by
+ * margins of the nodes. Start at segmented_refine, at the end. */
 #include "refine/by_model/by_model.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Computes the terms of the pixel score one plane at a time: the node's margin, colours of the whole image,
+ * colours nearby, and each map blurred three times. Start at pixel_terms, at the end. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>
