@@ -68,7 +68,7 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
     return CLV_OK;
 }
 
-/* Row by row of the symmetric kernel: lanes over i, and each sum's order is that of j. */
+/* Goes through the rows of the symmetric kernel. Vector lanes run over i, and each sum is taken in the order of j. */
 void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n_nodes)
 {
     size_t n = (size_t)n_nodes;
@@ -82,7 +82,7 @@ void box_affinity_apply(float *sums, const float *kernel, const float *weights, 
     }
 }
 
-/* Sweeps over the edges to and fro settle it. */
+/* Sweeps over the edges forwards and backwards until no distance falls. */
 void box_affinity_measure(double *distance, const struct box_affinity *self, enum box_way way)
 {
     const struct clv_adjacency *adjacency = &self->scene->adjacency;

@@ -88,7 +88,8 @@ static struct totals prepare(struct box_features *self)
     return totals;
 }
 
-/* Places: how near the sides that are not the image's border, and those that are. Returns how many it wrote. */
+/* Writes how near the sides of the box are, first those inside the image, then those at its border. Returns the
+ * number of entries. */
 static int fill_place(float *row, const struct box_region *region, const struct totals *totals)
 {
     bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
@@ -102,7 +103,8 @@ static int fill_place(float *row, const struct box_region *region, const struct 
     return n;
 }
 
-/* How unlike its surroundings each band of the box is, from the sides to the middle: it shows how tight the box is. */
+/* Computes how much each band of the box differs from its surroundings, from the sides to the middle. This shows how
+ * tight the box is. */
 static void fill_bands(struct box_features *self, size_t column)
 {
     const struct box_region *regions = self->affinity->scene->regions;
@@ -148,7 +150,7 @@ static void fill_scene(struct box_features *self)
         row[k++] = (float)log_ratio(wide, 1, wide_out[i], totals.outside + 1e-9);
         row[k++] = (float)nearness(self->distance[0][i], STEP_RANGE);
         row[k++] = (float)nearness(self->distance[1][i], LEAP_RANGE);
-        /* What is alike: its length along the box by its size, as in Zhu et al. (2014). */
+        /* Length of similar superpixels along the box, divided by their size (Zhu et al. 2014). */
         row[k++] = (float)portable_log(0.05 + near_contact[i] / totals.side / sqrt(near));
         row[k++] = (float)portable_log(0.05 + wide_contact[i] / totals.side / sqrt(wide));
         row[k++] = (float)(contact[i] > 0);

@@ -8,7 +8,7 @@
 
 #define SCORE_LIMIT 8.0
 
-/* Of one row of features, within +-8. */
+/* Returns the score of one row of features, clipped to +-8. */
 static double box_network_score(const struct box_network *network, const float *features)
 {
     double score = network->linear[BOX_FEATURES];

@@ -91,8 +91,8 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     return CLV_OK;
 }
 
-/* Seeds at the size that is cut: what is in the middle of each block, but strokes, which may be thin, wherever they
- * are. */
+/* Shrinks the seeds to the size that is cut. A block gets the seed in its middle, except for strokes, which may be
+ * thin: they count wherever they are in the block. */
 static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const uint8_t *seeds)
 {
     const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
@@ -134,7 +134,7 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     return clv_refine(cut, image, prior, is_fixed, &refining, err);
 }
 
-/* Of a large image a smaller copy is cut, and then the border is followed at its own pixels. */
+/* Cuts a large image as a smaller copy, and then moves the border to the edges at its own pixels. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;
@@ -162,7 +162,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     return CLV_OK;
 }
 
-/* Without any, nor a model's scores, there is nothing to cut out. */
+/* Returns whether anything can be cut out: a foreground seed or label, or scores of a model. */
 static bool has_figure(const struct click_scene *scene, const struct click_request *request)
 {
     size_t n = (size_t)scene->image.width * (size_t)scene->image.height;

@@ -42,7 +42,7 @@ float click_score(const struct click_weights *weights, const float *features)
     return fminf(fmaxf(score, -SCORE_CLIP), SCORE_CLIP);
 }
 
-/* Which superpixels have seeds of one sort only. */
+/* Finds superpixels whose seeds are all of one kind. */
 static void find_seeds(struct click_view *view)
 {
     const struct clv_image *image = &view->scene->image;
@@ -100,7 +100,7 @@ static void average(struct click_view *view, float *prior, float *barred, float 
     *radius = isfinite(nearest) ? fmaxf(sqrtf(nearest) / unit, 0.01f) : 0.3f;
 }
 
-/* distance[n], 0 where it starts: sweeps to and fro settle it. */
+/* distance[n] is 0 at the start. Sweeps forwards and backwards until no distance falls. */
 static void walk(float *distance, const struct click_scene *scene)
 {
     const struct clv_adjacency *adjacency = &scene->adjacency;
@@ -119,7 +119,8 @@ static void walk(float *distance, const struct click_scene *scene)
     }
 }
 
-/* Of each superpixel from the seeds of a sort: over steps, straight, and the likeness of colours. */
+/* Distances of each superpixel from the seeds of one kind: over colour steps, straight, and by similarity of
+ * colours. */
 struct reach {
     float *steps, *place, *like; /* [n] */
 };
@@ -155,7 +156,8 @@ static float balance(float ground, float figure)
     return (ground - figure) / (ground + figure + 1e-3f);
 }
 
-/* What the latest stroke adds: it changes what is near it, like it, and not beyond a step. */
+/* Fills the columns of the latest stroke. It affects superpixels that are near it and similar, and does not reach
+ * beyond a step of colour. */
 static void fill_latest(struct click_view *view, const float *steps, float radius)
 {
     const struct click_scene *scene = view->scene;

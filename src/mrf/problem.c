@@ -388,7 +388,7 @@ double clv_field_score(const struct clv_field *field, const int32_t *y)
 
 /* The weighted Hamming loss and its way into the unary scores. */
 
-/* What labelling a node `label` costs: the weight of its pixels that are truly something else. */
+/* Returns the loss of labelling a node `label`: the weight of its pixels whose true label differs. */
 static double node_loss(const float *theta, int32_t n_labels, int32_t label)
 {
     double sum = 0;

@@ -16,7 +16,7 @@ void edge_problem_release(struct edge_problem *self)
     *self = (struct edge_problem){0};
 }
 
-/* What is 0 is left out. */
+/* Appends an entry of the sparse row unless it is 0. */
 static void append(struct edge_problem *self, int64_t *at, size_t column, float value)
 {
     if (value == 0)

@@ -115,7 +115,7 @@ static enum clv_status divide(int32_t *part, int32_t *n_parts, const struct obje
     return partition_improve(part, n_parts, &by_edges, err);
 }
 
-/* What a part is like. */
+/* Measures of a part. */
 struct object {
     float area, ground, peak;
     int32_t number; /* 0: not met yet, -1: no object */

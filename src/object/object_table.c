@@ -43,8 +43,8 @@ static bool is_border(const struct clv_object_map *map, int32_t k, int32_t x, in
                                          object_at(map, x, y - 1) != k || object_at(map, x, y + 1) != k);
 }
 
-/* What a border pixel adds to the perimeter, by its neighbours on the border: 1 for steps along sides, the root of 2
- * along diagonals, the mean of both for one of each (Benkrid & Crookes 2000). */
+/* Returns what a border pixel adds to the perimeter, by its neighbours on the border: 1 for steps along sides, the
+ * root of 2 along diagonals, the mean of both for one of each (Benkrid & Crookes 2000). */
 static double border_length(const struct clv_object_map *map, int32_t k, int32_t x, int32_t y)
 {
     int code = 1;

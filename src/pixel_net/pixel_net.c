@@ -165,7 +165,7 @@ FOR_EVERY_WIDTH static void adam(float *restrict w, float *restrict first, float
     }
 }
 
-/* What a copy is learned with. */
+/* State of the training of a copy. */
 struct descent {
     float *first, *second, *gradient; /* [size] each, one array */
     int32_t *order;                   /* [n] */

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* What a pixel is: the band's pixels are within `band` of the other side. */
+/* Kinds of pixels; the band's pixels are within `band` of the other side. */
 enum { IS_OBJECT = 1, IS_BAND = 2 };
 
 #define SURE_WEIGHT 64  /* of a pixel outside the band in means of colours; those within it count 1 */
@@ -132,7 +132,7 @@ static uint8_t rounded(double value)
     return (uint8_t)int32_within(value + 0.5, 0, 255);
 }
 
-/* Of a pixel of the band, whose labels say `prior` after smoothing. */
+/* Mixes a pixel of the band, for which the smoothed labels give `prior`. */
 static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean[2][3], const double spread[2])
 {
     const double *ground = mean[0], *object = mean[1];

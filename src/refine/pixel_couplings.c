@@ -17,7 +17,7 @@ static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return red * red + green * green + blue * blue;
 }
 
-/* Of neighbours side by side and one above the other; at least 1. */
+/* Returns the mean over neighbours side by side and one above the other, at least 1. */
 static double mean_contrast(const struct clv_image *image)
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;

@@ -238,7 +238,7 @@ static enum clv_status go_over(struct cutting *self, size_t *n_changed, const st
     return CLV_OK;
 }
 
-/* What no window decides begins with the estimate. */
+/* Pixels that no window decides begin with the estimate. */
 static enum clv_status settle_open(struct cutting *self, const uint8_t *estimate, struct clv_error *err)
 {
     size_t n = (size_t)self->energy->width * (size_t)self->energy->height, n_changed = 1;

@@ -18,7 +18,7 @@ int32_t colour_bin(const float lab[3], int32_t n_bins);
  * ends. */
 void colour_bins_smooth(float *values, size_t n_outer, size_t n, size_t n_inner);
 
-/* The same along all three of n_tables[n_bins][n_bins][n_bins]. */
+/* Smooths along all three indices of n_tables[n_bins][n_bins][n_bins]. */
 void colour_bins_smooth_all(float *tables, size_t n_tables, size_t n_bins);
 
 /* Cutting an object out of its image: colours with soft borders on transparency. */

@@ -108,8 +108,8 @@ static enum clv_status learn_colours(struct expansion *self, const struct clv_re
     return CLV_OK;
 }
 
-/* Of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c where they then
- * differ,
+/* Adds the move of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c
+ * where they then differ,
  *     S00 = -c [a != b]   S01 = -c [a != alpha]   S10 = -c [alpha != b]   S11 = 0,
  * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling of p's taking and likewise of q's.
  */
@@ -162,7 +162,7 @@ static enum clv_status expand(bool *changed, struct expansion *self, int32_t alp
     return CLV_OK;
 }
 
-/* Moves until none changes anything; MAX_CYCLES guard against moves that rounding lets go to and fro. */
+/* Expands labels until no move changes anything. MAX_CYCLES stops moves that alternate because of rounding. */
 static enum clv_status expand_all(struct expansion *self, int64_t whole, struct clv_error *err)
 {
     bool changed = true;

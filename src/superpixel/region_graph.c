@@ -23,7 +23,7 @@ void region_graph_release(struct region_graph *self)
     *self = (struct region_graph){0};
 }
 
-/* What the first patch has, all others have. */
+/* Checks that a patch has what the first one has, and its sizes. */
 static enum clv_status check(const struct region_graph *self, const struct patch *patch,
                              const struct clv_problem *regions, struct clv_error *err)
 {
@@ -230,7 +230,7 @@ static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct 
     return CLV_OK;
 }
 
-/* What meets when each region of a is moved by its motion, or all by `move` where there is none. */
+/* Adds the regions that meet when each region of a is moved by its motion, or all by `move` where there is none. */
 static enum clv_status meet_moved(struct meetings *self, const struct region_map *a, const struct region_map *b,
                                   const int32_t move[2], const int32_t (*motion)[2], struct clv_error *err)
 {

@@ -64,8 +64,8 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, double 
     return change;
 }
 
-/* What a sweep changed: the largest change of a message's logarithm, and outside the log domain the largest factor,
- * minus 1. */
+/* Changes of a sweep: the largest change of a message's logarithm; outside the log domain, the largest factor minus
+ * 1. */
 struct changes {
     double change, factor;
 };

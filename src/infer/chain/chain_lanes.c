@@ -34,7 +34,7 @@ INLINE void add_rows(double *restrict to, const double *restrict factor, size_t 
         store(&to[v * CHAIN_LANES], &sum[v]);
 }
 
-/* The same for any width. */
+/* Does what add_rows does for any width. */
 INLINE void add_product(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
                         size_t n_rows, size_t width)
 {

@@ -87,7 +87,7 @@ static void write_pairs(double *pairs, const double *ahead, const double *behind
     }
 }
 
-/* Of the linear domain: [n][K] each; ahead and behind have maximum 1 at every node. */
+/* Passes outside the log domain, [n][K] each; ahead and behind have maximum 1 at every node. */
 struct passes {
     double *ahead;  /* sums over the nodes up to each, its own score included */
     double *behind; /* over those after it */

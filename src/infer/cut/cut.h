@@ -32,10 +32,10 @@
 
 #define BATCH_LANES 16
 
-/* The size of a node's terminal weight, in every lane, and the capacities of its edges may add up to this. */
+/* Limit of the size of a node's terminal weight in every lane; the capacities of its edges may add up to this. */
 #define BATCH_LIMIT ((1 << 30) - 1)
 
-/* As many nodes at most: distances are measured in 14 bits. */
+/* Largest number of nodes, because distances are measured in 14 bits. */
 #define BATCH_NODES ((1 << 14) - 1)
 
 struct batch_arc {
@@ -201,7 +201,8 @@ enum clv_status capacities_keep_unary(struct capacities *capacities, const struc
 
 /* Cuts of forests with the same capacity both ways: forest_cut.c, without a residual graph. All zeros at first. */
 
-/* What a cut needs of a node: now its excess; while the order is looked for, its degree and the XOR of its edges. */
+/* State of a node during a cut: its excess; before that, while the order is found, its degree and the XOR of its
+ * edges. */
 union forest_node {
     int64_t excess;
     struct {

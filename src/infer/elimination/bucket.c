@@ -157,7 +157,7 @@ static double take_scores(struct bucket *self, const struct clv_field *field, co
     return settled;
 }
 
-/* What a node's label weighs: certain if it was given. */
+/* Returns the probability of a node's label, 1 or 0 if its label is fixed. */
 static double node_share(const struct bucket *self, const int32_t *label, int32_t node, size_t a)
 {
     return self->kind[node] == 0 ? (size_t)label[node] == a : self->share[self->factors[node].first + a];

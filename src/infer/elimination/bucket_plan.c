@@ -1,5 +1,5 @@
-/* In which order nodes are eliminated: always the one that joins the fewest pairs of neighbours anew (min-fill),
- * hidden ones before visible ones if the temperatures differ. */
+/* Plans the order of bucket elimination by min-fill: always the node that joins the fewest pairs of neighbours that
+ * are not joined yet, hidden nodes before visible ones if the temperatures differ. Start at bucket_fits. */
 #include <string.h>
 
 #include "base/base.h"

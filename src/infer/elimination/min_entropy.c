@@ -24,7 +24,7 @@ static double unary_score(const struct clv_field *field, int32_t node, int32_t l
     return field->unary[(size_t)node * (size_t)field->n_labels + (size_t)label];
 }
 
-/* Of an edge whose one end, `node`, has label a, the other b. */
+/* Returns the score of an edge one end of which, `node`, has label a, and the other b. */
 static double pair_score(const struct clv_field *field, int32_t edge, int32_t node, int32_t a, int32_t b)
 {
     if (field->form == CLV_PAIRWISE_POTTS)
@@ -53,7 +53,7 @@ static double soften(double *p, const double *v, int32_t n, double temperature)
     return v[best] + (temperature > 0 ? temperature * portable_log(sum) : 0);
 }
 
-/* What a hidden node with scores v[n] adds to s(y), and slope[n], its derivative:
+/* Returns what a hidden node with scores v[n] adds to s(y); slope[n] is its derivative:
  *     T < 1   (V_T - T V_1) / (1 - T)   and   (p_T - T p_1) / (1 - T)
  *     T = 1   sum_s p_s v_s             and   p_s (1 + v_s - sum_t p_t v_t) */
 static double hidden_score(double *slope, const double *v, int32_t n, double temperature)

@@ -10,7 +10,7 @@
 /* Minimum cuts of pixel grids that are given row by row: of large ones, or of windows into them, nothing but the cut is
  * in memory. */
 
-/* What a pixel's label is on entry and on exit. */
+/* Labels of pixels on entry and on exit. */
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
 
 /* Row y's scores and couplings as struct clv_grid has them, checked already: pointers at `width` values each that stay
@@ -47,14 +47,14 @@ struct grid_rows {
 /* labels[height][width]: as clv_grid_map, but that labels which are not GRID_UNDECIDED on entry are fixed. */
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
-/* The same without rounding. Memory: about 250 bytes an open pixel with 4 neighbours, 400 with 8. */
+/* Does the same without rounding. Memory: about 250 bytes per open pixel with 4 neighbours, 400 with 8. */
 enum clv_status grid_exact_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
 /* grid/: minimum cuts of pixel grids; read grid.c first. A cut in the making: what grid.c fills, grid_levels.c starts
  * with flow from coarser grids, grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to
  * arc k of pixel p is arc k ^ 1 of its neighbour. A frame of pixels without capacity saves looking for borders. */
 
-/* What follows a pixel's residual capacities. */
+/* State that follows a pixel's residual capacities. */
 struct grid_state {
     int32_t excess;    /* what the source can still send into the pixel; below 0: a deficit, for the sink */
     int32_t distance;  /* level in a source tree; below 0: in a sink tree; 0: in none */

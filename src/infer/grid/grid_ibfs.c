@@ -247,8 +247,7 @@ INLINE int32_t least_of(int32_t a, int32_t b, int32_t c)
     return c < least ? c : least;
 }
 
-/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. Row y, the
- * frame's the first. */
+/* Pushes excess of row y (0: the frame) to neighbours with a deficit. Most paths are that short and need no trees. */
 INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
 {
     for (int32_t p = y * cut->stride, end = p + cut->stride; p < end; p++) {

@@ -263,7 +263,7 @@ static void add_side(struct moves *self, int32_t p, int32_t edge, int side, cons
         add_score(self, p, pair_score(field, edge, kept, to[1]), pair_score(field, edge, kept, to[0]));
 }
 
-/* Of all pairs of labels, alpha < beta, in lexicographic order. */
+/* Finds pair `number` of all pairs of labels, alpha < beta, in lexicographic order. */
 static void find_pair(int32_t *alpha, int32_t *beta, int32_t number, int32_t n_labels)
 {
     for (*alpha = 0; number >= n_labels - 1 - *alpha; (*alpha)++)

@@ -288,7 +288,7 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
 
 /* Labels from scores: exact in forests and on narrow graphs, by loopy.c elsewhere. */
 
-/* Of bucket elimination: a few milliseconds. */
+/* Largest table of bucket elimination. It takes a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)
 
 static const char *const rule_names[CLV_N_DECODING_RULES] = {[CLV_DECODE_ORACLE] = "oracle",

@@ -17,7 +17,7 @@
 #include "maxflow_shim.h"
 #endif
 
-/* What the last clv_oracle_map has left to ask about. */
+/* State that the last clv_oracle_map left for questions about its solution. */
 enum oracle_state {
     ORACLE_EMPTY,
     ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */

@@ -26,7 +26,7 @@ void gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed,
     }
 }
 
-/* What label 0 gets at all nodes, which the unaries of two-label fields leave out. */
+/* Returns the sum of the noise of label 0 over all nodes, which the unaries of two-label fields leave out. */
 static double gumbel_of_zeros(const struct clv_field *field, uint64_t seed, uint32_t draw)
 {
     double sum = 0;
@@ -115,7 +115,7 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, in
     return CLV_OK;
 }
 
-/* The first of the draws. */
+/* Computes the first of the samples alone. */
 static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
                                 struct draws draws, struct clv_error *err)
 {
