@@ -147,6 +147,11 @@ struct rows {
     int32_t *now[4], *before[4]; /* [plane][x] */
 };
 
+static void rows_release(struct rows *rows)
+{
+    array_free(rows->memory);
+}
+
 static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_error *err)
 {
     size_t size = (size_t)width + 2;
@@ -278,15 +283,15 @@ INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const struct grid_rows *grid,
                                struct clv_error *err)
 {
-    struct rows rows;
+    OWNED(rows_release) struct rows rows = {0};
     MUST(rows_init(&rows, grid->width, err));
-    int32_t *stack = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *stack);
-    if (stack && cut->n_arcs == 4)
+    OWNED_ARRAY int32_t *stack = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *stack);
+    NEED(stack);
+    if (cut->n_arcs == 4)
         fill(cut, &rows, stack, fixed, grid, 4);
-    else if (stack)
+    else
         fill(cut, &rows, stack, fixed, grid, 8);
-    arrays_free(rows.memory, stack);
-    return stack ? CLV_OK : fail_memory(err);
+    return CLV_OK;
 }
 
 /* A maximum flow, begun by that of coarser grids. */

@@ -157,21 +157,18 @@ static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *node
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
     int32_t count = nodes ? n : oracle->n_solved;
-    int32_t *list = array_alloc((size_t)count, sizeof *list);
-    uint8_t *is_listed = array_zalloc((size_t)oracle->n_solved, 1);
+    OWNED_ARRAY int32_t *list = array_alloc((size_t)count, sizeof *list);
+    OWNED_ARRAY uint8_t *is_listed = array_zalloc((size_t)oracle->n_solved, 1);
     *n_distinct = 0;
-    for (int32_t k = 0; list && is_listed && k < count; k++) {
+    if (!list || !is_listed)
+        return NULL;
+    for (int32_t k = 0; k < count; k++) {
         int32_t i = nodes ? nodes[k] : k;
         list[*n_distinct] = i;
         *n_distinct += !is_listed[i];
         is_listed[i] = 1;
     }
-    if (!is_listed) {
-        array_free(list);
-        list = NULL;
-    }
-    array_free(is_listed);
-    return list;
+    return TAKE(list);
 }
 
 enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,

@@ -21,10 +21,9 @@ void evidence_release(struct evidence *self)
 static enum clv_status say_two(float *planes, const struct map_grid *grid, const struct map_reader *map, int32_t index,
                                const struct clv_model *model, size_t n, struct clv_error *err)
 {
-    struct clv_map margin = {0};
+    OWNED(clv_map_release) struct clv_map margin = {0};
     MUST(map_margin(&margin, map, index, model, err));
     map_sample(planes + n, grid, margin.values);
-    clv_map_release(&margin);
     for (size_t p = 0; p < n; p++) {
         planes[n + p] = 1 / (1 + portable_expf(-planes[n + p]));
         planes[p] = 1 - planes[n + p];
