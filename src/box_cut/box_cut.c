@@ -85,7 +85,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
     return CLV_OK;
 }
 
-/* From the crop to the whole image. */
+/* Writes results of the crop into the whole image. */
 static void write_out(uint8_t *labels, float *probability, const struct box_scene *scene, const struct clv_image *image,
                       const uint8_t *cut, const double *odds)
 {

@@ -44,7 +44,7 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
 /* The box in a copy of scene->image of another size: at least one pixel. */
 struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height);
 
-/* How alike and how near the superpixels of a scene are, all to all, for clv_box_cut. */
+/* Similarity and distance between all pairs of superpixels of a scene. */
 
 struct box_affinity {
     const struct box_scene *scene;

@@ -104,7 +104,7 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
     return CLV_OK;
 }
 
-/* Keeps what box k says of the area. */
+/* Keeps the probabilities of box k in the area. */
 static void keep(struct crowd *self, size_t k, const float *probability)
 {
     const struct clv_pixel_box *area = &self->area;
@@ -116,7 +116,7 @@ static void keep(struct crowd *self, size_t k, const float *probability)
                probability + (size_t)y * (size_t)self->image->width + (size_t)area->first_x, width * sizeof(float));
 }
 
-/* From probabilities to votes by labels, and the label with most of them. */
+/* Turns probabilities into votes by labels, and the label with most of them. */
 static void vote(struct crowd *self, const uint8_t *values)
 {
     for (size_t p = 0; p < self->n; p++) {

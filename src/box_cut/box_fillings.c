@@ -138,7 +138,7 @@ static void score_regions(struct proposal *self)
                              PRIOR_WEIGHT * self->prior[i];
 }
 
-/* Whether the figure spans enough of the box in both directions. */
+/* Returns whether the foreground spans enough of the box in both directions. */
 static bool spans(const struct proposal *self, double extent)
 {
     double low[2] = {1, 1}, high[2] = {-1, -1};

@@ -55,7 +55,7 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
     return map->labels[row * (size_t)map->width + column];
 }
 
-/* Where the box begins or ends among `size` working pixels; at least one of them is inside. */
+/* Computes where the box begins or ends among `size` working pixels; at least one of them is inside. */
 static void scale_side(int32_t *first, int32_t *end, int32_t begin, int32_t stop, int32_t full, int32_t size)
 {
     double scale = (double)size / full;

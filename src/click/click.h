@@ -31,7 +31,7 @@ DROPS(click_scene_drop, struct click_scene, click_scene_free)
 enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Where the latest stroke began. */
+/* The place where the latest stroke began. */
 struct click_press {
     int32_t x, y;
     bool is_figure;

@@ -62,7 +62,7 @@ static struct tile place(const struct border *border, size_t index)
     return tile;
 }
 
-/* Whether the border goes through. */
+/* Returns whether the border goes through the tile. */
 static bool has_both(const struct border *border, const struct tile *tile)
 {
     size_t stride = (size_t)border->image->width;

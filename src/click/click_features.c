@@ -68,8 +68,8 @@ static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
     return row * (size_t)scene->image.width + column;
 }
 
-/* Means over superpixels of the labels before and of the prior, which may be NULL. *radius = the distance from the
- * latest stroke to the nearest pixel that already had its label: all between is wrong, it says. */
+/* Computes means over superpixels of the labels before and of the prior, which may be NULL. *radius is the distance
+ * from the latest stroke to the nearest pixel that already had its label: everything between is taken as wrong. */
 static void average(struct click_view *view, float *prior, float *barred, float *radius)
 {
     const struct click_scene *scene = view->scene;

@@ -118,7 +118,7 @@ static void fill_edges(struct click_scene *scene)
                                      (0.1 + 0.9 * portable_exp(-scene->coupling[e] / (0.5 * mean + 1e-9))));
 }
 
-/* A copy of at most so many pixels. */
+/* Copies an image, shrunk to at most n_pixels. */
 static enum clv_status shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
                               struct clv_error *err)
 {

@@ -45,7 +45,7 @@ static inline double table_supermodularity(const double *table)
     return d < 0 && d >= -0x1p-40 * size ? 0 : d;
 }
 
-/* Whether a minimum cut solves a field of two labels, as far as its full tables have a say. */
+/* Returns whether a minimum cut solves a field of two labels, as far as its full tables decide it. */
 bool field_is_supermodular(const struct clv_field *field);
 
 /* Sums of exponentials, whose logarithms are what is kept. */

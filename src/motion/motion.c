@@ -187,7 +187,7 @@ static void try_neighbour(const struct search *self, float match[3], const struc
         match[0] = other[0], match[1] = other[1], match[2] = sum;
 }
 
-/* Where the k-th patch of a row or a column begins. */
+/* Returns where the k-th patch */
 static int32_t place_of(int32_t k)
 {
     return k * STEP - STEP / 2;

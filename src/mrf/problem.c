@@ -202,7 +202,7 @@ static void sparse_dot_four(double *restrict out, const double *restrict w, size
         out[r] = (sum[0][r] + sum[1][r]) + (sum[2][r] + sum[3][r]);
 }
 
-/* Whether a row has no gaps between its features, as all rows of dense data have. */
+/* Returns whether a row has no gaps between its features, as all rows of dense data have. */
 static bool is_run(const int32_t *index, int64_t n)
 {
     return n > 0 && index[n - 1] - index[0] == n - 1;
@@ -240,7 +240,7 @@ static struct entries entries_of(const struct clv_problem *problem, int32_t node
     return n ? (struct entries){problem->index + begin, problem->value + begin, n} : (struct entries){NULL, NULL, 0};
 }
 
-/* Whether nodes i..i + 3 have the same features, without gaps. */
+/* Returns whether nodes i..i + 3 have the same features, without gaps. */
 static bool are_four_runs(const struct clv_problem *problem, int32_t i)
 {
     const int64_t *row = problem->row + i;

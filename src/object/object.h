@@ -56,11 +56,11 @@ enum clv_status edge_problem_init(struct edge_problem *self, const struct region
                                   int32_t n_features, const int32_t *object, struct clv_error *err) CLV_CHECK;
 void edge_problem_release(struct edge_problem *self);
 
-/* From the probabilities of ground, rim and core in each pixel to regions, the graph of those that touch, and what
- * tells at a border whether it cuts two objects: how narrow the neck is (contact and distance to the ground against
- * the sizes of both sides), how much core there is less, rim and ground more, and the sizes. Colour, slopes along the
- * border and the concavity of convex hulls were tried, too: held-out nuclei were no better (F1 .832 without them, .823
- * with). */
+/* Turns the probabilities of background, rim and core at each pixel into regions, the graph of those that touch, and
+ * features of each border that tell whether it cuts two objects: how narrow the neck is (contact and distance to the
+ * background against the sizes of both sides), how much less core and more rim and background it has, and the sizes.
+ * Colour, slopes along the border and the concavity of convex hulls were tried, too: held-out nuclei were no better
+ * (F1 .832 without them, .823 with). */
 
 enum { BORDER_MEASURES = 20, BORDER_FEATURES = BORDER_MEASURES * (BORDER_MEASURES + 3) / 2 }; /* and their products */
 

@@ -127,7 +127,7 @@ static int compare_areas(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Measures the parts, and says which are no objects. parts, sorted: [n_parts]. */
+/* Measures the parts and decides which are not objects. */
 static void judge(struct object *parts, struct object *sorted, const int32_t *part, int32_t n_parts,
                   const struct object_regions *regions)
 {

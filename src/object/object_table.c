@@ -36,7 +36,7 @@ static int32_t object_at(const struct clv_object_map *map, int32_t x, int32_t y)
                : map->objects[(size_t)y * (size_t)map->width + (size_t)x];
 }
 
-/* Whether a pixel of object k has a side at which the object ends. */
+/* Returns whether a pixel of object k has a side at which the object ends. */
 static bool is_border(const struct clv_object_map *map, int32_t k, int32_t x, int32_t y)
 {
     return object_at(map, x, y) == k && (object_at(map, x - 1, y) != k || object_at(map, x + 1, y) != k ||

@@ -156,7 +156,7 @@ static void fill_distance(float *distance, const struct filling *self)
         distance[i] = self->sides[i] ? distance[i] : -distance[i];
 }
 
-/* Where a pixel's lightness is between the least and the greatest around it, and how far these are apart. */
+/* Fills where a pixel's lightness lies between the smallest and the largest around it, and how far these are apart. */
 static enum clv_status fill_ranks(struct filling *self, const float *smoothed, int32_t radius, struct clv_error *err)
 {
     float *rank = next_plane(self), *range = next_plane(self), *high = self->scratch[0], *low = self->scratch[1];
@@ -219,8 +219,8 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
     return CLV_OK;
 }
 
-/* Where the lightness lies between the mean of the ground and that of objects, both weighted by the distance and by how
- * probable each is, and how far these are apart. */
+/* Fills where the lightness lies between the mean of the background and that of objects, both weighted by distance
+ * and probability, and how far these are apart. */
 static enum clv_status fill_contrast(struct filling *self, const float *ground, double deviation, struct clv_error *err)
 {
     const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */

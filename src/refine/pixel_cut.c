@@ -194,7 +194,7 @@ static enum clv_status decide(struct cutting *self, struct rectangle tile, const
     return CLV_OK;
 }
 
-/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) anew, with all others fixed. */
+/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) again, with all others fixed. */
 static enum clv_status improve(struct cutting *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
                                struct clv_error *err)
 {

@@ -84,7 +84,7 @@ static void canvas_row(const void *context, float *unary, float *const coupling[
     pixel_couplings_row(coupling, &self->couplings, x, y, n);
 }
 
-/* One round: learns colours from the labels and cuts anew. */
+/* One round: learns colours from the labels and cuts again. */
 static enum clv_status cut_again(struct canvas *self, size_t n_figure, int64_t whole, struct clv_error *err)
 {
     const struct clv_refine_options *options = self->options;

@@ -64,7 +64,7 @@ static enum clv_status init(struct expansion *self, const uint8_t *labels, const
     return near_colours_init(&self->colours, image, err);
 }
 
-/* In 0..1. */
+/* Returns a vote in 0..1. */
 static float vote_of(const struct expansion *self, int32_t label, int32_t x, int32_t y)
 {
     const struct votes *votes = &self->votes;
@@ -200,7 +200,7 @@ static enum clv_status check_votes(const uint8_t *labels, const struct clv_image
     return CLV_OK;
 }
 
-/* Votes and possible labels are there. */
+/* Refines the labels. The caller has set the votes and the possible labels. */
 static enum clv_status refine(struct expansion *self, uint8_t *labels, const struct clv_image *image,
                               const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {

@@ -82,7 +82,7 @@ static void take_likeliest(uint8_t *labels, const struct planes *self)
     }
 }
 
-/* How likely the label is, in the choice between it and the next best one. */
+/* Returns the probability of the label, in the choice between it and the next best one. */
 static float surety(const struct planes *self, size_t p, uint8_t label)
 {
     if (self->n_labels == 2)
@@ -110,7 +110,7 @@ static double measure_blur(const uint8_t *labels, const struct planes *self)
     return length > 0 ? unsure / length / BLUR_WIDTH : 0;
 }
 
-/* How much colours and couplings count: by the blur. */
+/* Returns how much colours and couplings count, by the blur. */
 static double share_of(const uint8_t *labels, const struct planes *self)
 {
     return fmin(fmax((measure_blur(labels, self) - SHARP) / (SOFT - SHARP), 0), 1);

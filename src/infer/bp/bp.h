@@ -94,7 +94,7 @@ static inline const double *bp_table(const struct clv_bp *bp, size_t edge)
 void bp_init(struct clv_bp *bp);
 void bp_release(struct clv_bp *bp);
 
-/* Whether an end has a given label: the table is 0 then, and its messages stay 0. */
+/* Returns whether an end has a fixed label: the table is 0 then, and its messages stay 0. */
 static inline int bp_is_settled(const struct clv_bp *bp, int32_t edge)
 {
     return bp->label[bp->edges[edge][0]] != CLV_UNKNOWN || bp->label[bp->edges[edge][1]] != CLV_UNKNOWN;

@@ -1,5 +1,5 @@
-/* Exponentials of couplings and tables, and the lists of who sends what where: what messages outside the log domain are
- * made from. A table that edges share is exponentiated once. */
+/* Computes exponentials of couplings and tables, and lists which node sends which message where. Messages outside
+ * the log domain are made from both. A table that edges share is exponentiated once. */
 #include <string.h>
 
 #include "base/base.h"
@@ -26,7 +26,7 @@ static void assign_slots(struct clv_bp *bp)
         }
 }
 
-/* By the tables' present use. */
+/* Lists the messages of each node with the tables that edges use now. */
 static void list_sent(struct clv_bp *bp)
 {
     struct bp_linear *linear = &bp->linear;

@@ -14,7 +14,7 @@ struct passing {
     double score;      /* of `best` */
 };
 
-/* Whether the arc's target comes later on the way; edges of given labels lead nowhere. */
+/* Returns whether the arc's target comes later in this pass; edges of nodes with fixed labels lead nowhere. */
 static bool is_ahead(const struct clv_bp *bp, int32_t arc, bool is_backward)
 {
     return !bp_is_settled(bp, arc >> 1) &&

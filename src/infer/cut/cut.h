@@ -164,7 +164,7 @@ void capacities_release(struct capacities *capacities);
 /* sum[n_nodes] of every node's couplings. Returns the largest. */
 double capacities_sum(double *sum, const struct clv_field *field, const double *coupling);
 
-/* By how much a node's unary was clipped: what its margin lacks. */
+/* Returns by how much a node's unary was clipped, which its margin lacks. */
 static inline double capacities_clipped(const struct capacities *capacities, int32_t i)
 {
     return isinf(capacities->limit) ? 0 : fmax(fabs(capacities->unary[i]) - capacities->limit, 0);
@@ -178,10 +178,10 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
 
 #define CUT_TOLERANCE 1e-6 /* of the sum of |unary| */
 
-/* Whether rounding has kept what decides: the labelling that the whole numbers prefer scores less than the best one by
- * at most 1e-6 (1 + the sum of |unary|), in which nodes do not count that are as far above the others as seeds, and
- * scores have digits however small all of them are. Hard couplings beside ordinary unaries take their digits;
- * exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
+/* Returns whether rounding has kept what decides: the labelling that the whole numbers prefer scores less than the
+ * best one by at most 1e-6 (1 + the sum of |unary|), in which nodes do not count that are as far above the others as
+ * seeds, and scores have digits however small all of them are. Hard couplings beside ordinary unaries take their
+ * digits; exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
 bool capacities_suffice(const struct capacities *capacities, const struct clv_field *field, double size);
 
 double capacities_error(size_t n_nodes, size_t n_edges);

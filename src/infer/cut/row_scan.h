@@ -16,7 +16,7 @@
 #define ROWS_CLONE
 #endif
 
-/* How much more an arc carries, in its own direction (direction 1) or against it (-1). */
+/* Returns how much more an arc carries, in its own direction (direction 1) or against it (-1). */
 static inline int32_t row_carries(const struct maxflow *graph, int32_t slot, int direction)
 {
     return direction > 0 ? graph->arc[slot].residual : graph->arc[slot].sum - graph->arc[slot].residual;
@@ -124,7 +124,7 @@ ROWS_SCAN uint32_t row_reached_avx2(const struct maxflow *graph, const int32_t *
 }
 #endif
 
-/* Whether an arc of node i that has residual capacity leads to a node at that distance. */
+/* Returns whether an arc of node i that has residual capacity leads to a node at that distance. */
 static inline int row_leads_to(const struct maxflow *graph, int32_t i, int32_t distance, int has_avx2)
 {
 #if ROWS_AVX2

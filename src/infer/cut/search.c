@@ -18,7 +18,7 @@ struct search {
     int32_t now;             /* this augmentation; node[i].current is that in which `level` was exact */
 };
 
-/* How much more an arc of a node carries to its head, as trees of that side use it, or from there. */
+/* Returns how much more an arc of a node carries to its head, as trees of that side use it, or from there. */
 INLINE int32_t toward_child(const struct maxflow *graph, int32_t slot, int side)
 {
     return side ? graph->arc[slot].sum - graph->arc[slot].residual : graph->arc[slot].residual;
@@ -223,7 +223,7 @@ INLINE void adopt(struct search *self, int32_t i, int side)
     }
 }
 
-/* From the root of s in a source tree along slot k of s to the root of its head in a sink tree. */
+/* Augments from the root of s in a source tree along slot k of s to the root of its head in a sink tree. */
 static void augment(struct search *self, int32_t s, int32_t k)
 {
     struct maxflow *graph = self->graph;

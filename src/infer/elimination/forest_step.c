@@ -1,6 +1,6 @@
-/* Eliminating one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives
- * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give
- * the marginals. */
+/* Eliminates one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives
+ * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they
+ * give the marginals. */
 
 #include "base/base.h"
 #include "infer/chain/chain.h"
@@ -76,7 +76,7 @@ double forest_eliminate(struct clv_forest *forest, const struct elimination *ste
     return 0;
 }
 
-/* Whether the other end of a link comes later; nodes with labels come first, in their own order. */
+/* Returns whether the other end of a link comes later; nodes with labels come first, in their own order. */
 static bool is_later(const int32_t *label, int32_t node, int32_t other)
 {
     return label[other] == CLV_UNKNOWN || other > node;

@@ -75,7 +75,7 @@ void grid_sizes_add(struct grid_sizes *sizes, const float *unary, int32_t n)
     sizes->unary = largest > sizes->unary ? largest : sizes->unary;
 }
 
-/* How many unaries that are not 0 are below 2^power. */
+/* Returns how many unaries that are not 0 are below 2^power. */
 static int64_t count_below(const struct grid_sizes *sizes, int power)
 {
     int64_t n = -sizes->n_zeros;
@@ -85,7 +85,8 @@ static int64_t count_below(const struct grid_sizes *sizes, int power)
     return n;
 }
 
-/* Whether a quarter of the unaries have few digits in units of 2^(power - VALUE_BITS), or some have hardly any. */
+/* Returns whether a quarter of the unaries have few digits in units of 2^(power - VALUE_BITS), or some have hardly
+ * any. */
 static bool loses_digits(const struct grid_sizes *sizes, int power)
 {
     int64_t n = count_below(sizes, 256);
@@ -163,7 +164,8 @@ static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_er
     return rows->memory ? CLV_OK : fail_memory(err);
 }
 
-/* To the nearest whole number, of two as near ones the even one: the sum's last digit is a unit then. */
+/* Rounds to the nearest whole number, and to the even one of two that are equally near: the last digit of the sum is
+ * a unit then. */
 INLINE int32_t rounded(double value)
 {
     double sum = value + 0x1.8p52;

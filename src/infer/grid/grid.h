@@ -17,7 +17,7 @@ enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
  * until the next call. Couplings across the border are not looked at. */
 typedef void grid_row(void *context, const float **unary, const float *coupling[4], int32_t y);
 
-/* How scores become whole numbers. */
+/* Rounding of scores to whole numbers. */
 struct grid_scale {
     double scale;  /* a power of two */
     double limit;  /* to which unaries are clipped, INFINITY: none is */
@@ -105,9 +105,9 @@ enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fin
 /* Takes over the flow of row y of the coarse grid: pixels above row 2 y + 2 get no more afterwards. */
 void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y);
 
-/* From any flow to a maximum one; that of a coarse grid, if it has records, is taken over first, and they are released.
- * Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of them has a deficit.
- */
+/* Extends any flow to a maximum one. The flow of a coarse grid, if it has records, is taken over first, and they are
+ * released. Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of them
+ * has a deficit. */
 enum clv_status grid_grow(struct grid_cut *cut, struct grid_cut *coarse, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -162,7 +162,7 @@ INLINE void push_path(struct trees *self, int32_t p, int32_t amount, int side, i
         add_orphan(self, state, p, level_of(state, side));
 }
 
-/* From the root of s in a source tree along arc k to the root of s's neighbour in a sink tree. */
+/* Augments from the root of s in a source tree along arc k to the root of s's neighbour in a sink tree. */
 INLINE void augment(struct trees *self, int32_t s, int k, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -230,7 +230,7 @@ INLINE void grow(struct trees *self, int side, int n_arcs)
     list[1].n = 0;
 }
 
-/* Whether a root has anything to find: a neighbour that is no root of its own side. */
+/* Returns whether a root can find anything: a neighbour that is not a root of its own side. */
 INLINE int is_at_border(const struct grid_cut *cut, const struct grid_state *state, int32_t p, int n_arcs)
 {
     int is_border = 0;

@@ -1,5 +1,5 @@
-/* Labels that cost by being there at all (Delong, Osokin, Isack & Boykov 2012), whatever the tables are like: a search
- * over sets of labels, of each of which the best labelling is what decoding finds. */
+/* Decodes with label costs (Delong, Osokin, Isack & Boykov 2012) for any tables: a search over sets of labels, each
+ * of which is decoded on its own. Start at clv_oracle_decode_costs, at the end. */
 #include <string.h>
 
 #include "base/base.h"
@@ -116,7 +116,7 @@ static enum clv_status step(struct search *self, double *value, const uint8_t *i
     return CLV_OK;
 }
 
-/* From the labelling without costs. */
+/* Searches from the labelling without costs. */
 static enum clv_status run(struct search *self, struct clv_error *err)
 {
     uint8_t is_used[MAX_LABELS];

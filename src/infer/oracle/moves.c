@@ -1,5 +1,5 @@
-/* Moves that improve a labelling of more than two labels, each the best of its kind by one minimum cut: what
- * alpha-expansion and alpha-beta swap share (Boykov, Veksler & Zabih, PAMI 2001). */
+/* Alpha-expansion and alpha-beta swap (Boykov, Veksler & Zabih, PAMI 2001): moves that improve a labelling of more
+ * than two labels, each the best of its kind, found by one minimum cut. Start at moves_run. */
 #include "infer/oracle/oracle.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
-/* Sums of doubles lose what is so many times smaller than they are. */
+/* Sums of doubles lose numbers that are smaller than they are by this factor. */
 #define HARD 0x1p20
 
 /* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
@@ -77,7 +77,7 @@ static enum clv_status measure(struct moves *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Node p of the move gains and loses so much by label 1. */
+/* Adds scores that node p of the move gains and loses by label 1. */
 static void add_score(struct moves *self, int32_t p, double gain, double loss)
 {
     if (!self->is_hard) {
@@ -91,7 +91,7 @@ static void add_score(struct moves *self, int32_t p, double gain, double loss)
     self->low[p] = sum.low;
 }
 
-/* How much more the labelling scores than the one before. */
+/* Returns how much more the labelling scores than the one before. */
 static double gain_of(const struct moves *self)
 {
     const struct clv_field *field = self->field;

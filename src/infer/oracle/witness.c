@@ -1,5 +1,5 @@
-/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it; and
- * the sums over all of them, max-marginals and witness counts. */
+/* Clamped optima of the oracle's solution: what forcing one node to its other label costs, and the labelling that
+ * attains it; sums over all of them are max-marginals and witness counts (clamped optima are called witnesses here). */
 #include <math.h>
 #include <string.h>
 
@@ -261,7 +261,7 @@ static void add_witness(void *context, int32_t node, double cost, const int32_t 
         sums->flips[flipped[k]]++;
 }
 
-/* By minimum cuts: each node has the MAP labelling, and one witness of its other label. */
+/* Finds max-marginals by minimum cuts: each node has the MAP labelling, and one witness of its other label. */
 static enum clv_status cut_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *counts,
                                          const struct clv_field *field, struct clv_error *err)
 {

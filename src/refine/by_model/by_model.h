@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "pixel_net/pixel_net.h"
 
-/* How a model refines the pixels of images: learned (refining_learn.c) with maps or two stages, kept in the model. */
+/* Weights of refinement: learned (refining_learn.c) with maps or two stages, and kept in the model. */
 
 /* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and,
  * of models that have the network's tensors beside it, the network's weight. */
@@ -47,7 +47,8 @@ static inline bool refining_has_net(const struct clv_model *model)
     return model->n_extra && clv_model_attached(model, REFINING_NETWORK);
 }
 
-/* Whether refined labels are a network's alone: what the model itself would choose is not asked for. */
+/* Returns whether refined labels come from a network alone: the labels that the model itself would choose are not
+ * used. */
 bool refining_is_by_net(const struct clv_model *model);
 
 /* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where
@@ -74,7 +75,7 @@ struct evidence {
 };
 void evidence_release(struct evidence *self);
 
-/* y is the labelling of the example's nodes; labels[height][width] are voted on anew. maps[n_maps of the recipe]. */
+/* y is the labelling of the example's nodes; labels[height][width] are voted on again. maps[n_maps of the recipe]. */
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err) CLV_CHECK;
@@ -136,7 +137,7 @@ int32_t pixel_look_inputs(const struct clv_model *model);
 int32_t pixel_look_classes(const struct clv_model *model); /* OBJECT_CLASSES; of labels that vote, these */
 void pixel_look_release(struct pixel_look *self);
 
-/* O(pixels), about 230 bytes a working pixel, and 8 a label that votes. */
+/* O(pixels), about 230 bytes per working pixel, and 8 for each label that votes. */
 enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
                                 struct clv_error *err) CLV_CHECK;
 
@@ -162,7 +163,8 @@ double map_margin_weight(const struct clv_model *model, int32_t map, size_t row,
 enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
                            const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
-/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c, cut anew with the colours nearby. */
+/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c. They are cut again with the colours
+ * nearby. */
 
 /* score[height][width] of label 1 against label 0, without the colours nearby. */
 enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,

@@ -54,7 +54,7 @@ static enum clv_status add_context(struct pixel_look *self, struct clv_error *er
     return pixel_bank_add_context(&self->bank, probability, err);
 }
 
-/* The terms of labels that a cut finds, and the context of what the model says. */
+/* Computes the terms of labels that a cut finds, and the context from the scores of the nodes. */
 static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *view, const struct clv_image *working,
                                      struct clv_error *err)
 {

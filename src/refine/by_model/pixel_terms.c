@@ -24,7 +24,7 @@ static enum clv_status take_nodes(float *plane, const struct segmented *self, st
     return clv_refine_prior(plane, self->example, margin, err);
 }
 
-/* 0 throughout where there is no figure or no ground to learn colours from. */
+/* Fills the plane with 0 if no foreground or no background exists to learn colours from. */
 static enum clv_status take_nearby(float *plane, const struct segmented *self, struct clv_error *err)
 {
     OWNED(near_colours_release) struct near_colours colours = {0};
@@ -47,7 +47,7 @@ static enum clv_status take_nearby(float *plane, const struct segmented *self, s
     return CLV_OK;
 }
 
-/* The terms of one map: its margin, each time blurred anew, between its pixels. */
+/* Computes the terms of one map: its margin, blurred more each time, between its pixels. */
 static enum clv_status use_map(float *plane, int32_t m, const struct segmented *self, pixel_term_use *use,
                                void *context, struct clv_error *err)
 {
