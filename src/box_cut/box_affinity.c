@@ -1,3 +1,5 @@
+/* Similarity of the superpixels around a box: kernels of colour and place, and colour steps across their borders.
+ * box_affinity_init fills them, box_affinity_apply sums by a kernel, box_affinity_measure finds the cheapest ways. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -50,23 +52,23 @@ static void fill_kernels(struct box_affinity *self)
 enum clv_status box_affinity_init(struct box_affinity *self, const struct box_scene *scene, struct clv_error *err)
 {
     size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;
-    *self = (struct box_affinity){.scene = scene, .n = (int32_t)n};
-    if (!(self->near = array_alloc(n * n, sizeof(float))) || !(self->wide = array_alloc(n * n, sizeof(float))) ||
-        !(self->place = array_alloc(n * n, sizeof(float))) || !(self->step = array_alloc(m, sizeof(float))) ||
-        !(self->likeness = array_alloc(m, sizeof(float)))) {
-        box_affinity_release(self);
-        return fail_memory(err);
-    }
+    OWNED(box_affinity_release) struct box_affinity result = {.scene = scene, .n = (int32_t)n};
+    NEED(result.near = array_alloc(n * n, sizeof(float)));
+    NEED(result.wide = array_alloc(n * n, sizeof(float)));
+    NEED(result.place = array_alloc(n * n, sizeof(float)));
+    NEED(result.step = array_alloc(m, sizeof(float)));
+    NEED(result.likeness = array_alloc(m, sizeof(float)));
     for (size_t e = 0; e < m; e++) {
         const int32_t *edge = scene->adjacency.edges[e];
-        self->step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
-        self->likeness[e] = portable_expf(-self->step[e] / LIKENESS_RANGE);
+        result.step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
+        result.likeness[e] = portable_expf(-result.step[e] / LIKENESS_RANGE);
     }
-    fill_kernels(self);
+    fill_kernels(&result);
+    *self = TAKE(result);
     return CLV_OK;
 }
 
-/* Row by row of the symmetric kernel: lanes over i, and each sum's order is that of j. */
+/* Goes through the rows of the symmetric kernel. Vector lanes run over i, and each sum is taken in the order of j. */
 void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n_nodes)
 {
     size_t n = (size_t)n_nodes;
@@ -80,7 +82,7 @@ void box_affinity_apply(float *sums, const float *kernel, const float *weights, 
     }
 }
 
-/* Sweeps over the edges to and fro settle it. */
+/* Sweeps over the edges forwards and backwards until no distance falls. */
 void box_affinity_measure(double *distance, const struct box_affinity *self, enum box_way way)
 {
     const struct clv_adjacency *adjacency = &self->scene->adjacency;

@@ -1,3 +1,6 @@
+/* Cuts out the object in a box, after GrabCut (Rother et al. 2004), with learned scores. Superpixels of the box
+ * and its margin are scored by networks (box_score.c) and cut; clv_refine then moves the border at the pixels.
+ * Start at box_cut_weighted. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -46,12 +49,9 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
 {
     struct clv_pixel_box box = box_scene_scale(scene, image->width, image->height);
     struct clv_refine_options refining;
-    float *prior = array_zalloc((size_t)image->width * (size_t)image->height, sizeof *prior);
-    uint8_t *is_fixed = array_zalloc((size_t)image->width, (size_t)image->height);
-    if (!prior || !is_fixed) {
-        arrays_free(prior, is_fixed);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY float *prior = array_zalloc((size_t)image->width * (size_t)image->height, sizeof *prior);
+    OWNED_ARRAY uint8_t *is_fixed = array_zalloc((size_t)image->width, (size_t)image->height);
+    NEED(prior && is_fixed);
     for (int32_t y = 0, p = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++, p++) {
             int32_t i = box_scene_at(scene, image, x, y);
@@ -63,9 +63,7 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
     clv_refine_defaults(&refining);
     refining.prior = 1;
     refining.coupling = coupling;
-    enum clv_status status = clv_refine(labels, image, prior, is_fixed, &refining, err);
-    arrays_free(prior, is_fixed);
-    return status;
+    return clv_refine(labels, image, prior, is_fixed, &refining, err);
 }
 
 /* labels[height][width] of the crop. A large one is cut smaller, to bound time and memory. */
@@ -76,20 +74,18 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
     double scale = sqrt(LARGEST_CUT / ((double)image->width * image->height));
     if (scale >= 1)
         return refine_border(labels, image, scene, figure, odds, coupling, err);
-    struct clv_image small = {0};
+    OWNED(clv_image_release) struct clv_image small = {0};
     int32_t width = int32_within(image->width * scale, 1, image->width),
             height = int32_within(image->height * scale, 1, image->height);
-    uint8_t *cut = array_alloc((size_t)width, (size_t)height);
-    enum clv_status status = cut ? clv_image_resize(&small, image, width, height, err) : fail_memory(err);
-    TRY(refine_border(cut, &small, scene, figure, odds, coupling, err));
-    if (status == CLV_OK)
-        clv_labels_resize(labels, image->width, image->height, cut, width, height);
-    array_free(cut);
-    clv_image_release(&small);
-    return status;
+    OWNED_ARRAY uint8_t *cut = array_alloc((size_t)width, (size_t)height);
+    NEED(cut);
+    MUST(clv_image_resize(&small, image, width, height, err));
+    MUST(refine_border(cut, &small, scene, figure, odds, coupling, err));
+    clv_labels_resize(labels, image->width, image->height, cut, width, height);
+    return CLV_OK;
 }
 
-/* From the crop to the whole image. */
+/* Writes results of the crop into the whole image. */
 static void write_out(uint8_t *labels, float *probability, const struct box_scene *scene, const struct clv_image *image,
                       const uint8_t *cut, const double *odds)
 {
@@ -114,15 +110,12 @@ static enum clv_status solve(int32_t *figure, double *odds, const struct box_sce
                              const struct clv_box_cut_options *options, const struct box_weights *weights,
                              struct clv_error *err)
 {
-    struct box_affinity affinity = {0};
-    struct box_mincut cut = {0};
-    enum clv_status status = box_affinity_init(&affinity, scene, err);
-    TRY(box_score(odds, &affinity, weights, options->rounds, err));
-    TRY(box_mincut_init(&cut, &affinity, options->coupling, err));
-    TRY(box_mincut_solve(figure, &cut, odds, err));
-    box_mincut_release(&cut);
-    box_affinity_release(&affinity);
-    return status;
+    OWNED(box_affinity_release) struct box_affinity affinity = {0};
+    OWNED(box_mincut_release) struct box_mincut cut = {0};
+    MUST(box_affinity_init(&affinity, scene, err));
+    MUST(box_score(odds, &affinity, weights, options->rounds, err));
+    MUST(box_mincut_init(&cut, &affinity, options->coupling, err));
+    return box_mincut_solve(figure, &cut, odds, err);
 }
 
 enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
@@ -130,29 +123,25 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
                                  const struct box_weights *weights, struct clv_error *err)
 {
     struct clv_box_cut_options own;
-    struct box_scene scene = {0};
-    int32_t *figure = NULL;
-    double *odds = NULL;
-    uint8_t *cut = NULL;
+    OWNED(box_scene_release) struct box_scene scene = {0};
+    OWNED_ARRAY int32_t *figure = NULL;
+    OWNED_ARRAY double *odds = NULL;
+    OWNED_ARRAY uint8_t *cut = NULL;
     clv_box_cut_defaults(&own);
     known_options_take(&own, sizeof own, options);
     options = &own;
     MUST(check(image, box, options, err));
-    enum clv_status status = CLV_OK;
     MUST(box_scene_init(&scene, image, clv_box_pixels(box, image->width, image->height), options->n_superpixels, err));
     size_t n = (size_t)scene.superpixels.n;
     figure = array_alloc(n, sizeof *figure);
     odds = array_alloc(n, sizeof *odds);
     cut = array_alloc((size_t)scene.image.width, (size_t)scene.image.height);
-    if (!figure || !odds || !cut)
-        status = fail_memory(err);
-    TRY(solve(figure, odds, &scene, options, weights, err));
-    TRY_IF(labels, cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err));
-    if (status == CLV_OK)
-        write_out(labels, probability, &scene, image, cut, odds);
-    arrays_free(figure, odds, cut);
-    box_scene_release(&scene);
-    return status;
+    NEED(figure && odds && cut);
+    MUST(solve(figure, odds, &scene, options, weights, err));
+    if (labels)
+        MUST(cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err));
+    write_out(labels, probability, &scene, image, cut, odds);
+    return CLV_OK;
 }
 
 enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,

@@ -1,4 +1,6 @@
-/* clv_box_cut with weights of one's own: for learning them. */
+/* Box segmentation: cuts out the object in a box without a model. Read box_cut.c first (the steps), then box_scene.c
+ * (superpixels), box_features.c (what is measured) and box_fillings.c (first proposals). box_cut_weighted runs it
+ * with other weights, for learning them. */
 #ifndef BOX_CUT_BOX_CUT_H
 #define BOX_CUT_BOX_CUT_H
 
@@ -10,7 +12,7 @@
 #include "cleave/superpixel.h"
 #include "feature/dataset/dataset.h"
 
-/* A box and its surroundings as superpixels, for clv_box_cut. */
+/* A box and its margin as superpixels. */
 
 /* A superpixel, wholly inside the box or wholly outside. */
 struct box_region {
@@ -42,7 +44,7 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
 /* The box in a copy of scene->image of another size: at least one pixel. */
 struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height);
 
-/* How alike and how near the superpixels of a scene are, all to all, for clv_box_cut. */
+/* Similarity and distance between all pairs of superpixels of a scene. */
 
 struct box_affinity {
     const struct box_scene *scene;
@@ -68,8 +70,8 @@ enum box_way {
 /* distance[n], 0 at sources and INFINITY elsewhere, becomes the least cost of a way from a source. */
 void box_affinity_measure(double *distance, const struct box_affinity *self, enum box_way way);
 
-/* What separates figure from ground among the superpixels of a box: the features that the learned weights of
- * box_weights.c count. */
+/* Features that separate foreground from background among the superpixels of a box, as the learned weights of
+ * box_weights.c use them. */
 
 enum { BOX_FILLINGS = 3 }; /* proposals of box_fillings.c */
 
@@ -92,7 +94,7 @@ struct box_features {
     double *distance[2];          /* [n] */
 };
 
-/* Those of the scene are filled. */
+/* Fills the features of the scene. */
 enum clv_status box_features_init(struct box_features *self, const struct box_affinity *affinity,
                                   struct clv_error *err) CLV_CHECK;
 void box_features_release(struct box_features *self);
@@ -100,10 +102,10 @@ void box_features_release(struct box_features *self);
 /* 1 / (1 + exp(-x)): the probability of log odds x. */
 double box_logistic(double x);
 
-/* Those of filling k: figure[n] as cut, score[n] its log odds. */
+/* Adds the features of filling k. figure[n] are its labels after the cut, score[n] its log odds. */
 void box_features_add_filling(struct box_features *self, int k, const int32_t *figure, const double *score);
 
-/* Those of soft labels: q[n] in 0..1, 0 outside the box, and score[n], their log odds. */
+/* Adds the features of soft labels. q[n] is in 0..1 and 0 outside the box, score[n] are their log odds. */
 void box_features_add_soft(struct box_features *self, const double *q, const double *score);
 
 /* The learned part of clv_box_cut: from features of superpixels to log odds of figure. */
@@ -118,31 +120,31 @@ struct box_network {
     float hidden[BOX_HIDDEN][BOX_FEATURES + 1];
 };
 
-/* The second one's soft labels are what the first one says, as in auto-context (Tu 2008). */
+/* The second network uses the soft labels that the first one predicts, as in auto-context (Tu 2008). */
 struct box_weights {
     struct box_network first, second;
 };
 
-/* Those that clv_box_cut uses. */
+/* The learned weights that clv_box_cut uses. */
 extern const struct box_weights box_weights;
 
 enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
                                  const struct box_weights *weights, struct clv_error *err) CLV_CHECK;
 
-/* A figure_estimate: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels
- * and half the probabilities. */
+/* A figure_estimate: the mean of the labels and the probabilities of clv_box_cut. Where boxes overlap, the larger
+ * estimate counts. */
 enum clv_status box_figure(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
                            struct clv_error *err) CLV_CHECK;
 
-/* Proposals of what is figure in a box, for clv_box_cut. */
+/* First proposals of the foreground in a box. */
 
 /* Adds the features of all fillings; q[n] and score[n] = soft labels and log odds of the middle one. `rounds` of
  * learning densities and cutting each. */
 enum clv_status box_fillings_propose(double *q, double *score, struct box_features *features, int32_t rounds,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Minimum cuts of a scene's superpixels, for clv_box_cut. */
+/* Minimum cuts of a scene's superpixels. */
 
 struct box_mincut {
     const struct box_affinity *affinity;
@@ -159,7 +161,7 @@ void box_mincut_release(struct box_mincut *self);
 enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const double *score,
                                  struct clv_error *err) CLV_CHECK;
 
-/* What is figure among the superpixels of a box, for clv_box_cut and for learning its weights. */
+/* Scores of the superpixels of a box, also for learning the weights. */
 
 /* values[n][BOX_FEATURES], to array_free: the features of all superpixels of the scene, rows of 0 outside the box, as
  * the first network sees them (first NULL), or as the second one does after that first one. */

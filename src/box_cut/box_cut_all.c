@@ -68,10 +68,9 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
                                   const uint8_t *values, size_t n_boxes, struct clv_error *err)
 {
     *self = (struct crowd){.image = image, .area = {image->width, image->height, 0, 0}, .n_labels = 1};
-    MUST_IF(!(self->places = array_alloc(n_boxes, sizeof *self->places)) ||
-                !(self->order = array_alloc(n_boxes, sizeof *self->order)) ||
-                !(self->members = array_alloc(n_boxes, sizeof *self->members)),
-            fail_memory(err));
+    NEED((self->places = array_alloc(n_boxes, sizeof *self->places)) &&
+         (self->order = array_alloc(n_boxes, sizeof *self->order)) &&
+         (self->members = array_alloc(n_boxes, sizeof *self->members)));
     for (size_t k = 0; k < n_boxes; k++)
         self->places[k] = clv_box_pixels(&boxes[k], image->width, image->height);
     sort(self, n_boxes);
@@ -99,14 +98,13 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
         self->n_members = 0;
     if (!self->n_members)
         return CLV_OK;
-    MUST_IF(!(self->votes = array_zalloc(self->n_members * self->n, sizeof(float))) ||
-                !(self->by_label = array_zalloc((size_t)self->n_labels * self->n, sizeof(float))) ||
-                !(self->labels = array_zalloc(self->n, 1)),
-            fail_memory(err));
+    NEED((self->votes = array_zalloc(self->n_members * self->n, sizeof(float))) &&
+         (self->by_label = array_zalloc((size_t)self->n_labels * self->n, sizeof(float))) &&
+         (self->labels = array_zalloc(self->n, 1)));
     return CLV_OK;
 }
 
-/* Keeps what box k says of the area. */
+/* Keeps the probabilities of box k in the area. */
 static void keep(struct crowd *self, size_t k, const float *probability)
 {
     const struct clv_pixel_box *area = &self->area;
@@ -118,7 +116,7 @@ static void keep(struct crowd *self, size_t k, const float *probability)
                probability + (size_t)y * (size_t)self->image->width + (size_t)area->first_x, width * sizeof(float));
 }
 
-/* From probabilities to votes by labels, and the label with most of them. */
+/* Turns probabilities into votes by labels, and the label with most of them. */
 static void vote(struct crowd *self, const uint8_t *values)
 {
     for (size_t p = 0; p < self->n; p++) {
@@ -147,7 +145,7 @@ static enum clv_status settle(struct crowd *self, const struct clv_box_cut_optio
 {
     const struct clv_pixel_box *area = &self->area;
     struct clv_refine_options refining;
-    struct clv_image crop = {0};
+    OWNED(clv_image_release) struct clv_image crop = {0};
     int32_t width = area->end_x - area->first_x, height = area->end_y - area->first_y;
     MUST(clv_image_new(&crop, width, height, 3, err));
     for (int32_t y = 0; y < height; y++)
@@ -158,9 +156,7 @@ static enum clv_status settle(struct crowd *self, const struct clv_box_cut_optio
     clv_refine_defaults(&refining);
     refining.prior = VOTES_WEIGHT;
     refining.coupling = options->refine_coupling;
-    enum clv_status status = clv_refine_labels(self->labels, &crop, self->by_label, self->n_labels, &refining, err);
-    clv_image_release(&crop);
-    return status;
+    return clv_refine_labels(self->labels, &crop, self->by_label, self->n_labels, &refining, err);
 }
 
 /* The pixels that several boxes cover; a label that none of them has is no answer. */
@@ -196,33 +192,29 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
                                 struct clv_error *err)
 {
     struct clv_box_cut_options own_options;
-    struct crowd crowd = {0};
+    OWNED(crowd_release) struct crowd crowd = {0};
     size_t n = (size_t)image->width * (size_t)image->height;
     clv_box_cut_defaults(&own_options);
     known_options_take(&own_options, sizeof own_options, options);
     options = &own_options;
     MUST(check(values, n_boxes, err));
-    uint8_t *all = array_zalloc(n, 1), *own = array_alloc(n, 1);
-    float *probability = array_alloc(n, sizeof *probability);
-    enum clv_status status =
-        all && own && probability ? crowd_init(&crowd, image, boxes, values, n_boxes, err) : fail_memory(err);
-    for (size_t i = n_boxes; i > 0 && status == CLV_OK; i--) {
+    OWNED_ARRAY uint8_t *all = array_zalloc(n, 1);
+    OWNED_ARRAY uint8_t *own = array_alloc(n, 1);
+    OWNED_ARRAY float *probability = array_alloc(n, sizeof *probability);
+    NEED(all && own && probability);
+    MUST(crowd_init(&crowd, image, boxes, values, n_boxes, err));
+    for (size_t i = n_boxes; i > 0; i--) {
         size_t k = crowd.order[i - 1];
-        status = clv_box_cut(own, probability, image, &boxes[k], options, err);
-        for (size_t p = 0; p < n && status == CLV_OK; p++)
+        MUST(clv_box_cut(own, probability, image, &boxes[k], options, err));
+        for (size_t p = 0; p < n; p++)
             all[p] = own[p] ? values[k] : all[p];
-        if (status == CLV_OK)
-            keep(&crowd, k, probability);
+        keep(&crowd, k, probability);
     }
-    if (status == CLV_OK && crowd.n_members) {
+    if (crowd.n_members) {
         vote(&crowd, values);
-        status = settle(&crowd, options, err);
-        if (status == CLV_OK)
-            write_overlaps(all, &crowd, values);
+        MUST(settle(&crowd, options, err));
+        write_overlaps(all, &crowd, values);
     }
-    if (status == CLV_OK)
-        memcpy(labels, all, n);
-    crowd_release(&crowd);
-    arrays_free(all, own, probability);
-    return status;
+    memcpy(labels, all, n);
+    return CLV_OK;
 }

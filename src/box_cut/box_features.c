@@ -1,3 +1,6 @@
+/* Features of superpixels for box segmentation: place in the box, colours against the margin, distances, and the
+ * foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling and
+ * box_features_add_soft the others, in the order of the enum in box_cut.h. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -85,7 +88,8 @@ static struct totals prepare(struct box_features *self)
     return totals;
 }
 
-/* Places: how near the sides that are not the image's border, and those that are. Returns how many it wrote. */
+/* Writes how near the sides of the box are, first those inside the image, then those at its border. Returns the
+ * number of entries. */
 static int fill_place(float *row, const struct box_region *region, const struct totals *totals)
 {
     bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
@@ -99,7 +103,8 @@ static int fill_place(float *row, const struct box_region *region, const struct 
     return n;
 }
 
-/* How unlike its surroundings each band of the box is, from the sides to the middle: it shows how tight the box is. */
+/* Computes how much each band of the box differs from its surroundings, from the sides to the middle. This shows how
+ * tight the box is. */
 static void fill_bands(struct box_features *self, size_t column)
 {
     const struct box_region *regions = self->affinity->scene->regions;
@@ -145,7 +150,7 @@ static void fill_scene(struct box_features *self)
         row[k++] = (float)log_ratio(wide, 1, wide_out[i], totals.outside + 1e-9);
         row[k++] = (float)nearness(self->distance[0][i], STEP_RANGE);
         row[k++] = (float)nearness(self->distance[1][i], LEAP_RANGE);
-        /* What is alike: its length along the box by its size, as in Zhu et al. (2014). */
+        /* Length of similar superpixels along the box, divided by their size (Zhu et al. 2014). */
         row[k++] = (float)portable_log(0.05 + near_contact[i] / totals.side / sqrt(near));
         row[k++] = (float)portable_log(0.05 + wide_contact[i] / totals.side / sqrt(wide));
         row[k++] = (float)(contact[i] > 0);
@@ -305,16 +310,15 @@ enum clv_status box_features_init(struct box_features *self, const struct box_af
 {
     const struct clv_superpixels *map = &affinity->scene->superpixels;
     size_t n = (size_t)affinity->n;
-    *self = (struct box_features){.affinity = affinity, .n = affinity->n};
-    self->working = box_scene_scale(affinity->scene, map->width, map->height);
-    if (!(self->values = array_zalloc(n * BOX_FEATURES, sizeof(float))) ||
-        !(self->sums = array_alloc(n * SUMS, sizeof(float))) ||
-        !(self->weights = array_alloc(n * SUMS, sizeof(float))) || !(self->smooth = array_alloc(n, sizeof(float))) ||
-        !(self->distance[0] = array_alloc(n, sizeof(double))) ||
-        !(self->distance[1] = array_alloc(n, sizeof(double)))) {
-        box_features_release(self);
-        return fail_memory(err);
-    }
-    fill_scene(self);
+    OWNED(box_features_release) struct box_features result = {.affinity = affinity, .n = affinity->n};
+    result.working = box_scene_scale(affinity->scene, map->width, map->height);
+    NEED(result.values = array_zalloc(n * BOX_FEATURES, sizeof(float)));
+    NEED(result.sums = array_alloc(n * SUMS, sizeof(float)));
+    NEED(result.weights = array_alloc(n * SUMS, sizeof(float)));
+    NEED(result.smooth = array_alloc(n, sizeof(float)));
+    NEED(result.distance[0] = array_alloc(n, sizeof(double)));
+    NEED(result.distance[1] = array_alloc(n, sizeof(double)));
+    fill_scene(&result);
+    *self = TAKE(result);
     return CLV_OK;
 }

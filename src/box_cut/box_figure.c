@@ -1,4 +1,5 @@
-/* What box to cut says of an image, for those who learn from boxes. */
+/* The foreground estimate of box segmentation for learners that only have boxes: the mean of labels and
+ * probabilities, the larger one where boxes overlap. */
 #include <math.h>
 #include <string.h>
 
@@ -9,21 +10,19 @@ enum clv_status box_figure(float *figure, const struct clv_image *image, const s
                            struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
-    uint8_t *labels = array_alloc(n, sizeof *labels);
-    float *probability = array_alloc(n, sizeof *probability);
-    enum clv_status status = labels && probability ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        memset(figure, 0, n * sizeof *figure);
-    for (size_t k = 0; k < boxes->n_boxes && status == CLV_OK; k++) {
+    OWNED_ARRAY uint8_t *labels = array_alloc(n, sizeof *labels);
+    OWNED_ARRAY float *probability = array_alloc(n, sizeof *probability);
+    NEED(labels && probability);
+    memset(figure, 0, n * sizeof *figure);
+    for (size_t k = 0; k < boxes->n_boxes; k++) {
         const struct clv_pixel_box *pixels = &boxes->boxes[k];
         struct clv_box box = {.x = pixels->first_x,
                               .y = pixels->first_y,
                               .width = pixels->end_x - pixels->first_x,
                               .height = pixels->end_y - pixels->first_y};
-        status = clv_box_cut(labels, probability, image, &box, NULL, err);
-        for (size_t i = 0; i < n && status == CLV_OK; i++)
+        MUST(clv_box_cut(labels, probability, image, &box, NULL, err));
+        for (size_t i = 0; i < n; i++)
             figure[i] = fmaxf(figure[i], ((float)labels[i] + probability[i]) / 2);
     }
-    arrays_free(labels, probability);
-    return status;
+    return CLV_OK;
 }

@@ -138,7 +138,7 @@ static void score_regions(struct proposal *self)
                              PRIOR_WEIGHT * self->prior[i];
 }
 
-/* Whether the figure spans enough of the box in both directions. */
+/* Returns whether the foreground spans enough of the box in both directions. */
 static bool spans(const struct proposal *self, double extent)
 {
     double low[2] = {1, 1}, high[2] = {-1, -1};
@@ -153,37 +153,35 @@ static bool spans(const struct proposal *self, double extent)
 /* The minimum cut; scores rise together until it spans enough. */
 static enum clv_status cut(struct proposal *self, double extent, struct clv_error *err)
 {
-    enum clv_status status = box_mincut_solve(self->figure, &self->cut, self->score, err);
-    for (int attempt = 0; status == CLV_OK && attempt < EXTENT_TRIES && !spans(self, extent); attempt++) {
+    MUST(box_mincut_solve(self->figure, &self->cut, self->score, err));
+    for (int attempt = 0; attempt < EXTENT_TRIES && !spans(self, extent); attempt++) {
         for (int32_t i = 0; i < self->n; i++)
             if (self->regions[i].is_inside)
                 self->score[i] += EXTENT_STEP;
-        status = box_mincut_solve(self->figure, &self->cut, self->score, err);
+        MUST(box_mincut_solve(self->figure, &self->cut, self->score, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status box_fillings_propose(double *q, double *score, struct box_features *features, int32_t rounds,
                                      struct clv_error *err)
 {
-    struct proposal self;
-    enum clv_status status = proposal_init(&self, features->affinity, err);
-    for (int k = 0; k < BOX_FILLINGS && status == CLV_OK; k++) {
+    OWNED(proposal_release) struct proposal self = {0};
+    MUST(proposal_init(&self, features->affinity, err));
+    for (int k = 0; k < BOX_FILLINGS; k++) {
         start(&self, fillings[k].shift);
-        for (int32_t round = 0; round < rounds && status == CLV_OK; round++) {
+        for (int32_t round = 0; round < rounds; round++) {
             score_regions(&self);
-            status = cut(&self, fillings[k].extent, err);
-            for (int32_t i = 0; i < self.n && status == CLV_OK; i++)
+            MUST(cut(&self, fillings[k].extent, err));
+            for (int32_t i = 0; i < self.n; i++)
                 if (self.regions[i].is_inside)
                     self.q[i] = SOFT_SHARE * box_logistic(self.score[i]) + (1 - SOFT_SHARE) * self.figure[i];
         }
-        if (status == CLV_OK)
-            box_features_add_filling(features, k, self.figure, self.score);
+        box_features_add_filling(features, k, self.figure, self.score);
     }
-    for (int32_t i = 0; i < self.n && status == CLV_OK; i++) {
+    for (int32_t i = 0; i < self.n; i++) {
         q[i] = self.q[i];
         score[i] = self.score[i];
     }
-    proposal_release(&self);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Minimum cuts of the superpixels around a box: contrast-sensitive Potts couplings, and unary scores weighted by
+ * area. Everything outside the box is background for certain. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -33,17 +35,13 @@ static void fill_couplings(struct box_mincut *self, double coupling)
 enum clv_status box_mincut_init(struct box_mincut *self, const struct box_affinity *affinity, double coupling,
                                 struct clv_error *err)
 {
-    *self = (struct box_mincut){.affinity = affinity};
-    enum clv_status status = clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err);
-    if (status == CLV_OK &&
-        (!(self->unary = array_alloc((size_t)affinity->n, sizeof(double))) ||
-         !(self->coupling = array_alloc((size_t)affinity->scene->adjacency.n_edges, sizeof(double)))))
-        status = fail_memory(err);
-    if (status == CLV_OK)
-        fill_couplings(self, coupling);
-    else
-        box_mincut_release(self);
-    return status;
+    OWNED(box_mincut_release) struct box_mincut result = {.affinity = affinity};
+    MUST(clv_oracle_new(&result.oracle, CLV_ENGINE_DEFAULT, err));
+    NEED(result.unary = array_alloc((size_t)affinity->n, sizeof(double)));
+    NEED(result.coupling = array_alloc((size_t)affinity->scene->adjacency.n_edges, sizeof(double)));
+    fill_couplings(&result, coupling);
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const double *score, struct clv_error *err)

@@ -1,3 +1,5 @@
+/* Prepares an image for box segmentation: crops the box with a margin, shrinks it, computes superpixels and splits
+ * them along the box. Start at box_scene_init. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -53,7 +55,7 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
     return map->labels[row * (size_t)map->width + column];
 }
 
-/* Where the box begins or ends among `size` working pixels; at least one of them is inside. */
+/* Computes where the box begins or ends among `size` working pixels; at least one of them is inside. */
 static void scale_side(int32_t *first, int32_t *end, int32_t begin, int32_t stop, int32_t full, int32_t size)
 {
     double scale = (double)size / full;
@@ -73,8 +75,9 @@ struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t widt
 /* Splits superpixels along the border of the box; they are numbered by their first pixels again. */
 static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixel_box box, struct clv_error *err)
 {
-    int32_t *number = array_alloc((size_t)map->n * 2, sizeof *number), n = 0;
-    MUST_IF(!number, fail_memory(err));
+    OWNED_ARRAY int32_t *number = array_alloc((size_t)map->n * 2, sizeof *number);
+    int32_t n = 0;
+    NEED(number);
     for (int32_t i = 0; i < 2 * map->n; i++)
         number[i] = -1;
     for (int32_t y = 0, p = 0; y < map->height; y++)
@@ -86,7 +89,6 @@ static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixe
             map->labels[p] = *label;
         }
     map->n = n;
-    array_free(number);
     return CLV_OK;
 }
 
@@ -101,12 +103,9 @@ static enum clv_status measure(struct box_scene *scene, const float *lab, struct
                                struct clv_error *err)
 {
     const struct clv_superpixels *map = &scene->superpixels;
-    struct region_sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    OWNED_ARRAY struct region_sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
     scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
-    if (!sums || !scene->regions) {
-        array_free(sums);
-        return fail_memory(err);
-    }
+    NEED(sums && scene->regions);
     region_sums_fill(sums, map, lab);
     double n_pixels = (double)map->width * map->height;
     for (int32_t i = 0; i < map->n; i++) {
@@ -121,7 +120,6 @@ static enum clv_status measure(struct box_scene *scene, const float *lab, struct
         region->high[1] = relative(sum->high[1], box.first_y, box.end_y);
         region->share = (float)(sum->n / n_pixels);
     }
-    array_free(sums);
     for (int32_t y = box.first_y; y < box.end_y; y++)
         for (int32_t x = box.first_x; x < box.end_x; x++)
             scene->regions[map->labels[y * map->width + x]].is_inside = true;
@@ -131,28 +129,24 @@ static enum clv_status measure(struct box_scene *scene, const float *lab, struct
 enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
                                int32_t n_superpixels, struct clv_error *err)
 {
-    struct clv_image working = {0};
-    float *lab = NULL;
+    OWNED(box_scene_release) struct box_scene result = {0};
+    OWNED(clv_image_release) struct clv_image working = {0};
     const struct clv_slic_options slic = {n_superpixels, COMPACTNESS, ITERATIONS};
-    MUST(crop(scene, image, box, err));
-    int32_t width = scene->image.width, height = scene->image.height;
+    MUST(crop(&result, image, box, err));
+    int32_t width = result.image.width, height = result.image.height;
     double scale = fmin(1, sqrt(WORKING_PIXELS / ((double)width * height)));
     int32_t small_width = int32_within(round(width * scale), 1, width),
             small_height = int32_within(round(height * scale), 1, height);
-    struct clv_pixel_box scaled = box_scene_scale(scene, small_width, small_height);
-    enum clv_status status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
-    TRY(clv_slic(&scene->superpixels, &working, &slic, err));
-    TRY(split_at_box(&scene->superpixels, scaled, err));
-    TRY(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
+    struct clv_pixel_box scaled = box_scene_scale(&result, small_width, small_height);
+    MUST(clv_image_resize(&working, &result.image, small_width, small_height, err));
+    MUST(clv_slic(&result.superpixels, &working, &slic, err));
+    MUST(split_at_box(&result.superpixels, scaled, err));
+    MUST(clv_adjacency_build(&result.adjacency, &result.superpixels, err));
     size_t n_pixels = (size_t)small_width * (size_t)small_height;
-    TRY_IF(!(lab = array_alloc(n_pixels * 3, sizeof *lab)), fail_memory(err));
-    if (status == CLV_OK) {
-        clv_rgb_to_lab(lab, working.pixels, n_pixels);
-        status = measure(scene, lab, scaled, err);
-    }
-    array_free(lab);
-    clv_image_release(&working);
-    if (status != CLV_OK)
-        box_scene_release(scene);
-    return status;
+    OWNED_ARRAY float *lab = array_alloc(n_pixels * 3, sizeof *lab);
+    NEED(lab);
+    clv_rgb_to_lab(lab, working.pixels, n_pixels);
+    MUST(measure(&result, lab, scaled, err));
+    *scene = TAKE(result);
+    return CLV_OK;
 }

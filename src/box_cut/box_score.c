@@ -1,3 +1,5 @@
+/* Computes log odds of foreground for the superpixels of a box by two small networks. The second one also uses the
+ * first one's output (auto-context, Tu 2008). Start at box_score_features. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -6,7 +8,7 @@
 
 #define SCORE_LIMIT 8.0
 
-/* Of one row of features, within +-8. */
+/* Returns the score of one row of features, clipped to +-8. */
 static double box_network_score(const struct box_network *network, const float *features)
 {
     double score = network->linear[BOX_FEATURES];
@@ -34,34 +36,28 @@ static void score_all(double *score, const struct box_affinity *affinity, const 
 enum clv_status box_score_features(float **values, const struct box_affinity *affinity, const struct box_network *first,
                                    int32_t rounds, struct clv_error *err)
 {
-    struct box_features features = {0};
-    double *q = array_alloc((size_t)affinity->n, sizeof *q), *score = array_alloc((size_t)affinity->n, sizeof *score);
-    enum clv_status status = q && score ? box_features_init(&features, affinity, err) : fail_memory(err);
-    *values = NULL;
-    TRY(box_fillings_propose(q, score, &features, rounds, err));
-    if (status == CLV_OK) {
+    OWNED(box_features_release) struct box_features features = {0};
+    OWNED_ARRAY double *q = array_alloc((size_t)affinity->n, sizeof *q);
+    OWNED_ARRAY double *score = array_alloc((size_t)affinity->n, sizeof *score);
+    NEED(q && score);
+    MUST(box_features_init(&features, affinity, err));
+    MUST(box_fillings_propose(q, score, &features, rounds, err));
+    box_features_add_soft(&features, q, score);
+    if (first) {
+        score_all(score, affinity, first, features.values);
+        for (int32_t i = 0; i < affinity->n; i++)
+            q[i] = affinity->scene->regions[i].is_inside ? box_logistic(score[i]) : 0;
         box_features_add_soft(&features, q, score);
-        if (first) {
-            score_all(score, affinity, first, features.values);
-            for (int32_t i = 0; i < affinity->n; i++)
-                q[i] = affinity->scene->regions[i].is_inside ? box_logistic(score[i]) : 0;
-            box_features_add_soft(&features, q, score);
-        }
-        *values = features.values;
-        features.values = NULL;
     }
-    arrays_free(q, score);
-    box_features_release(&features);
-    return status;
+    *values = TAKE(features.values);
+    return CLV_OK;
 }
 
 enum clv_status box_score(double *score, const struct box_affinity *affinity, const struct box_weights *weights,
                           int32_t rounds, struct clv_error *err)
 {
-    float *values;
-    enum clv_status status = box_score_features(&values, affinity, &weights->first, rounds, err);
-    if (status == CLV_OK)
-        score_all(score, affinity, &weights->second, values);
-    array_free(values);
-    return status;
+    OWNED_ARRAY float *values = NULL;
+    MUST(box_score_features(&values, affinity, &weights->first, rounds, err));
+    score_all(score, affinity, &weights->second, values);
+    return CLV_OK;
 }

@@ -1,3 +1,6 @@
+/* Segments an object from clicks and strokes in rounds: each round describes the superpixels by the labelling so
+ * far (click_features.c), scores them by learned weights and cuts them. The cut is refined at the pixels
+ * afterwards. Start at click_cut, at the end. */
 #include "click/click.h"
 
 #include <math.h>
@@ -42,8 +45,7 @@ static enum clv_status solver_init(struct solver *self, const struct click_scene
     self->figure = array_alloc(n, sizeof(int32_t));
     self->unary = array_alloc(n, sizeof(double));
     self->coupling = array_alloc(m, sizeof(double));
-    MUST_IF(!self->features || !self->q || !self->score || !self->figure || !self->unary || !self->coupling,
-            fail_memory(err));
+    NEED(self->features && self->q && self->score && self->figure && self->unary && self->coupling);
     for (size_t e = 0; e < m; e++)
         self->coupling[e] = COUPLING * scene->coupling[e];
     MUST(clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err));
@@ -81,16 +83,16 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
         .unary = self->unary,
         .pairwise = self->coupling,
     };
-    enum clv_status status = clv_oracle_map(self->oracle, self->figure, NULL, &field, err);
-    for (int32_t i = 0; i < self->n && status == CLV_OK; i++) {
+    MUST(clv_oracle_map(self->oracle, self->figure, NULL, &field, err));
+    for (int32_t i = 0; i < self->n; i++) {
         float soft = 1 / (1 + portable_expf(-self->score[i]));
         self->q[i] = (float)(SOFT_SHARE * soft + (1 - SOFT_SHARE) * self->figure[i]);
     }
-    return status;
+    return CLV_OK;
 }
 
-/* Seeds at the size that is cut: what is in the middle of each block, but strokes, which may be thin, wherever they
- * are. */
+/* Shrinks the seeds to the size that is cut. A block gets the seed in its middle, except for strokes, which may be
+ * thin: they count wherever they are in the block. */
 static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const uint8_t *seeds)
 {
     const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
@@ -112,10 +114,10 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     const struct clv_image *image = &scene->cutting;
     size_t n = (size_t)image->width * (size_t)image->height;
     struct clv_refine_options refining;
-    float *prior = array_alloc(n, sizeof *prior);
-    uint8_t *is_fixed = array_alloc(n, 1);
-    enum clv_status status = prior && is_fixed ? CLV_OK : fail_memory(err);
-    for (int32_t y = 0; y < image->height && status == CLV_OK; y++)
+    OWNED_ARRAY float *prior = array_alloc(n, sizeof *prior);
+    OWNED_ARRAY uint8_t *is_fixed = array_alloc(n, 1);
+    NEED(prior && is_fixed);
+    for (int32_t y = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++) {
             size_t p = (size_t)y * (size_t)image->width + (size_t)x;
             int32_t i = click_scene_within(scene, image, x, y);
@@ -129,42 +131,38 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     refining.prior = 1;
     refining.balance = 0;
     refining.coupling = PIXEL_COUPLING;
-    TRY(clv_refine(cut, image, prior, is_fixed, &refining, err));
-    arrays_free(prior, is_fixed);
-    return status;
+    return clv_refine(cut, image, prior, is_fixed, &refining, err);
 }
 
-/* Of a large image a smaller copy is cut, and then the border is followed at its own pixels. */
+/* Cuts a large image as a smaller copy, and then moves the border to the edges at its own pixels. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;
     const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
     const uint8_t *seeds = self->view.request->seeds;
     size_t n = (size_t)image->width * (size_t)image->height, n_cut = (size_t)cutting->width * (size_t)cutting->height;
-    uint8_t *cut = array_alloc(n_cut, 1), *small = n_cut < n ? array_alloc(n_cut, 1) : NULL, *fresh = NULL;
-    enum clv_status status = cut && (small || n_cut == n) ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && small)
+    OWNED_ARRAY uint8_t *cut = array_alloc(n_cut, 1);
+    OWNED_ARRAY uint8_t *small = n_cut < n ? array_alloc(n_cut, 1) : NULL;
+    NEED(cut && (small || n_cut == n));
+    if (small)
         shrink_seeds(small, scene, seeds);
-    TRY(refine_border(cut, self, small ? small : seeds, err));
-    if (status == CLV_OK && !small) {
+    MUST(refine_border(cut, self, small ? small : seeds, err));
+    if (!small) {
         memcpy(labels, cut, n);
-    } else if (status == CLV_OK) {
-        int32_t reach = int32_within(ceil(sqrt((double)n / (double)n_cut)), 0, INT32_MAX - 1) + 1;
-        fresh = array_alloc(n, 1);
-        status = fresh ? CLV_OK : fail_memory(err);
-        if (fresh)
-            clv_labels_resize(fresh, image->width, image->height, cut, cutting->width, cutting->height);
-        for (size_t p = 0; fresh && p < n; p++)
-            fresh[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : fresh[p];
-        TRY(click_border_follow(fresh, &scene->couplings, seeds, reach, err));
-        if (status == CLV_OK)
-            memcpy(labels, fresh, n);
+        return CLV_OK;
     }
-    arrays_free(cut, small, fresh);
-    return status;
+    int32_t reach = int32_within(ceil(sqrt((double)n / (double)n_cut)), 0, INT32_MAX - 1) + 1;
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1);
+    NEED(result);
+    clv_labels_resize(result, image->width, image->height, cut, cutting->width, cutting->height);
+    for (size_t p = 0; p < n; p++)
+        result[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : result[p];
+    MUST(click_border_follow(result, &scene->couplings, seeds, reach, err));
+    memcpy(labels, result, n);
+    return CLV_OK;
 }
 
-/* Without any, nor a model's scores, there is nothing to cut out. */
+/* Returns whether anything can be cut out: a foreground seed or label, or scores of a model. */
 static bool has_figure(const struct click_scene *scene, const struct click_request *request)
 {
     size_t n = (size_t)scene->image.width * (size_t)scene->image.height;
@@ -175,21 +173,19 @@ static bool has_figure(const struct click_scene *scene, const struct click_reque
 enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,
                           struct clv_error *err)
 {
-    struct solver solver;
+    OWNED(solver_release) struct solver solver = {0};
     if (!has_figure(scene, request)) {
         memset(labels, 0, (size_t)scene->image.width * (size_t)scene->image.height);
         return CLV_OK;
     }
-    enum clv_status status = solver_init(&solver, scene, request, err);
+    MUST(solver_init(&solver, scene, request, err));
     struct click_trace *trace = request->trace;
-    if (status == CLV_OK && trace) {
+    if (trace) {
         trace->n = solver.n;
         trace->features = array_alloc((size_t)solver.n, CLICK_ROUNDS * CLICK_FEATURES * sizeof(float));
-        status = trace->features ? CLV_OK : fail_memory(err);
+        NEED(trace->features);
     }
-    for (int round = 0; round < CLICK_ROUNDS && status == CLV_OK; round++)
-        status = cut_regions(&solver, round, err);
-    TRY(cut_pixels(labels, &solver, err));
-    solver_release(&solver);
-    return status;
+    for (int round = 0; round < CLICK_ROUNDS; round++)
+        MUST(cut_regions(&solver, round, err));
+    return cut_pixels(labels, &solver, err);
 }

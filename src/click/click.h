@@ -14,22 +14,24 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
 #include "cleave/image.h"
 #include "cleave/superpixel.h"
 #include "refine/refine.h"
 
-/* Of pixels: nothing is known; strokes; barred: certainly ground, as outside of a box, but nobody pointed there, so
- * that what is near is not taken for ground, too. */
+/* Seeds of pixels. FREE: unknown. GROUND and FIGURE: strokes. BARRED: background for certain, such as the outside of
+ * a box, but not pointed at by the user, so that similar pixels nearby may still be foreground. */
 enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE, CLICK_BARRED };
 
 struct click_scene;
 void click_scene_free(struct click_scene *scene);
+DROPS(click_scene_drop, struct click_scene, click_scene_free)
 
-/* Of an image of 3 channels, whose pixels it borrows. O(pixels + superpixels^2): about 0.1 s for 0.25 Mpixel. */
+/* Measures an image of 3 channels, whose pixels it borrows. O(pixels + superpixels^2): about 0.1 s for 0.25 Mpixel. */
 enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Where the latest stroke began. */
+/* The place where the latest stroke began. */
 struct click_press {
     int32_t x, y;
     bool is_figure;
@@ -62,7 +64,7 @@ enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, cons
 enum clv_status click_border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *seeds,
                                     int32_t reach_px, struct clv_error *err) CLV_CHECK;
 
-/* What interactive cutting knows of an image before the first stroke. */
+/* Measures of an image that are taken before the first stroke. */
 
 /* A superpixel of the working copy. */
 struct click_region {
@@ -146,7 +148,7 @@ struct click_trace {
     const click_weights_table *weights; /* in the place of those of click_weights, or NULL */
 };
 
-/* What does not change from round to round. */
+/* State that stays the same from round to round. */
 struct click_view {
     const struct click_scene *scene;
     const struct click_request *request;

@@ -1,3 +1,6 @@
+/* Moves the border of labels that were cut at a smaller size to the edges of a large image, by minimum cuts of 64
+ * x 64 tiles with a margin. Tiles run in parallel, and each writes only its own pixels. Start at
+ * click_border_follow, then follow. */
 #include "click/click.h"
 
 #include <math.h>
@@ -59,7 +62,7 @@ static struct tile place(const struct border *border, size_t index)
     return tile;
 }
 
-/* Whether the border goes through. */
+/* Returns whether the border goes through the tile. */
 static bool has_both(const struct border *border, const struct tile *tile)
 {
     size_t stride = (size_t)border->image->width;
@@ -73,12 +76,12 @@ static bool has_both(const struct border *border, const struct tile *tile)
 static enum clv_status cut_out(struct tile *self, const struct border *border, struct clv_error *err)
 {
     size_t width = (size_t)self->width, height = (size_t)self->height, stride = (size_t)border->image->width;
-    enum clv_status status = clv_image_new(&self->image, self->width, self->height, 3, err);
+    MUST(clv_image_new(&self->image, self->width, self->height, 3, err));
     self->unary = array_alloc(width * height, sizeof *self->unary);
     self->labels = array_alloc(width * height, 1);
     self->sums = array_zalloc((width + 1) * (height + 1), sizeof *self->sums);
-    TRY_IF((!self->unary || !self->labels || !self->sums), fail_memory(err));
-    for (size_t y = 0; y < height && status == CLV_OK; y++) {
+    NEED(self->unary && self->labels && self->sums);
+    for (size_t y = 0; y < height; y++) {
         size_t from = ((size_t)self->y + y) * stride + (size_t)self->x;
         memcpy(self->image.pixels + 3 * y * width, border->image->pixels + 3 * from, 3 * width);
         memcpy(self->labels + y * width, border->before + from, width);
@@ -87,16 +90,15 @@ static enum clv_status cut_out(struct tile *self, const struct border *border, s
                 self->labels[y * width + x] + self->sums[y * (width + 1) + x + 1] +
                 self->sums[(y + 1) * (width + 1) + x] - self->sums[y * (width + 1) + x];
     }
-    for (int k = 0; k < 4 && status == CLV_OK; k++)
-        if (!(self->coupling[k] = array_alloc(width * height, sizeof *self->coupling[k])))
-            status = fail_memory(err);
-    for (int32_t y = 0; y < self->height && status == CLV_OK; y++) {
+    for (int k = 0; k < 4; k++)
+        NEED(self->coupling[k] = array_alloc(width * height, sizeof *self->coupling[k]));
+    for (int32_t y = 0; y < self->height; y++) {
         size_t at = (size_t)y * width;
         float *const row[4] = {self->coupling[0] + at, self->coupling[1] + at, self->coupling[2] + at,
                                self->coupling[3] + at};
         pixel_couplings_row(row, border->couplings, self->x, self->y + y, self->width);
     }
-    return status;
+    return CLV_OK;
 }
 
 /* The share of figure within reach of a pixel. */
@@ -156,23 +158,20 @@ static void score(struct tile *self, const struct border *border)
 static enum clv_status follow(void *context, size_t index, int thread, struct clv_error *err)
 {
     const struct border *border = context;
-    struct tile tile = place(border, index);
+    OWNED(tile_release) struct tile tile = place(border, index);
     (void)thread;
     if (!has_both(border, &tile))
         return CLV_OK;
-    enum clv_status status = cut_out(&tile, border, err);
-    if (status == CLV_OK) {
-        struct clv_grid grid = {.width = tile.width, .height = tile.height, .n_neighbours = 8, .unary = tile.unary};
-        memcpy(grid.coupling, tile.coupling, sizeof tile.coupling);
-        score(&tile, border);
-        status = clv_grid_map(tile.labels, &grid, err);
-    }
-    for (int32_t y = tile.core[2]; y < tile.core[3] && status == CLV_OK; y++)
+    MUST(cut_out(&tile, border, err));
+    struct clv_grid grid = {.width = tile.width, .height = tile.height, .n_neighbours = 8, .unary = tile.unary};
+    memcpy(grid.coupling, tile.coupling, sizeof tile.coupling);
+    score(&tile, border);
+    MUST(clv_grid_map(tile.labels, &grid, err));
+    for (int32_t y = tile.core[2]; y < tile.core[3]; y++)
         memcpy(border->labels + (size_t)(tile.y + y) * (size_t)border->image->width + (size_t)(tile.x + tile.core[0]),
                tile.labels + (size_t)y * (size_t)tile.width + (size_t)tile.core[0],
                (size_t)(tile.core[1] - tile.core[0]));
-    tile_release(&tile);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status click_border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *seeds,
@@ -180,9 +179,8 @@ enum clv_status click_border_follow(uint8_t *labels, const struct pixel_coupling
 {
     const struct clv_image *image = couplings->image;
     size_t n_columns = ((size_t)image->width + TILE - 1) / TILE, n_rows = ((size_t)image->height + TILE - 1) / TILE;
-    uint8_t *before = array_copy(labels, (size_t)image->width * (size_t)image->height, 1);
+    OWNED_ARRAY uint8_t *before = array_copy(labels, (size_t)image->width * (size_t)image->height, 1);
+    NEED(before);
     struct border border = {labels, before, image, couplings, seeds, reach_px, (int32_t)n_columns};
-    enum clv_status status = before ? parallel_for(n_columns * n_rows, 0, follow, &border, err) : fail_memory(err);
-    array_free(before);
-    return status;
+    return parallel_for(n_columns * n_rows, 0, follow, &border, err);
 }

@@ -1,4 +1,4 @@
-/* One cut from a mask of strokes. */
+/* clv_click_cut: one segmentation from a mask of strokes, which it checks and counts. The work is in click.c. */
 #include "cleave/click.h"
 
 #include "base/base.h"
@@ -40,40 +40,34 @@ static enum clv_status count_strokes(int32_t *n_strokes, const uint8_t *seeds, c
                                      struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
-    uint8_t *left = array_copy(seeds, n, 1);
-    size_t *stack = array_alloc(n, sizeof *stack);
-    enum clv_status status = left && stack ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY uint8_t *left = array_copy(seeds, n, 1);
+    OWNED_ARRAY size_t *stack = array_alloc(n, sizeof *stack);
+    NEED(left && stack);
     *n_strokes = 0;
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    for (size_t p = 0; p < n; p++)
         if (left[p] != CLICK_FREE) {
             take_piece(left, stack, p, image);
             ++*n_strokes;
         }
-    arrays_free(left, stack);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, const uint8_t *strokes,
                               const uint8_t *before, struct clv_error *err)
 {
-    struct click_scene *scene = NULL;
-    if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
-        return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
-                    image->channels);
+    FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
+            "the image is %dx%d of %d channels (3 are needed)", image->width, image->height, image->channels);
     size_t n = (size_t)image->width * (size_t)image->height;
-    enum clv_status status = check(image, strokes, "strokes", true, err);
-    TRY_IF(before, check(image, before, "before", false, err));
-    if (status != CLV_OK)
-        return status;
-    uint8_t *seeds = array_alloc(n, 1);
-    MUST_IF(!seeds, fail_memory(err));
+    MUST(check(image, strokes, "strokes", true, err));
+    if (before)
+        MUST(check(image, before, "before", false, err));
+    OWNED_ARRAY uint8_t *seeds = array_alloc(n, 1);
+    NEED(seeds);
     for (size_t p = 0; p < n; p++)
         seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FIGURE : CLICK_GROUND;
     struct click_request request = {.seeds = seeds, .before = before};
-    status = count_strokes(&request.n_strokes, seeds, image, err);
-    TRY(click_scene_new(&scene, image, err));
-    TRY(click_cut(labels, scene, &request, err));
-    click_scene_free(scene);
-    array_free(seeds);
-    return status;
+    MUST(count_strokes(&request.n_strokes, seeds, image, err));
+    OWNED(click_scene_drop) struct click_scene *scene = NULL;
+    MUST(click_scene_new(&scene, image, err));
+    return click_cut(labels, scene, &request, err);
 }

@@ -1,3 +1,6 @@
+/* Describes superpixels by the strokes so far: distances over colour steps, similarity of colours, the labels
+ * before and the model's score. click_view_init computes what stays the same from round to round,
+ * click_features_fill the rest; enum click_feature in click.h names the columns. */
 #include "click/click.h"
 
 #include <math.h>
@@ -39,7 +42,7 @@ float click_score(const struct click_weights *weights, const float *features)
     return fminf(fmaxf(score, -SCORE_CLIP), SCORE_CLIP);
 }
 
-/* Which superpixels have seeds of one sort only. */
+/* Finds superpixels whose seeds are all of one kind. */
 static void find_seeds(struct click_view *view)
 {
     const struct clv_image *image = &view->scene->image;
@@ -65,8 +68,8 @@ static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
     return row * (size_t)scene->image.width + column;
 }
 
-/* Means over superpixels of the labels before and of the prior, which may be NULL. *radius = the distance from the
- * latest stroke to the nearest pixel that already had its label: all between is wrong, it says. */
+/* Computes means over superpixels of the labels before and of the prior, which may be NULL. *radius is the distance
+ * from the latest stroke to the nearest pixel that already had its label: everything between is taken as wrong. */
 static void average(struct click_view *view, float *prior, float *barred, float *radius)
 {
     const struct click_scene *scene = view->scene;
@@ -97,7 +100,7 @@ static void average(struct click_view *view, float *prior, float *barred, float 
     *radius = isfinite(nearest) ? fmaxf(sqrtf(nearest) / unit, 0.01f) : 0.3f;
 }
 
-/* distance[n], 0 where it starts: sweeps to and fro settle it. */
+/* distance[n] is 0 at the start. Sweeps forwards and backwards until no distance falls. */
 static void walk(float *distance, const struct click_scene *scene)
 {
     const struct clv_adjacency *adjacency = &scene->adjacency;
@@ -116,7 +119,8 @@ static void walk(float *distance, const struct click_scene *scene)
     }
 }
 
-/* Of each superpixel from the seeds of a sort: over steps, straight, and the likeness of colours. */
+/* Distances of each superpixel from the seeds of one kind: over colour steps, straight, and by similarity of
+ * colours. */
 struct reach {
     float *steps, *place, *like; /* [n] */
 };
@@ -152,7 +156,8 @@ static float balance(float ground, float figure)
     return (ground - figure) / (ground + figure + 1e-3f);
 }
 
-/* What the latest stroke adds: it changes what is near it, like it, and not beyond a step. */
+/* Fills the columns of the latest stroke. It affects superpixels that are near it and similar, and does not reach
+ * beyond a step of colour. */
 static void fill_latest(struct click_view *view, const float *steps, float radius)
 {
     const struct click_scene *scene = view->scene;
@@ -221,34 +226,31 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
                                 const struct click_request *request, struct clv_error *err)
 {
     size_t n = (size_t)scene->superpixels.n;
-    float *workspace = array_alloc(9 * n, sizeof *workspace), radius = 0;
-    *view = (struct click_view){.scene = scene, .request = request};
-    view->seed = array_zalloc(n, sizeof *view->seed);
-    view->is_barred = array_zalloc(n, sizeof *view->is_barred);
-    view->before = array_alloc(n, sizeof *view->before);
-    view->away = array_zalloc(n, sizeof *view->away);
-    view->fixed_features = array_zalloc(n, CLICK_FEATURES * sizeof *view->fixed_features);
-    if (!workspace || !view->seed || !view->is_barred || !view->before || !view->away || !view->fixed_features) {
-        array_free(workspace);
-        click_view_release(view);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY float *workspace = array_alloc(9 * n, sizeof *workspace);
+    float radius = 0;
+    OWNED(click_view_release) struct click_view result = {.scene = scene, .request = request};
+    result.seed = array_zalloc(n, sizeof *result.seed);
+    result.is_barred = array_zalloc(n, sizeof *result.is_barred);
+    result.before = array_alloc(n, sizeof *result.before);
+    result.away = array_zalloc(n, sizeof *result.away);
+    result.fixed_features = array_zalloc(n, CLICK_FEATURES * sizeof *result.fixed_features);
+    NEED(workspace && result.seed && result.is_barred && result.before && result.away && result.fixed_features);
     struct reach reach[2] = {{workspace, workspace + n, workspace + 2 * n},
                              {workspace + 3 * n, workspace + 4 * n, workspace + 5 * n}};
     float *prior = workspace + 6 * n, *steps = workspace + 7 * n, *barred = workspace + 8 * n;
-    find_seeds(view);
-    average(view, prior, barred, &radius);
-    reach_fill(&reach[0], view, -1);
-    reach_fill(&reach[1], view, 1);
-    fill_fixed(view, reach, prior);
+    find_seeds(&result);
+    average(&result, prior, barred, &radius);
+    reach_fill(&reach[0], &result, -1);
+    reach_fill(&reach[1], &result, 1);
+    fill_fixed(&result, reach, prior);
     if (request->latest) {
         for (size_t i = 0; i < n; i++)
             steps[i] = FAR;
         steps[click_scene_at(scene, request->latest->x, request->latest->y)] = 0;
         walk(steps, scene);
-        fill_latest(view, steps, radius);
+        fill_latest(&result, steps, radius);
     }
-    array_free(workspace);
+    *view = TAKE(result);
     return CLV_OK;
 }
 
@@ -272,8 +274,8 @@ enum clv_status click_features_fill(float *features, const struct click_view *vi
     memcpy(features, view->fixed_features, n * CLICK_FEATURES * sizeof *features);
     if (!q)
         return CLV_OK;
-    float *shares = array_alloc(2 * n, sizeof *shares);
-    MUST_IF(!shares, fail_memory(err));
+    OWNED_ARRAY float *shares = array_alloc(2 * n, sizeof *shares);
+    NEED(shares);
     const float *weighted[2] = {shares, shares + n};
     double mass[2] = {1e-5, 1e-5};
     for (size_t i = 0; i < n; i++) {
@@ -288,6 +290,5 @@ enum clv_status click_features_fill(float *features, const struct click_view *vi
         f[CLICK_WIDE] = log_ratio(scene->wide_kernel + i * n, n, weighted, mass);
         f[CLICK_Q] = 2 * q[i] - 1;
     }
-    array_free(shares);
     return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Measures an image once before the first click: superpixels, their colours and centroids, dense kernels of
+ * similarity, and couplings between neighbours. Start at fill. */
 #include "click/click.h"
 
 #include <math.h>
@@ -56,13 +58,10 @@ static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
 {
     const struct clv_superpixels *map = &scene->superpixels;
     size_t n_pixels = (size_t)map->width * (size_t)map->height;
-    struct region_sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
-    float *lab = array_alloc(n_pixels * 3, sizeof *lab);
+    OWNED_ARRAY struct region_sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    OWNED_ARRAY float *lab = array_alloc(n_pixels * 3, sizeof *lab);
     scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
-    if (!sums || !lab || !scene->regions) {
-        arrays_free(sums, lab);
-        return fail_memory(err);
-    }
+    NEED(sums && lab && scene->regions);
     clv_rgb_to_lab(lab, scene->working.pixels, n_pixels);
     region_sums_fill(sums, map, lab);
     double unit = sqrt((double)n_pixels);
@@ -76,7 +75,6 @@ static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
         region->to_border = (float)(fmin(fmin(x, map->width - x), fmin(y, map->height - y)) / unit);
         region->share = (float)(sum->n / (double)n_pixels);
     }
-    arrays_free(sums, lab);
     return CLV_OK;
 }
 
@@ -120,7 +118,7 @@ static void fill_edges(struct click_scene *scene)
                                      (0.1 + 0.9 * portable_exp(-scene->coupling[e] / (0.5 * mean + 1e-9))));
 }
 
-/* A copy of at most so many pixels. */
+/* Copies an image, shrunk to at most n_pixels. */
 static enum clv_status shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
                               struct clv_error *err)
 {
@@ -136,24 +134,21 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
     scene->image = *image;
     scene->cutting = *image; /* borrowed, unless it is large */
     scene->unit_px = (float)sqrt(n_pixels);
-    enum clv_status status = CLV_OK;
     if (n_pixels > CUTTING_PIXELS) {
         scene->cutting = (struct clv_image){0};
-        status = shrink(&scene->cutting, image, CUTTING_PIXELS, err);
-        TRY(pixel_couplings_init(&scene->couplings, &scene->image, BORDER / coupling_at(1, (size_t)n_pixels), err));
+        MUST(shrink(&scene->cutting, image, CUTTING_PIXELS, err));
+        MUST(pixel_couplings_init(&scene->couplings, &scene->image, BORDER / coupling_at(1, (size_t)n_pixels), err));
     }
-    TRY(shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err));
-    TRY(clv_slic(&scene->superpixels, &scene->working, &slic, err));
-    TRY(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
-    TRY(measure(scene, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err));
+    MUST(clv_slic(&scene->superpixels, &scene->working, &slic, err));
+    MUST(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
+    MUST(measure(scene, err));
     size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;
     scene->near_kernel = array_zalloc(n * n, sizeof(float));
     scene->wide_kernel = array_zalloc(n * n, sizeof(float));
     scene->coupling = array_alloc(m, sizeof(float));
     scene->step = array_alloc(m, sizeof(float));
-    MUST_IF(!scene->near_kernel || !scene->wide_kernel || !scene->coupling || !scene->step, fail_memory(err));
+    NEED(scene->near_kernel && scene->wide_kernel && scene->coupling && scene->step);
     fill_kernels(scene);
     fill_edges(scene);
     return CLV_OK;
@@ -161,8 +156,9 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
 
 enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image, struct clv_error *err)
 {
-    struct click_scene *fresh = array_zalloc(1, sizeof *fresh);
-    enum clv_status status = fresh ? fill(fresh, image, err) : fail_memory(err);
-    DELIVER(scene, fresh, click_scene_free(fresh));
-    return status;
+    OWNED(click_scene_drop) struct click_scene *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    MUST(fill(result, image, err));
+    *scene = TAKE(result);
+    return CLV_OK;
 }

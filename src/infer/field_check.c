@@ -1,3 +1,5 @@
+/* Checks a field before any engine uses it: edge ends, finite scores, sums that cannot overflow, couplings that
+ * are not negative; and recognises chains and supermodular fields. Start at field_check. */
 #include "infer/infer.h"
 
 #include <float.h>

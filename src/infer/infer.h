@@ -13,7 +13,7 @@
  * exp(-708); the same bits on every machine and whatever n is. out may be value. */
 void exponentials(double *out, const double *value, double shift, size_t n);
 
-/* What every engine asks of a field before it trusts it. */
+/* Checks that every engine makes before it uses a field. */
 
 /* Refuses, naming node or edge: sizes and edge ends out of range, values that are not finite, sums that could
  * overflow. For any number of labels and any form. O(n_nodes n_labels + the size of the tables). */
@@ -29,7 +29,7 @@ enum clv_status field_check_scores(const struct clv_field *field, double tempera
 /* Adds times |value| to *total until one is not finite or the total is so large that adding scores up might overflow.
  * Returns where, or n; *total is 0 before the first call and stays 0 where nothing can go wrong. */
 size_t scores_find_unsound(double *total, const double *value, size_t n, double times);
-/* What to say of the score found, after its value. */
+/* Returns the text that follows the value of the score found in a message. */
 const char *scores_complaint(double value);
 
 /* Full tables whose edge e joins nodes e and e + 1, and no others. */
@@ -45,19 +45,19 @@ static inline double table_supermodularity(const double *table)
     return d < 0 && d >= -0x1p-40 * size ? 0 : d;
 }
 
-/* Whether a minimum cut solves a field of two labels, as far as its full tables have a say. */
+/* Returns whether a minimum cut solves a field of two labels, as far as its full tables decide it. */
 bool field_is_supermodular(const struct clv_field *field);
 
 /* Sums of exponentials, whose logarithms are what is kept. */
 
-/* Of n >= 1 values. */
+/* Both take n >= 1 values. */
 double maximum(const double *value, size_t n);
 double log_sum_exp(const double *value, size_t n);
 
 /* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
 void apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, bool is_transposed);
 
-/* What keeps one large unary from leaving all others without digits when scores become whole numbers. */
+/* Clipping of large unaries, so that the others keep their digits when scores become whole numbers. */
 
 #define UNARY_LARGE 1024 /* times a sum of couplings */
 

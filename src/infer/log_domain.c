@@ -1,3 +1,5 @@
+/* Maxima, logarithms of sums of exponentials, and products with kernels, on rows of labels, several lanes at a
+ * time. */
 #include "infer/infer.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* Optical flow by dense inverse search (Kroeger et al. 2016): 8 x 8 patches are matched by Gauss-Newton steps from
+ * the coarsest level down, then averaged to a flow at every pixel. Start at motion_estimate, at the end. */
 #include "motion/motion.h"
 
 #include <math.h>
@@ -31,24 +33,22 @@ static void halve(float *target, int32_t width, int32_t height, const float *sou
 
 enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct clv_image *image, struct clv_error *err)
 {
-    *self = (struct motion_pyramid){0};
+    OWNED(motion_pyramid_release) struct motion_pyramid result = {0};
     int32_t width = image->width, height = image->height;
     do {
-        int32_t k = self->n_levels++;
-        self->width[k] = width, self->height[k] = height;
-        if (!(self->level[k] = array_alloc((size_t)width * (size_t)height, sizeof *self->level[k]))) {
-            motion_pyramid_release(self);
-            return fail_memory(err);
-        }
+        int32_t k = result.n_levels++;
+        result.width[k] = width, result.height[k] = height;
+        NEED(result.level[k] = array_alloc((size_t)width * (size_t)height, sizeof *result.level[k]));
         if (k)
-            halve(self->level[k], width, height, self->level[k - 1], self->width[k - 1]);
+            halve(result.level[k], width, height, result.level[k - 1], result.width[k - 1]);
         width /= 2, height /= 2;
         if (k)
             continue;
         const uint8_t *rgb = image->pixels;
         for (size_t i = 0; i < (size_t)image->width * (size_t)image->height; i++, rgb += 3)
-            self->level[0][i] = 0.299F * (float)rgb[0] + 0.587F * (float)rgb[1] + 0.114F * (float)rgb[2];
-    } while (self->n_levels < MOTION_MAX_LEVELS && width >= LEAST_SIDE && height >= LEAST_SIDE);
+            result.level[0][i] = 0.299F * (float)rgb[0] + 0.587F * (float)rgb[1] + 0.114F * (float)rgb[2];
+    } while (result.n_levels < MOTION_MAX_LEVELS && width >= LEAST_SIDE && height >= LEAST_SIDE);
+    *self = TAKE(result);
     return CLV_OK;
 }
 
@@ -187,7 +187,7 @@ static void try_neighbour(const struct search *self, float match[3], const struc
         match[0] = other[0], match[1] = other[1], match[2] = sum;
 }
 
-/* Where the k-th patch of a row or a column begins. */
+/* Returns where the k-th patch */
 static int32_t place_of(int32_t k)
 {
     return k * STEP - STEP / 2;
@@ -273,9 +273,10 @@ enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, 
 {
     size_t n = (size_t)from->width[0] * (size_t)from->height[0];
     size_t n_patches = (size_t)n_places(from->width[0]) * (size_t)n_places(from->height[0]);
-    float *weights = array_alloc(n, sizeof *weights), *match = array_zalloc(n_patches, 3 * sizeof *match);
-    enum clv_status status = weights && match ? CLV_OK : fail_memory(err);
-    for (int32_t k = from->n_levels - 1; k >= 0 && status == CLV_OK; k--) {
+    OWNED_ARRAY float *weights = array_alloc(n, sizeof *weights);
+    OWNED_ARRAY float *match = array_zalloc(n_patches, 3 * sizeof *match);
+    NEED(weights && match);
+    for (int32_t k = from->n_levels - 1; k >= 0; k--) {
         struct search search = {from->level[k], to->level[k], from->width[k], from->height[k], 0, 0, match};
         search.columns = n_places(search.width);
         search.rows = n_places(search.height);
@@ -284,7 +285,5 @@ enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, 
         search_all(&search);
         densify(flow, weights, &search);
     }
-    array_free(weights);
-    array_free(match);
-    return status;
+    return CLV_OK;
 }

@@ -3,9 +3,9 @@
 
 #include "cleave/image.h"
 
-/* Where the pixels of one frame are in another: dense inverse search (Kroeger, Timofte, Dai, Van Gool: Fast optical
- * flow using dense inverse search, 2016), patches matched from coarse to fine and the better of their neighbours'
- * matches tried, too. */
+/* Optical flow: where the pixels of one frame are in another. The method is dense inverse search (Kroeger, Timofte,
+ * Dai, Van Gool: Fast optical flow using dense inverse search, 2016). Patches are matched from coarse to fine, and
+ * the matches of their neighbours are tried, too. */
 
 #define MOTION_MAX_LEVELS 8
 

@@ -1,4 +1,4 @@
-/* What kind of graph a problem's edges make. */
+/* Recognises the kind of graph that a problem's edges make: a chain, a forest (by union-find), or any other. */
 #include <stdbool.h>
 
 #include "base/base.h"
@@ -47,10 +47,9 @@ enum clv_status problem_graph(enum clv_graph *graph, const struct clv_problem *p
     }
     if (problem->n_edges >= problem->n_nodes)
         return CLV_OK;
-    int32_t *parent = array_alloc((size_t)problem->n_nodes, sizeof *parent);
-    MUST_IF(!parent, fail_memory(err));
+    OWNED_ARRAY int32_t *parent = array_alloc((size_t)problem->n_nodes, sizeof *parent);
+    NEED(parent);
     if (is_forest(parent, problem))
         *graph = CLV_GRAPH_FOREST;
-    array_free(parent);
     return CLV_OK;
 }

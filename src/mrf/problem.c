@@ -1,4 +1,5 @@
-/* Shapes, and the checks that let every routine above index a problem without looking twice. */
+/* Checks problems and weight layouts, so that later code can index them safely; then computes scores, joint
+ * features and the weighted Hamming loss. Start at clv_problem_check and clv_unary_scores. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -137,11 +138,11 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
 enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
                                   struct clv_error *err)
 {
-    enum clv_status status = check_shape(shape, err);
-    TRY(check_sizes(problem, shape, err));
-    TRY(check_rows(problem, err));
-    TRY(check_edges(problem, shape, err));
-    return status ? status : check_truth(problem, shape, err);
+    MUST(check_shape(shape, err));
+    MUST(check_sizes(problem, shape, err));
+    MUST(check_rows(problem, err));
+    MUST(check_edges(problem, shape, err));
+    return check_truth(problem, shape, err);
 }
 
 /* Scores: from weights to the tables an oracle sees, and the joint feature, which is the same linear map transposed.
@@ -201,7 +202,7 @@ static void sparse_dot_four(double *restrict out, const double *restrict w, size
         out[r] = (sum[0][r] + sum[1][r]) + (sum[2][r] + sum[3][r]);
 }
 
-/* Whether a row has no gaps between its features, as all rows of dense data have. */
+/* Returns whether a row has no gaps between its features, as all rows of dense data have. */
 static bool is_run(const int32_t *index, int64_t n)
 {
     return n > 0 && index[n - 1] - index[0] == n - 1;
@@ -239,7 +240,7 @@ static struct entries entries_of(const struct clv_problem *problem, int32_t node
     return n ? (struct entries){problem->index + begin, problem->value + begin, n} : (struct entries){NULL, NULL, 0};
 }
 
-/* Whether nodes i..i + 3 have the same features, without gaps. */
+/* Returns whether nodes i..i + 3 have the same features, without gaps. */
 static bool are_four_runs(const struct clv_problem *problem, int32_t i)
 {
     const int64_t *row = problem->row + i;
@@ -387,7 +388,7 @@ double clv_field_score(const struct clv_field *field, const int32_t *y)
 
 /* The weighted Hamming loss and its way into the unary scores. */
 
-/* What labelling a node `label` costs: the weight of its pixels that are truly something else. */
+/* Returns the loss of labelling a node `label`: the weight of its pixels whose true label differs. */
 static double node_loss(const float *theta, int32_t n_labels, int32_t label)
 {
     double sum = 0;

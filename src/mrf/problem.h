@@ -18,7 +18,7 @@ void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, c
 /* share[n_labels] += what the loss counts of each label: the problem's theta, if it has some. */
 void label_shares_add(double *share, const struct clv_problem *problem, int32_t n_labels);
 
-/* What kind of graph the edges make. O(n_nodes + n_edges). CLV_ERR_MEMORY only. */
+/* Finds the kind of graph that the edges make. O(n_nodes + n_edges). CLV_ERR_MEMORY only. */
 enum clv_status problem_graph(enum clv_graph *graph, const struct clv_problem *problem,
                               struct clv_error *err) CLV_CHECK;
 

@@ -1,3 +1,5 @@
+/* Watershed by flooding from the highest pixel down, in which flat peaks join their higher neighbour (dynamics,
+ * Grimaud 1992). Start at flood. */
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -51,29 +53,26 @@ enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct b
                             struct clv_error *err)
 {
     size_t n = (size_t)map->width * (size_t)map->height, n_inside = 0;
-    struct pixel *pixels = array_alloc(n, sizeof *pixels);
-    int32_t *up = array_alloc(n, sizeof *up);
-    enum clv_status status = pixels && up ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED_ARRAY struct pixel *pixels = array_alloc(n, sizeof *pixels);
+    OWNED_ARRAY int32_t *up = array_alloc(n, sizeof *up);
+    NEED(pixels && up);
+    for (size_t i = 0; i < n; i++) {
         up[i] = -1;
         regions[i] = 0;
         if (map->is_inside[i])
             pixels[n_inside++] = (struct pixel){map->values[i], (int32_t)i};
     }
-    if (status == CLV_OK) {
-        qsort(pixels, n_inside, sizeof *pixels, compare_pixels);
-        flood(up, pixels, n_inside, map, rise);
-        *n_regions = 0;
-        for (size_t i = 0; i < n; i++)
-            if (up[i] >= 0)
-                up[i] = peak_of(up, (int32_t)i);
-        for (size_t i = 0; i < n; i++) /* a peak holds its number in regions until its own turn */
-            if (up[i] >= 0) {
-                if (!regions[up[i]])
-                    regions[up[i]] = ++*n_regions;
-                regions[i] = regions[up[i]];
-            }
-    }
-    arrays_free(pixels, up);
-    return status;
+    qsort(pixels, n_inside, sizeof *pixels, compare_pixels);
+    flood(up, pixels, n_inside, map, rise);
+    *n_regions = 0;
+    for (size_t i = 0; i < n; i++)
+        if (up[i] >= 0)
+            up[i] = peak_of(up, (int32_t)i);
+    for (size_t i = 0; i < n; i++) /* a peak holds its number in regions until its own turn */
+        if (up[i] >= 0) {
+            if (!regions[up[i]])
+                regions[up[i]] = ++*n_regions;
+            regions[i] = regions[up[i]];
+        }
+    return CLV_OK;
 }

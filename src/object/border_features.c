@@ -1,3 +1,5 @@
+/* Splits the inside of objects into regions by a watershed of the core's probability, and measures the borders
+ * between regions that touch. Start at object_regions_init, at the end; fill_border has the features. */
 #include "object/object.h"
 
 #include <math.h>
@@ -143,13 +145,14 @@ static enum clv_status connect(struct object_regions *self, const struct inside 
     qsort(contacts, n, sizeof *contacts, compare_contacts);
     for (size_t i = 0; i < n; i++)
         n_edges += i == 0 || contacts[i].a != contacts[i - 1].a || contacts[i].b != contacts[i - 1].b;
-    int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges);
-    float *contact = array_alloc(n_edges, sizeof *contact), *sorted = array_copy(self->area, (size_t)self->n, 4);
+    OWNED_ARRAY int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges);
+    OWNED_ARRAY float *contact = array_alloc(n_edges, sizeof *contact);
+    OWNED_ARRAY float *sorted = array_copy(self->area, (size_t)self->n, 4);
     self->features = array_alloc(n_edges, BORDER_FEATURES * sizeof *self->features);
-    enum clv_status status = edges && contact && sorted && self->features ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && self->n)
+    NEED(edges && contact && sorted && self->features);
+    if (self->n)
         qsort(sorted, (size_t)self->n, sizeof *sorted, compare_floats);
-    for (size_t i = 0, e = 0, end; i < n && status == CLV_OK; i = end, e++) {
+    for (size_t i = 0, e = 0, end; i < n; i = end, e++) {
         for (end = i + 1; end < n && contacts[end].a == contacts[i].a && contacts[end].b == contacts[i].b;)
             end++;
         edges[e][0] = contacts[i].a;
@@ -161,9 +164,9 @@ static enum clv_status connect(struct object_regions *self, const struct inside 
     struct patch patch = {.width = width, .height = self->height};
     struct clv_problem problem = {.n_nodes = self->n, .n_edges = (int32_t)n_edges, .edges = (const int32_t(*)[2])edges};
     region_graph_init(&self->graph, 0);
-    TRY_IF(self->n > 0, region_graph_append(&self->graph, &patch, &problem, contact, err));
-    arrays_free(edges, contact, sorted);
-    return status;
+    if (self->n > 0)
+        MUST(region_graph_append(&self->graph, &patch, &problem, contact, err));
+    return CLV_OK;
 }
 
 /* Ground that is enclosed is inside, too. stack[pixels]. */
@@ -205,44 +208,47 @@ static enum clv_status fill_map(struct object_regions *self, struct planes *plan
     filter_distance(planes->distance, self->regions, self->width, self->height, MAX_DISTANCE);
     for (size_t i = 0; i < n; i++)
         planes->distance[i] = is_inside[i] ? planes->distance[i] : 0;
-    enum clv_status status = filter_gauss(planes->map, planes->distance, self->width, self->height, 1, err);
+    MUST(filter_gauss(planes->map, planes->distance, self->width, self->height, 1, err));
     for (size_t i = 0; i < n; i++)
         planes->map[i] = BY_DISTANCE * fminf(planes->map[i], MAX_DISTANCE / 2);
-    float *smooth = array_alloc(n, sizeof *smooth);
-    TRY(smooth ? filter_gauss(smooth, planes->core, self->width, self->height, 1, err) : fail_memory(err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    OWNED_ARRAY float *smooth = array_alloc(n, sizeof *smooth);
+    NEED(smooth);
+    MUST(filter_gauss(smooth, planes->core, self->width, self->height, 1, err));
+    for (size_t i = 0; i < n; i++)
         planes->map[i] += smooth[i];
-    array_free(smooth);
-    return status;
+    return CLV_OK;
+}
+
+static void planes_release(struct planes *self)
+{
+    array_free(self->map);
 }
 
 enum clv_status object_regions_init(struct object_regions *self, const float *probability, int32_t width,
                                     int32_t height, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
-    struct object_regions made = {width, height, 0, array_alloc(n, sizeof *made.regions), {0}, NULL, NULL, NULL, NULL};
+    OWNED(object_regions_release)
+    struct object_regions result = {width, height, 0,   array_alloc(n, sizeof *result.regions), {0}, NULL,
+                                    NULL,  NULL,   NULL};
+    OWNED(planes_release)
     struct planes planes = {probability + OBJECT_GROUND * n, probability + OBJECT_RIM * n,
                             probability + OBJECT_CORE * n, array_alloc(n, 2 * sizeof *planes.map), NULL};
-    uint8_t *is_inside = array_alloc(n, sizeof *is_inside);
-    struct contact *contacts = array_alloc(n, 2 * sizeof *contacts);
-    struct inside *inside = NULL;
-    enum clv_status status = made.regions && planes.map && is_inside && contacts ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        planes.distance = planes.map + n;
-    TRY(fill_map(&made, &planes, is_inside, err));
-    TRY(basins_find(made.regions, &made.n, &(struct basin_map){planes.map, is_inside, width, height}, RISE, err));
-    if (status == CLV_OK) {
-        size_t n_regions = (size_t)made.n;
-        inside = array_zalloc(n_regions, sizeof *inside);
-        made.area = array_zalloc(n_regions, 3 * sizeof *made.area);
-        made.ground = made.area ? made.area + n_regions : NULL;
-        made.peak = made.area ? made.ground + n_regions : NULL;
-        status = inside && made.area ? CLV_OK : fail_memory(err);
-    }
-    if (status == CLV_OK)
-        measure_regions(&made, inside, &planes);
-    TRY(connect(&made, inside, &planes, contacts, err));
-    arrays_free(planes.map, is_inside, contacts, inside);
-    DELIVER(self, made, object_regions_release(&made));
-    return status;
+    OWNED_ARRAY uint8_t *is_inside = array_alloc(n, sizeof *is_inside);
+    OWNED_ARRAY struct contact *contacts = array_alloc(n, 2 * sizeof *contacts);
+    OWNED_ARRAY struct inside *inside = NULL;
+    NEED(result.regions && planes.map && is_inside && contacts);
+    planes.distance = planes.map + n;
+    MUST(fill_map(&result, &planes, is_inside, err));
+    MUST(basins_find(result.regions, &result.n, &(struct basin_map){planes.map, is_inside, width, height}, RISE, err));
+    size_t n_regions = (size_t)result.n;
+    inside = array_zalloc(n_regions, sizeof *inside);
+    result.area = array_zalloc(n_regions, 3 * sizeof *result.area);
+    result.ground = result.area ? result.area + n_regions : NULL;
+    result.peak = result.area ? result.ground + n_regions : NULL;
+    NEED(inside && result.area);
+    measure_regions(&result, inside, &planes);
+    MUST(connect(&result, inside, &planes, contacts, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Makes a problem whose nodes are the edges of a region graph, so that learners of two labels learn which borders
+ * cut objects apart. Start at edge_problem_init. */
 #include "object/object.h"
 
 #include "base/base.h"
@@ -14,7 +16,7 @@ void edge_problem_release(struct edge_problem *self)
     *self = (struct edge_problem){0};
 }
 
-/* What is 0 is left out. */
+/* Appends an entry of the sparse row unless it is 0. */
 static void append(struct edge_problem *self, int64_t *at, size_t column, float value)
 {
     if (value == 0)
@@ -63,30 +65,26 @@ enum clv_status edge_problem_init(struct edge_problem *self, const struct region
 {
     size_t n = (size_t)graph->n_edges, own = graph->edge_features ? (size_t)graph->n_edge_features : 0;
     size_t width = EDGE_PROBLEM_OWN + own + (size_t)n_features;
-    struct edge_problem made = {0};
-    if (n == 0)
-        return fail(err, CLV_ERR_DATA, "%d regions that do not touch have no edges to cut", graph->n_nodes);
-    made.row = array_alloc(n + 1, sizeof *made.row);
-    made.index = array_alloc(n, width * sizeof *made.index);
-    made.value = array_alloc(n, width * sizeof *made.value);
-    made.volume = array_copy(graph->contact, n, sizeof *made.volume);
-    made.label = object ? array_alloc(n, sizeof *made.label) : NULL;
-    made.theta = object ? array_alloc(n, 2 * sizeof *made.theta) : NULL;
-    if (!made.row || !made.index || !made.value || !made.volume || (object && (!made.label || !made.theta))) {
-        edge_problem_release(&made);
-        return fail_memory(err);
-    }
-    fill_rows(&made, graph, features, (size_t)n_features);
+    OWNED(edge_problem_release) struct edge_problem result = {0};
+    FAIL_IF(n == 0, CLV_ERR_DATA, "%d regions that do not touch have no edges to cut", graph->n_nodes);
+    result.row = array_alloc(n + 1, sizeof *result.row);
+    result.index = array_alloc(n, width * sizeof *result.index);
+    result.value = array_alloc(n, width * sizeof *result.value);
+    result.volume = array_copy(graph->contact, n, sizeof *result.volume);
+    result.label = object ? array_alloc(n, sizeof *result.label) : NULL;
+    result.theta = object ? array_alloc(n, 2 * sizeof *result.theta) : NULL;
+    NEED(result.row && result.index && result.value && result.volume && (!object || (result.label && result.theta)));
+    fill_rows(&result, graph, features, (size_t)n_features);
     if (object)
-        fill_truth(&made, graph, object);
-    made.problem = (struct clv_problem){.n_nodes = graph->n_edges,
-                                        .n_features = (int32_t)width,
-                                        .row = made.row,
-                                        .index = made.index,
-                                        .value = made.value,
-                                        .label = made.label,
-                                        .theta = made.theta,
-                                        .volume = made.volume};
-    *self = made;
+        fill_truth(&result, graph, object);
+    result.problem = (struct clv_problem){.n_nodes = graph->n_edges,
+                                          .n_features = (int32_t)width,
+                                          .row = result.row,
+                                          .index = result.index,
+                                          .value = result.value,
+                                          .label = result.label,
+                                          .theta = result.theta,
+                                          .volume = result.volume};
+    *self = TAKE(result);
     return CLV_OK;
 }

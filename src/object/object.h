@@ -1,7 +1,7 @@
 /* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures). */
 
-/* What is learned of objects, and how they are found with it. Read object_model_find first: filter responses
- * (pixel_bank.c), probabilities of ground, rim and core (pixel_net.c), many regions an object and what is between them
+/* Objects that touch each other, found by a learned model. Read object_model_find first: filter responses
+ * (pixel_bank.c), probabilities of background, rim and core (pixel_net.c), regions and what is between them
  * (border_features.c), the log-odds that a border cuts, and a partition by them (partition.c). */
 #ifndef OBJECT_OBJECT_H
 #define OBJECT_OBJECT_H
@@ -56,11 +56,11 @@ enum clv_status edge_problem_init(struct edge_problem *self, const struct region
                                   int32_t n_features, const int32_t *object, struct clv_error *err) CLV_CHECK;
 void edge_problem_release(struct edge_problem *self);
 
-/* From the probabilities of ground, rim and core in each pixel to regions, the graph of those that touch, and what
- * tells at a border whether it cuts two objects: how narrow the neck is (contact and distance to the ground against
- * the sizes of both sides), how much core there is less, rim and ground more, and the sizes. Colour, slopes along the
- * border and the concavity of convex hulls were tried, too: held-out nuclei were no better (F1 .832 without them, .823
- * with). */
+/* Turns the probabilities of background, rim and core at each pixel into regions, the graph of those that touch, and
+ * features of each border that tell whether it cuts two objects: how narrow the neck is (contact and distance to the
+ * background against the sizes of both sides), how much less core and more rim and background it has, and the sizes.
+ * Colour, slopes along the border and the concavity of convex hulls were tried, too: held-out nuclei were no better
+ * (F1 .832 without them, .823 with). */
 
 enum { BORDER_MEASURES = 20, BORDER_FEATURES = BORDER_MEASURES * (BORDER_MEASURES + 3) / 2 }; /* and their products */
 
@@ -144,8 +144,8 @@ void object_model_size(int32_t *width, int32_t *height, const struct object_mode
 enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
                                struct clv_error *err) CLV_CHECK;
 
-/* What the networks that are there look at in an image of that size, and probability[OBJECT_CLASSES][height][width] by
- * the last of them. Release the bank whatever the status. */
+/* Computes the inputs of the model's networks for an image of that size, and
+ * probability[OBJECT_CLASSES][height][width] by the last network. Release the bank whatever the status. */
 enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
                                   const struct clv_image *working, struct clv_error *err) CLV_CHECK;
 

@@ -1,3 +1,5 @@
+/* Maps of objects, one number per pixel: from 4-connected pieces of labels (union-find), from files, filtered by
+ * area and border, with labels, and coloured for display. */
 #include "object/object.h"
 
 #include <string.h>
@@ -50,40 +52,34 @@ enum clv_status clv_object_map_from_labels(struct clv_object_map *map, const uin
     bool all[256];
     memset(all, true, sizeof all);
     all[0] = all[CLV_VOID] = false;
-    if (width < 1 || height < 1 || (int64_t)width * height >= INT32_MAX)
-        return fail(err, CLV_ERR_USAGE, "objects of %dx%d pixels", width, height);
+    FAIL_IF(width < 1 || height < 1 || (int64_t)width * height >= INT32_MAX, CLV_ERR_USAGE, "objects of %dx%d pixels",
+            width, height);
     size_t n = (size_t)width * (size_t)height;
-    struct clv_object_map fresh = {.width = width, .height = height, .objects = array_alloc(n, sizeof *fresh.objects)};
-    int32_t *parent = array_alloc(n + 1, sizeof *parent);
-    if (!fresh.objects || !parent)
-        goto out_of_memory;
-    find_pieces(fresh.objects, parent, labels, width, height, is_object ? is_object : all);
+    OWNED(clv_object_map_release)
+    struct clv_object_map result = {
+        .width = width, .height = height, .objects = array_alloc(n, sizeof *result.objects)};
+    OWNED_ARRAY int32_t *parent = array_alloc(n + 1, sizeof *parent);
+    NEED(result.objects && parent);
+    find_pieces(result.objects, parent, labels, width, height, is_object ? is_object : all);
     for (size_t p = 0; p < n; p++)
-        fresh.n_objects += fresh.objects[p] == (int32_t)p + 1 && parent[p + 1] == (int32_t)p + 1;
-    fresh.labels = array_alloc((size_t)fresh.n_objects, 1);
-    if (!fresh.labels)
-        goto out_of_memory;
+        result.n_objects += result.objects[p] == (int32_t)p + 1 && parent[p + 1] == (int32_t)p + 1;
+    NEED(result.labels = array_alloc((size_t)result.n_objects, 1));
     /* A piece's first pixel comes first, and its parent then becomes its number, below 0. */
-    fresh.n_objects = 0;
+    result.n_objects = 0;
     for (size_t p = 0; p < n; p++) {
-        if (!fresh.objects[p])
+        if (!result.objects[p])
             continue;
-        int32_t root = fresh.objects[p];
+        int32_t root = result.objects[p];
         while (parent[root] > 0 && parent[root] != root)
             root = parent[root];
         if (parent[root] > 0) {
-            fresh.labels[fresh.n_objects++] = labels[p];
-            parent[root] = -fresh.n_objects;
+            result.labels[result.n_objects++] = labels[p];
+            parent[root] = -result.n_objects;
         }
-        fresh.objects[p] = -parent[root];
+        result.objects[p] = -parent[root];
     }
-    array_free(parent);
-    *map = fresh;
+    *map = TAKE(result);
     return CLV_OK;
-out_of_memory:
-    array_free(parent);
-    clv_object_map_release(&fresh);
-    return fail_memory(err);
 }
 
 /* Numbers 1.. of those that occur, in their order. */
@@ -93,11 +89,10 @@ static enum clv_status renumber(struct clv_object_map *map, const char *path, st
     int32_t largest = 0;
     for (size_t p = 0; p < n; p++)
         largest = map->objects[p] > largest ? map->objects[p] : largest;
-    if (largest > CLV_MAX_OBJECT_NUMBER)
-        return fail(err, CLV_ERR_DATA, "%s: object number %d, the largest may be %d", path, largest,
-                    CLV_MAX_OBJECT_NUMBER);
-    int32_t *number = array_zalloc((size_t)largest + 1, sizeof *number);
-    MUST_IF(!number, fail_memory(err));
+    FAIL_IF(largest > CLV_MAX_OBJECT_NUMBER, CLV_ERR_DATA, "%s: object number %d, the largest may be %d", path, largest,
+            CLV_MAX_OBJECT_NUMBER);
+    OWNED_ARRAY int32_t *number = array_zalloc((size_t)largest + 1, sizeof *number);
+    NEED(number);
     for (size_t p = 0; p < n; p++)
         number[map->objects[p]] = 1;
     number[0] = 0;
@@ -105,7 +100,6 @@ static enum clv_status renumber(struct clv_object_map *map, const char *path, st
         number[k] = number[k] ? ++map->n_objects : 0;
     for (size_t p = 0; p < n; p++)
         map->objects[p] = number[map->objects[p]];
-    array_free(number);
     return CLV_OK;
 }
 
@@ -114,14 +108,15 @@ enum clv_status clv_object_map_read(struct clv_object_map *map, const char *path
                                     struct clv_error *err)
 {
     struct integer_image image = {0};
-    enum clv_status status = integer_image_read(&image, path, limits, err);
-    struct clv_object_map fresh = {.width = image.width, .height = image.height, .objects = image.values};
-    TRY_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
-           fail(err, CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height,
-                expected_width, expected_height));
-    TRY(renumber(&fresh, path, err));
-    DELIVER(map, fresh, clv_object_map_release(&fresh));
-    return status;
+    MUST(integer_image_read(&image, path, limits, err));
+    OWNED(clv_object_map_release)
+    struct clv_object_map result = {.width = image.width, .height = image.height, .objects = image.values};
+    FAIL_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
+            CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height, expected_width,
+            expected_height);
+    MUST(renumber(&result, path, err));
+    *map = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const struct clv_object_map *map,
@@ -133,10 +128,9 @@ enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const stru
         *is_tiff = is_large;
     if (!is_large)
         return integer_image_write_png(path, &image, err);
-    char *renamed = path_replace_extension(path, ".tif");
-    enum clv_status status = renamed ? integer_image_write_tiff(renamed, &image, err) : fail_memory(err);
-    array_free(renamed);
-    return status;
+    OWNED_ARRAY char *renamed = path_replace_extension(path, ".tif");
+    NEED(renamed);
+    return integer_image_write_tiff(renamed, &image, err);
 }
 
 enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t *labels, struct clv_error *err)
@@ -146,13 +140,9 @@ enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t 
     for (size_t p = 0; p < n; p++)
         if (labels[p] != CLV_VOID && labels[p] >= n_labels)
             n_labels = labels[p] + 1U;
-    int32_t *count = array_zalloc(n_objects, n_labels * sizeof *count);
-    uint8_t *majority = array_alloc(n_objects, 1);
-    if (!count || !majority) {
-        array_free(count);
-        array_free(majority);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY int32_t *count = array_zalloc(n_objects, n_labels * sizeof *count);
+    OWNED_ARRAY uint8_t *majority = array_alloc(n_objects, 1);
+    NEED(count && majority);
     for (size_t p = 0; p < n; p++)
         if (map->objects[p] && labels[p] != CLV_VOID)
             count[(size_t)(map->objects[p] - 1) * n_labels + labels[p]]++;
@@ -165,8 +155,8 @@ enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t 
                 majority[k] = (uint8_t)label;
             }
     }
-    arrays_free(count, map->labels);
-    map->labels = majority;
+    array_free(map->labels);
+    map->labels = TAKE(majority);
     return CLV_OK;
 }
 
@@ -174,8 +164,9 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
                                       struct clv_error *err)
 {
     size_t n = (size_t)map->width * (size_t)map->height, p = 0;
-    int32_t *number = array_zalloc((size_t)map->n_objects + 1, sizeof *number), n_left = 0;
-    MUST_IF(!number, fail_memory(err));
+    OWNED_ARRAY int32_t *number = array_zalloc((size_t)map->n_objects + 1, sizeof *number);
+    int32_t n_left = 0;
+    NEED(number);
     for (p = 0; p < n; p++)
         number[map->objects[p]]++;
     for (int32_t k = 1; k <= map->n_objects; k++)
@@ -198,7 +189,6 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
     for (p = 0; p < n; p++)
         map->objects[p] = number[map->objects[p]];
     map->n_objects = n_left;
-    array_free(number);
     return CLV_OK;
 }
 
@@ -227,8 +217,8 @@ static bool recolour(uint8_t *colour_of, const struct clv_object_map *map)
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err)
 {
     enum { MOST_ROUNDS = 32 };
-    uint8_t *colour_of = array_alloc((size_t)map->n_objects + 1, 1);
-    MUST_IF(!colour_of, fail_memory(err));
+    OWNED_ARRAY uint8_t *colour_of = array_alloc((size_t)map->n_objects + 1, 1);
+    NEED(colour_of);
     colour_of[0] = 0;
     for (int32_t k = 1; k <= map->n_objects; k++)
         colour_of[k] = (uint8_t)((k - 1) % 255 + 1);
@@ -236,6 +226,5 @@ enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map 
         ;
     for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
         colours[p] = colour_of[map->objects[p]];
-    array_free(colour_of);
     return CLV_OK;
 }

@@ -1,3 +1,6 @@
+/* Finds objects that touch each other with a learned model: networks give the probabilities of background, rim and
+ * core, a watershed gives regions, and a partition by learned border scores joins them. Start at
+ * object_model_find, at the end. */
 #include "object/object.h"
 
 #include <math.h>
@@ -45,15 +48,14 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
     filter_distance(distance, objects, width, height, MAX_INSIDE);
     for (size_t i = 0; i < n; i++)
         n_objects = objects[i] > n_objects ? objects[i] : n_objects;
-    float *innermost = array_zalloc((size_t)n_objects + 1, sizeof *innermost);
-    MUST_IF(!innermost, fail_memory(err));
+    OWNED_ARRAY float *innermost = array_zalloc((size_t)n_objects + 1, sizeof *innermost);
+    NEED(innermost);
     for (size_t i = 0; i < n; i++)
         innermost[objects[i]] = fmaxf(innermost[objects[i]], distance[i]);
     for (size_t i = 0; i < n; i++) {
         float rim = fminf(RIM * innermost[objects[i]], MAX_RIM);
         classes[i] = !objects[i] ? OBJECT_GROUND : distance[i] > rim ? OBJECT_CORE : OBJECT_RIM;
     }
-    array_free(innermost);
     return CLV_OK;
 }
 
@@ -82,13 +84,13 @@ enum clv_status object_model_regions(struct object_regions *regions, const struc
                                      const struct clv_image *working, struct clv_error *err)
 {
     size_t n = (size_t)working->width * (size_t)working->height;
-    struct pixel_bank bank = {0};
-    float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
-    enum clv_status status = probability ? object_model_look(&bank, probability, self, working, err) : fail_memory(err);
-    pixel_bank_release(&bank);
-    TRY(object_regions_init(regions, probability, working->width, working->height, err));
-    array_free(probability);
-    return status;
+    OWNED_ARRAY float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
+    NEED(probability);
+    {
+        OWNED(pixel_bank_release) struct pixel_bank bank = {0}; /* large: it ends before the regions begin */
+        MUST(object_model_look(&bank, probability, self, working, err));
+    }
+    return object_regions_init(regions, probability, working->width, working->height, err);
 }
 
 /* The parts of the regions by the log-odds of their borders; without weights each is one. */
@@ -96,27 +98,24 @@ static enum clv_status divide(int32_t *part, int32_t *n_parts, const struct obje
                               const struct object_regions *regions, struct clv_error *err)
 {
     const struct region_graph *graph = &regions->graph;
-    struct edge_problem edges = {0};
     for (int32_t r = 0; r < regions->n; r++)
         part[r] = r;
     *n_parts = regions->n;
     if (!graph->n_edges || !self->weights)
         return CLV_OK;
-    double *same = array_zalloc((size_t)graph->n_edges, sizeof *same);
-    enum clv_status status = same ? CLV_OK : fail_memory(err);
-    TRY(edge_problem_init(&edges, graph, regions->features, BORDER_FEATURES, NULL, err));
-    for (int32_t e = 0; e < graph->n_edges && status == CLV_OK; e++)
+    OWNED_ARRAY double *same = array_zalloc((size_t)graph->n_edges, sizeof *same);
+    OWNED(edge_problem_release) struct edge_problem edges = {0};
+    NEED(same);
+    MUST(edge_problem_init(&edges, graph, regions->features, BORDER_FEATURES, NULL, err));
+    for (int32_t e = 0; e < graph->n_edges; e++)
         for (int64_t k = edges.row[e]; k < edges.row[e + 1]; k++)
             same[e] -= self->weights[edges.index[k]] * (double)edges.value[k];
     struct signed_graph by_edges = {graph->n_nodes, graph->n_edges, (const int32_t(*)[2])graph->edges, same};
-    TRY(partition_greedy(part, n_parts, &by_edges, err));
-    TRY(partition_improve(part, n_parts, &by_edges, err));
-    edge_problem_release(&edges);
-    array_free(same);
-    return status;
+    MUST(partition_greedy(part, n_parts, &by_edges, err));
+    return partition_improve(part, n_parts, &by_edges, err);
 }
 
-/* What a part is like. */
+/* Measures of a part. */
 struct object {
     float area, ground, peak;
     int32_t number; /* 0: not met yet, -1: no object */
@@ -128,7 +127,7 @@ static int compare_areas(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Measures the parts, and says which are no objects. parts, sorted: [n_parts]. */
+/* Measures the parts and decides which are not objects. */
 static void judge(struct object *parts, struct object *sorted, const int32_t *part, int32_t n_parts,
                   const struct object_regions *regions)
 {
@@ -150,42 +149,38 @@ enum clv_status object_model_divide(struct clv_object_map *map, const struct obj
                                     const struct object_regions *regions, int32_t width, int32_t height,
                                     struct clv_error *err)
 {
-    struct clv_object_map made = {.width = width, .height = height};
-    int32_t n_parts = 0, *part = array_alloc((size_t)regions->n, sizeof *part);
-    struct object *parts = array_zalloc((size_t)regions->n, 2 * sizeof *parts);
-    made.objects = array_alloc((size_t)width * (size_t)height, sizeof *made.objects);
-    made.probability = array_alloc((size_t)regions->n, sizeof *made.probability);
-    enum clv_status status = part && parts && made.objects && made.probability ? CLV_OK : fail_memory(err);
-    TRY(divide(part, &n_parts, self, regions, err));
-    if (status == CLV_OK)
-        judge(parts, parts + regions->n, part, n_parts, regions);
-    for (int32_t y = 0; y < height && status == CLV_OK; y++)
+    OWNED(clv_object_map_release) struct clv_object_map result = {.width = width, .height = height};
+    int32_t n_parts = 0;
+    OWNED_ARRAY int32_t *part = array_alloc((size_t)regions->n, sizeof *part);
+    OWNED_ARRAY struct object *parts = array_zalloc((size_t)regions->n, 2 * sizeof *parts);
+    result.objects = array_alloc((size_t)width * (size_t)height, sizeof *result.objects);
+    result.probability = array_alloc((size_t)regions->n, sizeof *result.probability);
+    NEED(part && parts && result.objects && result.probability);
+    MUST(divide(part, &n_parts, self, regions, err));
+    judge(parts, parts + regions->n, part, n_parts, regions);
+    for (int32_t y = 0; y < height; y++)
         for (int32_t x = 0; x < width; x++) {
             size_t from = (size_t)working_coordinate(y, height, regions->height) * (size_t)regions->width;
             int32_t region = regions->regions[from + (size_t)working_coordinate(x, width, regions->width)];
             struct object *one = region ? parts + part[region - 1] : NULL;
             if (one && !one->number) {
-                made.probability[made.n_objects] = (double)(1 - one->ground / one->area);
-                one->number = ++made.n_objects;
+                result.probability[result.n_objects] = (double)(1 - one->ground / one->area);
+                one->number = ++result.n_objects;
             }
-            made.objects[(size_t)y * (size_t)width + (size_t)x] = one && one->number > 0 ? one->number : 0;
+            result.objects[(size_t)y * (size_t)width + (size_t)x] = one && one->number > 0 ? one->number : 0;
         }
-    arrays_free(part, parts);
-    DELIVER(map, made, clv_object_map_release(&made));
-    return status;
+    *map = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
                                   const struct clv_image *image, struct clv_error *err)
 {
-    struct clv_image working = {0};
-    struct object_regions regions = {0};
+    OWNED(clv_image_release) struct clv_image working = {0};
+    OWNED(object_regions_release) struct object_regions regions = {0};
     int32_t width, height;
     object_model_size(&width, &height, self, image);
-    enum clv_status status = clv_image_resize(&working, image, width, height, err);
-    TRY(object_model_regions(&regions, self, &working, err));
-    TRY(object_model_divide(map, self, &regions, image->width, image->height, err));
-    object_regions_release(&regions);
-    clv_image_release(&working);
-    return status;
+    MUST(clv_image_resize(&working, image, width, height, err));
+    MUST(object_model_regions(&regions, self, &working, err));
+    return object_model_divide(map, self, &regions, image->width, image->height, err);
 }

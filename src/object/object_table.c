@@ -1,4 +1,5 @@
-/* What there is to measure of objects, as scikit-image's regionprops defines it. */
+/* Measures objects with the definitions of scikit-image's regionprops: area, perimeter (Benkrid & Crookes 2000),
+ * moments, convex hull and colours. Start at clv_objects_measure, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -35,15 +36,15 @@ static int32_t object_at(const struct clv_object_map *map, int32_t x, int32_t y)
                : map->objects[(size_t)y * (size_t)map->width + (size_t)x];
 }
 
-/* Whether a pixel of object k has a side at which the object ends. */
+/* Returns whether a pixel of object k has a side at which the object ends. */
 static bool is_border(const struct clv_object_map *map, int32_t k, int32_t x, int32_t y)
 {
     return object_at(map, x, y) == k && (object_at(map, x - 1, y) != k || object_at(map, x + 1, y) != k ||
                                          object_at(map, x, y - 1) != k || object_at(map, x, y + 1) != k);
 }
 
-/* What a border pixel adds to the perimeter, by its neighbours on the border: 1 for steps along sides, the root of 2
- * along diagonals, the mean of both for one of each (Benkrid & Crookes 2000). */
+/* Returns what a border pixel adds to the perimeter, by its neighbours on the border: 1 for steps along sides, the
+ * root of 2 along diagonals, the mean of both for one of each (Benkrid & Crookes 2000). */
 static double border_length(const struct clv_object_map *map, int32_t k, int32_t x, int32_t y)
 {
     int code = 1;
@@ -222,8 +223,8 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
 {
     const size_t n_pixels = (size_t)map->width * (size_t)map->height, n = (size_t)n_bands;
     const size_t n_values = (size_t)map->n_objects * n;
-    double *count = array_zalloc(n_values, sizeof *count);
-    MUST_IF(!count, fail_memory(err));
+    OWNED_ARRAY double *count = array_zalloc(n_values, sizeof *count);
+    NEED(count);
     for (size_t i = 0; i < n_values; i++)
         mean[i] = deviation[i] = 0;
     for (int about_mean = 0; about_mean < 2; about_mean++) {
@@ -246,51 +247,41 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
             else
                 mean[i] = count[i] > 0 ? mean[i] / count[i] : NAN;
     }
-    array_free(count);
     return CLV_OK;
+}
+
+static void measuring_release(struct measuring *self)
+{
+    arrays_free(self->rows, self->sums, self->line, self->chain, self->extents);
 }
 
 enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_object_map *map,
                                     const struct clv_image *image, const float *probability, struct clv_error *err)
 {
     size_t n = (size_t)map->n_objects, n_half = 2 * (size_t)map->height + 1;
-    if (image && (image->width != map->width || image->height != map->height || image->channels != 3))
-        return fail(err, CLV_ERR_USAGE, "objects of %dx%d, an image of %dx%d with %d channels", map->width, map->height,
-                    image->width, image->height, image->channels);
-    struct measuring self = {.map = map, .image = image, .probability = probability};
-    enum clv_status status = CLV_OK;
+    FAIL_IF(image && (image->width != map->width || image->height != map->height || image->channels != 3),
+            CLV_ERR_USAGE, "objects of %dx%d, an image of %dx%d with %d channels", map->width, map->height,
+            image->width, image->height, image->channels);
+    OWNED(measuring_release) struct measuring self = {.map = map, .image = image, .probability = probability};
     self.rows = array_alloc(n, sizeof *self.rows);
     self.sums = array_zalloc(n, sizeof *self.sums);
     self.line = array_alloc(n_half, sizeof *self.line);
     self.chain = array_alloc(n_half, sizeof *self.chain);
-    if (!self.rows || !self.sums || !self.line || !self.chain) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(self.rows && self.sums && self.line && self.chain);
     sum_up(&self);
     int64_t n_rows = 0;
     for (size_t k = 0; k < n; k++) {
-        if (!self.rows[k].area) {
-            status = fail(err, CLV_ERR_USAGE, "object %zu of %zu has no pixel", k + 1, n);
-            goto done;
-        }
+        FAIL_IF(!self.rows[k].area, CLV_ERR_USAGE, "object %zu of %zu has no pixel", k + 1, n);
         self.rows[k].centroid_x = (double)self.sums[k].x / (double)self.rows[k].area;
         self.rows[k].centroid_y = (double)self.sums[k].y / (double)self.rows[k].area;
         self.sums[k].first_row = n_rows;
         n_rows += self.rows[k].bottom - self.rows[k].top;
     }
-    self.extents = array_alloc((size_t)n_rows, sizeof *self.extents);
-    if (!self.extents) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(self.extents = array_alloc((size_t)n_rows, sizeof *self.extents));
     for (int64_t r = 0; r < n_rows; r++)
         self.extents[r] = (struct extent){-1, -1};
     sum_moments(&self);
     finish(&self);
-done:
-    array_free(self.sums);
-    arrays_free(self.line, self.chain, self.extents);
-    DELIVER(rows, self.rows, array_free(self.rows));
-    return status;
+    *rows = TAKE(self.rows);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Partitions a graph with signed edges: greedy additive edge contraction, then Kernighan-Lin exchanges between
+ * pairs of parts (Keuper et al. 2015). Start at partition_greedy and partition_improve. */
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -17,8 +19,9 @@ double partition_value(const int32_t *part, const struct signed_graph *graph)
 /* Numbers the parts in the order of their first nodes; the numbers before are 0..n_nodes-1. */
 static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_nodes, struct clv_error *err)
 {
-    int32_t *number = array_alloc((size_t)n_nodes, sizeof *number), n = 0;
-    MUST_IF(!number, fail_memory(err));
+    OWNED_ARRAY int32_t *number = array_alloc((size_t)n_nodes, sizeof *number);
+    int32_t n = 0;
+    NEED(number);
     for (int32_t v = 0; v < n_nodes; v++)
         number[v] = -1;
     for (int32_t v = 0; v < n_nodes; v++) {
@@ -27,7 +30,6 @@ static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_n
         part[v] = number[part[v]];
     }
     *n_parts = n;
-    array_free(number);
     return CLV_OK;
 }
 
@@ -119,10 +121,17 @@ static void contract_greedily(struct contraction *self, const struct signed_grap
     }
 }
 
+static void contraction_release(struct contraction *self)
+{
+    arrays_free(self->ends, self->same, self->next, self->first, self->last, self->joined, self->edge_to,
+                self->heap.entries);
+}
+
 enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct signed_graph *graph,
                                  struct clv_error *err)
 {
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
+    OWNED(contraction_release)
     struct contraction self = {.ends = array_copy(graph->edges, m, sizeof *self.ends),
                                .same = array_copy(graph->same, m, sizeof *self.same),
                                .next = array_alloc(m, 2 * sizeof *self.next),
@@ -131,12 +140,8 @@ enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct s
                                .joined = array_alloc(n, sizeof *self.joined),
                                .edge_to = array_alloc(n, sizeof *self.edge_to),
                                .heap = {.entries = array_alloc(m, 2 * sizeof *self.heap.entries)}};
-    enum clv_status status = CLV_OK;
-    if (!self.ends || !self.same || !self.next || !self.first || !self.last || !self.joined || !self.edge_to ||
-        !self.heap.entries) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(self.ends && self.same && self.next && self.first && self.last && self.joined && self.edge_to &&
+         self.heap.entries);
     contract_greedily(&self, graph);
     for (int32_t v = 0; v < graph->n_nodes; v++) {
         int32_t to = v;
@@ -144,11 +149,7 @@ enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct s
             to = self.joined[to] = self.joined[self.joined[to]];
         part[v] = to;
     }
-    status = number_parts(part, n_parts, graph->n_nodes, err);
-done:
-    array_free(self.ends);
-    arrays_free(self.same, self.next, self.first, self.last, self.joined, self.edge_to, self.heap.entries);
-    return status;
+    return number_parts(part, n_parts, graph->n_nodes, err);
 }
 
 #define MAX_ROUNDS 50   /* over all pairs of parts; a few are usual */
@@ -311,10 +312,16 @@ static void exchange_init(struct exchange *self)
     }
 }
 
+static void exchange_release(struct exchange *self)
+{
+    arrays_free(self->row, self->incident, self->first, self->next, self->changed, self->nodes, self->gain);
+}
+
 enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct signed_graph *graph,
                                   struct clv_error *err)
 {
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
+    OWNED(exchange_release)
     struct exchange self = {.graph = graph,
                             .part = part,
                             .row = array_zalloc(n + 1, sizeof *self.row),
@@ -326,20 +333,11 @@ enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct 
                             .gain = array_alloc(n, sizeof *self.gain),
                             .n_parts = *n_parts,
                             .n_parts_max = graph->n_nodes};
-    int32_t(*pairs)[2] = array_alloc(m, sizeof *pairs);
-    enum clv_status status = CLV_OK;
-    if (!self.row || !self.incident || !self.first || !self.next || !self.changed || !self.nodes || !self.gain ||
-        !pairs) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY int32_t(*pairs)[2] = array_alloc(m, sizeof *pairs);
+    NEED(self.row && self.incident && self.first && self.next && self.changed && self.nodes && self.gain && pairs);
     exchange_init(&self);
     int32_t round = 1;
     while (round <= MAX_ROUNDS && exchange_all(&self, pairs, round))
         round++;
-    status = number_parts(part, n_parts, graph->n_nodes, err);
-done:
-    array_free(self.row);
-    arrays_free(self.incident, self.first, self.next, self.changed, self.nodes, self.gain, pairs);
-    return status;
+    return number_parts(part, n_parts, graph->n_nodes, err);
 }

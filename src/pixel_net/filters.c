@@ -1,3 +1,5 @@
+/* Filters of planes of floats: Gaussian, minimum and maximum of a square (both separable), and chamfer distance
+ * (Borgefors 1986). */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -43,29 +45,26 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
     for (int32_t k = -radius; k <= radius; k++)
         weight[k + radius] = (float)(portable_exp(-k * k / (2 * deviation * deviation)) / total);
     size_t w = (size_t)width;
-    float *between = array_zalloc((size_t)height, w * sizeof *between);
-    float *padded = array_alloc(w + 2 * (size_t)radius, sizeof *padded);
+    OWNED_ARRAY float *between = array_zalloc((size_t)height, w * sizeof *between);
+    OWNED_ARRAY float *padded = array_alloc(w + 2 * (size_t)radius, sizeof *padded);
     const float *rows[TAPS];
-    if (between && padded) {
-        for (int32_t y = 0; y < height; y++) {
-            pad(padded, in + (size_t)y * w, width, radius);
-            for (int32_t k = 0; k <= 2 * radius; k += TAPS) {
-                for (int32_t t = 0; t < TAPS; t++)
-                    rows[t] = padded + within(k + t, 2 * radius + 1);
-                add_weighted(between + (size_t)y * w, rows, weight + k, w);
-            }
+    NEED(between && padded);
+    for (int32_t y = 0; y < height; y++) {
+        pad(padded, in + (size_t)y * w, width, radius);
+        for (int32_t k = 0; k <= 2 * radius; k += TAPS) {
+            for (int32_t t = 0; t < TAPS; t++)
+                rows[t] = padded + within(k + t, 2 * radius + 1);
+            add_weighted(between + (size_t)y * w, rows, weight + k, w);
         }
-        memset(out, 0, (size_t)height * w * sizeof *out);
-        for (int32_t y = 0; y < height; y++)
-            for (int32_t k = 0; k <= 2 * radius; k += TAPS) {
-                for (int32_t t = 0; t < TAPS; t++)
-                    rows[t] = between + (size_t)within(y + k + t - radius, height) * w;
-                add_weighted(out + (size_t)y * w, rows, weight + k, w);
-            }
     }
-    enum clv_status status = between && padded ? CLV_OK : fail_memory(err);
-    arrays_free(between, padded);
-    return status;
+    memset(out, 0, (size_t)height * w * sizeof *out);
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t k = 0; k <= 2 * radius; k += TAPS) {
+            for (int32_t t = 0; t < TAPS; t++)
+                rows[t] = between + (size_t)within(y + k + t - radius, height) * w;
+            add_weighted(out + (size_t)y * w, rows, weight + k, w);
+        }
+    return CLV_OK;
 }
 
 FOR_EVERY_WIDTH static void take_greatest(float *restrict most, const float *restrict row, size_t n)
@@ -84,28 +83,26 @@ enum clv_status filter_extremes(float *greatest, float *least, const float *in, 
                                 int32_t radius, struct clv_error *err)
 {
     size_t w = (size_t)width, n = (size_t)height * w;
-    float *high = array_copy(in, n, sizeof *high), *low = array_copy(in, n, sizeof *low);
-    float *padded = array_alloc(w + 2 * (size_t)radius, sizeof *padded);
-    if (high && low && padded) {
-        for (int32_t y = 0; y < height; y++) {
-            pad(padded, in + (size_t)y * w, width, radius);
-            for (int32_t k = 0; k <= 2 * radius; k++) {
-                take_greatest(high + (size_t)y * w, padded + k, w);
-                take_least(low + (size_t)y * w, padded + k, w);
-            }
+    OWNED_ARRAY float *high = array_copy(in, n, sizeof *high);
+    OWNED_ARRAY float *low = array_copy(in, n, sizeof *low);
+    OWNED_ARRAY float *padded = array_alloc(w + 2 * (size_t)radius, sizeof *padded);
+    NEED(high && low && padded);
+    for (int32_t y = 0; y < height; y++) {
+        pad(padded, in + (size_t)y * w, width, radius);
+        for (int32_t k = 0; k <= 2 * radius; k++) {
+            take_greatest(high + (size_t)y * w, padded + k, w);
+            take_least(low + (size_t)y * w, padded + k, w);
         }
-        memcpy(greatest, high, n * sizeof *greatest);
-        memcpy(least, low, n * sizeof *least);
-        for (int32_t y = 0; y < height; y++)
-            for (int32_t k = -radius; k <= radius; k++) {
-                size_t from = (size_t)within(y + k, height) * w;
-                take_greatest(greatest + (size_t)y * w, high + from, w);
-                take_least(least + (size_t)y * w, low + from, w);
-            }
     }
-    enum clv_status status = high && low && padded ? CLV_OK : fail_memory(err);
-    arrays_free(high, low, padded);
-    return status;
+    memcpy(greatest, high, n * sizeof *greatest);
+    memcpy(least, low, n * sizeof *least);
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t k = -radius; k <= radius; k++) {
+            size_t from = (size_t)within(y + k, height) * w;
+            take_greatest(greatest + (size_t)y * w, high + from, w);
+            take_least(least + (size_t)y * w, low + from, w);
+        }
+    return CLV_OK;
 }
 
 void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most)

@@ -1,3 +1,5 @@
+/* Inputs of the pixel network: Gaussians, derivatives, structure tensors and ranks of lightness and chroma at
+ * several scales; then the context from a first network's probabilities. Start at fill and fill_context. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -154,18 +156,18 @@ static void fill_distance(float *distance, const struct filling *self)
         distance[i] = self->sides[i] ? distance[i] : -distance[i];
 }
 
-/* Where a pixel's lightness is between the least and the greatest around it, and how far these are apart. */
+/* Fills where a pixel's lightness lies between the smallest and the largest around it, and how far these are apart. */
 static enum clv_status fill_ranks(struct filling *self, const float *smoothed, int32_t radius, struct clv_error *err)
 {
     float *rank = next_plane(self), *range = next_plane(self), *high = self->scratch[0], *low = self->scratch[1];
-    enum clv_status status = filter_extremes(high, low, smoothed, self->bank->width, self->bank->height, radius, err);
-    TRY(smooth(high, high, radius / 3., self, err));
-    TRY(smooth(low, low, radius / 3., self, err));
-    for (size_t i = 0; status == CLV_OK && i < self->n_pixels; i++) {
+    MUST(filter_extremes(high, low, smoothed, self->bank->width, self->bank->height, radius, err));
+    MUST(smooth(high, high, radius / 3., self, err));
+    MUST(smooth(low, low, radius / 3., self, err));
+    for (size_t i = 0; i < self->n_pixels; i++) {
         range[i] = high[i] - low[i];
         rank[i] = (smoothed[i] - low[i]) / (range[i] + .05F);
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status fill(struct filling *self, const struct clv_image *image, struct clv_error *err)
@@ -173,23 +175,20 @@ static enum clv_status fill(struct filling *self, const struct clv_image *image,
     size_t n = self->n_pixels;
     float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
     fill_channels(light, chroma[0], chroma[1], image);
-    enum clv_status status = CLV_OK;
     float *smoothed[5] = {0};
-    for (int k = 0; k < 5 && status == CLV_OK; k++)
-        status = smooth(smoothed[k] = next_plane(self), light, 1 << k, self, err);
-    for (int k = 0; k < 6 && status == CLV_OK; k++)
-        status = smooth(next_plane(self), chroma[k % 2], 1 << k / 2, self, err);
-    for (int k = 0; k < 3 && status == CLV_OK; k++)
-        status = fill_derivatives(self, smoothed[k], (float)(1 << k), err);
-    for (int k = 0; k < 3 && status == CLV_OK; k++)
-        status = fill_ranks(self, smoothed[0], (4 << k) - 1, err);
-    if (status != CLV_OK)
-        return status;
+    for (int k = 0; k < 5; k++)
+        MUST(smooth(smoothed[k] = next_plane(self), light, 1 << k, self, err));
+    for (int k = 0; k < 6; k++)
+        MUST(smooth(next_plane(self), chroma[k % 2], 1 << k / 2, self, err));
+    for (int k = 0; k < 3; k++)
+        MUST(fill_derivatives(self, smoothed[k], (float)(1 << k), err));
+    for (int k = 0; k < 3; k++)
+        MUST(fill_ranks(self, smoothed[0], (4 << k) - 1, err));
     float threshold = otsu(smoothed[0], n), *distance = next_plane(self);
     for (size_t i = 0; i < n; i++)
         self->sides[i] = smoothed[0][i] > threshold;
     fill_distance(distance, self);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status filling_init(struct filling *self, struct pixel_bank *bank, struct clv_error *err)
@@ -210,18 +209,18 @@ static void filling_release(struct filling *self)
 
 enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, struct clv_error *err)
 {
-    struct pixel_bank made = {.width = image->width, .height = image->height};
-    struct filling filling;
-    enum clv_status status = filling_init(&filling, &made, err);
-    made.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *made.planes);
-    TRY(made.planes ? fill(&filling, image, err) : fail_memory(err));
-    filling_release(&filling);
-    DELIVER(self, made, pixel_bank_release(&made));
-    return status;
+    OWNED(pixel_bank_release) struct pixel_bank result = {.width = image->width, .height = image->height};
+    OWNED(filling_release) struct filling filling = {0};
+    MUST(filling_init(&filling, &result, err));
+    result.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *result.planes);
+    NEED(result.planes);
+    MUST(fill(&filling, image, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
-/* Where the lightness lies between the mean of the ground and that of objects, both weighted by the distance and by how
- * probable each is, and how far these are apart. */
+/* Fills where the lightness lies between the mean of the background and that of objects, both weighted by distance
+ * and probability, and how far these are apart. */
 static enum clv_status fill_contrast(struct filling *self, const float *ground, double deviation, struct clv_error *err)
 {
     const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */
@@ -271,9 +270,7 @@ static enum clv_status fill_context(struct filling *self, const float *probabili
 
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability, struct clv_error *err)
 {
-    struct filling filling;
-    enum clv_status status = filling_init(&filling, self, err);
-    TRY(fill_context(&filling, probability, err));
-    filling_release(&filling);
-    return status;
+    OWNED(filling_release) struct filling filling = {0};
+    MUST(filling_init(&filling, self, err));
+    return fill_context(&filling, probability, err);
 }

@@ -1,3 +1,5 @@
+/* A network of one hidden layer that classifies pixels: training by Adam (Kingma & Ba 2015) on mini-batches, and
+ * averages over copies with different seeds. Start at pixel_net_train and pixel_net_say. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -163,7 +165,7 @@ FOR_EVERY_WIDTH static void adam(float *restrict w, float *restrict first, float
     }
 }
 
-/* What a copy is learned with. */
+/* State of the training of a copy. */
 struct descent {
     float *first, *second, *gradient; /* [size] each, one array */
     int32_t *order;                   /* [n] */
@@ -242,33 +244,34 @@ static void learn_standard(float *standard, const float *inputs, size_t n, int32
     }
 }
 
+static void descent_release(struct descent *self)
+{
+    arrays_free(self->first, self->order);
+}
+
 enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
                                 uint64_t seed, const struct clv_progress *progress, struct clv_error *err)
 {
     int32_t n_inputs = examples->n_inputs;
     size_t n = examples->n;
+    OWNED(descent_release)
     struct descent d = {.size = pixel_net_size(n_inputs, examples->n_classes), .examples = examples};
-    struct pixel_net made = {.n_inputs = n_inputs,
-                             .n_classes = examples->n_classes,
-                             .n_copies = n_copies,
-                             .standard = array_alloc((size_t)n_inputs, 2 * sizeof *made.standard),
-                             .weights = array_alloc(d.size, (size_t)n_copies * sizeof *made.weights)};
+    OWNED(pixel_net_release)
+    struct pixel_net result = {.n_inputs = n_inputs,
+                               .n_classes = examples->n_classes,
+                               .n_copies = n_copies,
+                               .standard = array_alloc((size_t)n_inputs, 2 * sizeof *result.standard),
+                               .weights = array_alloc(d.size, (size_t)n_copies * sizeof *result.weights)};
     d.first = array_alloc(d.size, 3 * sizeof *d.first);
     d.order = array_alloc(n, sizeof *d.order);
-    enum clv_status status = CLV_OK;
-    if (n_inputs > MAX_INPUTS || n == 0 || examples->n_classes > MOST)
-        status =
-            fail(err, CLV_ERR_USAGE, "a network needs pixels of 1 to %d inputs and up to %d classes", MAX_INPUTS, MOST);
-    else if (!made.standard || !made.weights || !d.first || !d.order)
-        status = fail_memory(err);
-    else {
-        d.second = d.first + d.size;
-        d.gradient = d.second + d.size;
-        learn_standard(made.standard, examples->inputs, n, n_inputs);
-        for (size_t copy = 0; copy < (size_t)n_copies && status == CLV_OK; copy++)
-            status = train_copy(&made, &d, copy, seed, progress, err);
-    }
-    DELIVER(self, made, pixel_net_release(&made));
-    arrays_free(d.first, d.order);
-    return status;
+    FAIL_IF(n_inputs > MAX_INPUTS || n == 0 || examples->n_classes > MOST, CLV_ERR_USAGE,
+            "a network needs pixels of 1 to %d inputs and up to %d classes", MAX_INPUTS, MOST);
+    NEED(result.standard && result.weights && d.first && d.order);
+    d.second = d.first + d.size;
+    d.gradient = d.second + d.size;
+    learn_standard(result.standard, examples->inputs, n, n_inputs);
+    for (size_t copy = 0; copy < (size_t)n_copies; copy++)
+        MUST(train_copy(&result, &d, copy, seed, progress, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }

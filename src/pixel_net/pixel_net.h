@@ -61,10 +61,10 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
  * their place. */
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
 
-/* What small networks look at in each pixel to tell the ground, the rim and the core of objects: responses of filters
- * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma;
- * then the context (Tu & Bai 2010): what a first network says around the pixel, and where the pixel's lightness lies
- * between those of the ground and of the objects near it. */
+/* Inputs of the networks at each pixel: responses of filters at several scales to chroma and to the lightness, which
+ * is stretched so that images of the same kind look similar. Then the context (Tu & Bai 2010): the probabilities of
+ * a first network around the pixel, and where the pixel's lightness lies between those of the background and of the
+ * objects near it. */
 
 enum {
     PIXEL_BANK_SIZE = 34,
@@ -76,7 +76,7 @@ struct pixel_bank {
     float *planes; /* [n_planes][height][width] */
 };
 
-/* Of an image of 3 channels. About 200 bytes a pixel, and O(pixels). */
+/* Filters an image of 3 channels. O(pixels), about 200 bytes per pixel. */
 enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
                                 struct clv_error *err) CLV_CHECK;
 void pixel_bank_release(struct pixel_bank *self);

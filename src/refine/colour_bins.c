@@ -1,3 +1,4 @@
+/* Histograms of Lab colours: the bin of a colour, and binomial smoothing along one index or all three. */
 #include "refine/refine.h"
 
 #include <string.h>

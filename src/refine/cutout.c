@@ -1,3 +1,5 @@
+/* Cuts an object out on transparency: in a band around its border, alpha follows from a linear Gaussian model of
+ * mixed colours, whose formulas are in refine.h. Start at cutout_make; mix computes one pixel. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -5,7 +7,7 @@
 
 #include "base/base.h"
 
-/* What a pixel is: the band's pixels are within `band` of the other side. */
+/* Kinds of pixels; the band's pixels are within `band` of the other side. */
 enum { IS_OBJECT = 1, IS_BAND = 2 };
 
 #define SURE_WEIGHT 64  /* of a pixel outside the band in means of colours; those within it count 1 */
@@ -32,8 +34,9 @@ static int32_t clamp(int32_t at, int32_t n)
 /* Marks the pixels whose square of side 2 band + 1 holds both sides. Of each column `sum` counts the square's rows. */
 static enum clv_status mark_band(uint8_t *kind, int32_t width, int32_t height, int32_t band, struct clv_error *err)
 {
-    int32_t *sum = array_zalloc((size_t)width, sizeof *sum), side = 2 * band + 1;
-    MUST_IF(!sum, fail_memory(err));
+    OWNED_ARRAY int32_t *sum = array_zalloc((size_t)width, sizeof *sum);
+    int32_t side = 2 * band + 1;
+    NEED(sum);
     for (int32_t y = -band; y < height + band; y++) {
         const uint8_t *enters = kind + (size_t)clamp(y, height) * (size_t)width;
         const uint8_t *leaves = kind + (size_t)clamp(y - side, height) * (size_t)width;
@@ -46,7 +49,6 @@ static enum clv_status mark_band(uint8_t *kind, int32_t width, int32_t height, i
                 kind[(size_t)row * (size_t)width + (size_t)(x - band)] |= IS_BAND;
         }
     }
-    array_free(sum);
     return CLV_OK;
 }
 
@@ -130,7 +132,7 @@ static uint8_t rounded(double value)
     return (uint8_t)int32_within(value + 0.5, 0, 255);
 }
 
-/* Of a pixel of the band, whose labels say `prior` after smoothing. */
+/* Mixes a pixel of the band, for which the smoothed labels give `prior`. */
 static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean[2][3], const double spread[2])
 {
     const double *ground = mean[0], *object = mean[1];
@@ -184,31 +186,35 @@ static void draw_row(struct cutout *cutout, struct nearby *self, int32_t y, int3
     }
 }
 
+static void nearby_release(struct nearby *self)
+{
+    array_free(self->columns);
+}
+
 enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,
                             const bool is_object[256], struct clv_error *err)
 {
-    struct cutout fresh = {.width = image->width, .height = image->height};
+    OWNED(cutout_release) struct cutout result = {.width = image->width, .height = image->height};
     size_t width = (size_t)image->width, n = width * (size_t)image->height;
     int32_t band = band_width(image);
-    struct nearby nearby = {.image = image, .reach = 3 * band};
-    uint8_t *kind = array_alloc(n, 1);
+    OWNED(nearby_release) struct nearby nearby = {.image = image, .reach = 3 * band};
+    OWNED_ARRAY uint8_t *kind = array_alloc(n, 1);
     nearby.kind = kind;
     nearby.columns = array_zalloc(width, sizeof *nearby.columns);
-    fresh.rgba = array_alloc(n, 4);
-    enum clv_status status = kind && nearby.columns && fresh.rgba ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    result.rgba = array_alloc(n, 4);
+    NEED(kind && nearby.columns && result.rgba);
+    for (size_t i = 0; i < n; i++)
         kind[i] = is_object[labels[i]];
-    TRY(mark_band(kind, image->width, image->height, band, err));
-    for (int32_t y = 0; y < nearby.reach && status == CLV_OK; y++)
+    MUST(mark_band(kind, image->width, image->height, band, err));
+    for (int32_t y = 0; y < nearby.reach; y++)
         add_row(&nearby, y, 1);
-    for (int32_t y = 0; y < image->height && status == CLV_OK; y++) {
+    for (int32_t y = 0; y < image->height; y++) {
         add_row(&nearby, y + nearby.reach, 1);
         add_row(&nearby, y - nearby.reach - 1, -1);
-        draw_row(&fresh, &nearby, y, band);
+        draw_row(&result, &nearby, y, band);
     }
-    arrays_free(kind, nearby.columns);
-    DELIVER(self, fresh, cutout_release(&fresh));
-    return status;
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 void cutout_crop(struct cutout *self)

@@ -1,3 +1,5 @@
+/* Log ratio of how often a pixel's colour occurs in the foreground and in the background of the whole image, from
+ * smoothed histograms. Start at fine_colours_ratio. */
 #include "refine/refine.h"
 
 #include "base/base.h"
@@ -35,22 +37,21 @@ enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, 
                                    struct clv_error *err)
 {
     size_t width = (size_t)image->width;
-    float *counts = array_zalloc((size_t)2 * COLOURS, sizeof *counts), *lab = array_alloc(width, 3 * sizeof *lab);
-    int32_t *colours = array_alloc(width, sizeof *colours);
-    enum clv_status status = counts && lab && colours ? CLV_OK : fail_memory(err);
-    for (int32_t y = 0; y < image->height && status == CLV_OK; y++) {
+    OWNED_ARRAY float *counts = array_zalloc((size_t)2 * COLOURS, sizeof *counts);
+    OWNED_ARRAY float *lab = array_alloc(width, 3 * sizeof *lab);
+    OWNED_ARRAY int32_t *colours = array_alloc(width, sizeof *colours);
+    NEED(counts && lab && colours);
+    for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = labels + (size_t)y * width;
         bins_of_row(colours, lab, image, y);
         for (size_t x = 0; x < width; x++)
             counts[(row[x] == 1 ? COLOURS : 0) + colours[x]]++;
     }
-    if (status == CLV_OK)
-        take_ratios(counts);
-    for (int32_t y = 0; y < image->height && status == CLV_OK; y++) {
+    take_ratios(counts);
+    for (int32_t y = 0; y < image->height; y++) {
         bins_of_row(colours, lab, image, y);
         for (size_t x = 0; x < width; x++)
             ratio[(size_t)y * width + x] = counts[colours[x]];
     }
-    arrays_free(counts, lab, colours);
-    return status;
+    return CLV_OK;
 }

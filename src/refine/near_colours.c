@@ -1,3 +1,5 @@
+/* Colour models of foreground and background near each place of an image: smoothed counts over cells of place and
+ * Lab colour. near_colours_learn counts, near_colours_score turns counts into log ratios. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -21,32 +23,28 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;
     double place_px = fmax(sqrt((double)width * (double)height) / PLACES_ACROSS, LEAST_PLACE_PX);
-    struct near_colours made = {.width = image->width,
-                                .height = image->height,
-                                .n_columns = (int32_t)((double)(width - 1) / place_px) + 1,
-                                .n_rows = (int32_t)((double)(height - 1) / place_px) + 1};
-    made.n_cells = (size_t)made.n_columns * (size_t)made.n_rows * COLOURS;
-    made.colour = array_alloc(width * height, sizeof *made.colour);
-    made.column_of = array_alloc(width, sizeof *made.column_of);
-    made.row_of = array_alloc(height, sizeof *made.row_of);
-    made.counts = array_alloc(made.n_cells, 2 * sizeof *made.counts);
-    made.overall = array_alloc(COLOURS, sizeof *made.overall);
-    float *lab = array_alloc(width, 3 * sizeof *lab);
-    if (!made.colour || !made.column_of || !made.row_of || !made.counts || !made.overall || !lab) {
-        array_free(lab);
-        near_colours_release(&made);
-        return fail_memory(err);
-    }
+    OWNED(near_colours_release)
+    struct near_colours result = {.width = image->width,
+                                  .height = image->height,
+                                  .n_columns = (int32_t)((double)(width - 1) / place_px) + 1,
+                                  .n_rows = (int32_t)((double)(height - 1) / place_px) + 1};
+    result.n_cells = (size_t)result.n_columns * (size_t)result.n_rows * COLOURS;
+    result.colour = array_alloc(width * height, sizeof *result.colour);
+    result.column_of = array_alloc(width, sizeof *result.column_of);
+    result.row_of = array_alloc(height, sizeof *result.row_of);
+    result.counts = array_alloc(result.n_cells, 2 * sizeof *result.counts);
+    result.overall = array_alloc(COLOURS, sizeof *result.overall);
+    OWNED_ARRAY float *lab = array_alloc(width, 3 * sizeof *lab);
+    NEED(result.colour && result.column_of && result.row_of && result.counts && result.overall && lab);
     for (size_t x = 0; x < width; x++)
-        made.column_of[x] = (int32_t)((double)x / place_px);
+        result.column_of[x] = (int32_t)((double)x / place_px);
     for (size_t y = 0; y < height; y++) {
-        made.row_of[y] = (int32_t)((double)y / place_px);
+        result.row_of[y] = (int32_t)((double)y / place_px);
         clv_rgb_to_lab(lab, image->pixels + 3 * y * width, width);
         for (size_t x = 0; x < width; x++)
-            made.colour[y * width + x] = (uint16_t)colour_bin(lab + 3 * x, NEAR_COLOURS_BINS);
+            result.colour[y * width + x] = (uint16_t)colour_bin(lab + 3 * x, NEAR_COLOURS_BINS);
     }
-    array_free(lab);
-    *self = made;
+    *self = TAKE(result);
     return CLV_OK;
 }
 

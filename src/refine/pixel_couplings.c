@@ -1,3 +1,5 @@
+/* Contrast-sensitive couplings between neighbouring pixels (Boykov & Jolly 2001), computed row by row, so that
+ * they take no memory. Start at pixel_couplings_row. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -15,7 +17,7 @@ static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return red * red + green * green + blue * blue;
 }
 
-/* Of neighbours side by side and one above the other; at least 1. */
+/* Returns the mean over neighbours side by side and one above the other, at least 1. */
 static double mean_contrast(const struct clv_image *image)
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;
@@ -56,13 +58,13 @@ void pixel_couplings_release(struct pixel_couplings *self)
 enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct clv_image *image, double strength,
                                      struct clv_error *err)
 {
-    struct pixel_couplings made = {.image = image};
-    made.weight = contrast_weights(&made.last, mean_contrast(image));
-    MUST_IF(!made.weight, fail_memory(err));
+    struct pixel_couplings result = {.image = image};
+    result.weight = contrast_weights(&result.last, mean_contrast(image));
+    NEED(result.weight);
     strength = coupling_at(strength, (size_t)image->width * (size_t)image->height);
-    made.straight = (float)strength;
-    made.slanting = (float)(strength / sqrt(2));
-    *self = made;
+    result.straight = (float)strength;
+    result.slanting = (float)(strength / sqrt(2));
+    *self = result;
     return CLV_OK;
 }
 

@@ -1,3 +1,6 @@
+/* Minimum cuts of large images in windows. A label that a window takes with both possible surroundings is the
+ * label of the whole cut; the few pixels that stay open are improved window by window. Start at pixel_cut, at the
+ * end. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -31,7 +34,7 @@ struct cutting {
     struct rectangle in;     /* the window in work */
 };
 
-static void release(struct cutting *self)
+static void cutting_release(struct cutting *self)
 {
     array_free(self->labels);
     for (int k = 0; k < 5; k++)
@@ -67,7 +70,7 @@ static enum clv_status init(struct cutting *self, int64_t whole, struct clv_erro
     bool is_short = !self->labels;
     for (int k = 0; k < 5; k++)
         is_short |= !(self->row[k] = array_alloc((size_t)width, sizeof *self->row[k]));
-    MUST_IF(is_short, fail_memory(err));
+    NEED(!is_short);
     self->n_open = (size_t)width * (size_t)height;
     memset(self->known, GRID_UNDECIDED, self->n_open);
     for (int32_t y = 0; y < height; y++) {
@@ -191,7 +194,7 @@ static enum clv_status decide(struct cutting *self, struct rectangle tile, const
     return CLV_OK;
 }
 
-/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) anew, with all others fixed. */
+/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) again, with all others fixed. */
 static enum clv_status improve(struct cutting *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
                                struct clv_error *err)
 {
@@ -225,49 +228,49 @@ static enum clv_status go_over(struct cutting *self, size_t *n_changed, const st
 {
     int32_t width = self->energy->width, height = self->energy->height;
     int32_t across = side_of(width, pass->across), down = side_of(height, pass->across);
-    enum clv_status status = CLV_OK;
-    for (int32_t top = -(int32_t)(pass->down * down); top < height && status == CLV_OK; top += down)
-        for (int32_t left = -(int32_t)(pass->right * across); left < width && status == CLV_OK; left += across) {
+    for (int32_t top = -(int32_t)(pass->down * down); top < height; top += down)
+        for (int32_t left = -(int32_t)(pass->right * across); left < width; left += across) {
             struct rectangle tile = {left < 0 ? 0 : left, top < 0 ? 0 : top,
                                      left + across < width ? left + across : width,
                                      top + down < height ? top + down : height};
-            status = current ? improve(self, n_changed, tile, current, err) : decide(self, tile, estimate, err);
+            MUST(current ? improve(self, n_changed, tile, current, err) : decide(self, tile, estimate, err));
         }
-    return status;
+    return CLV_OK;
 }
 
-/* What no window decides begins with the estimate. */
+/* Pixels that no window decides begin with the estimate. */
 static enum clv_status settle_open(struct cutting *self, const uint8_t *estimate, struct clv_error *err)
 {
     size_t n = (size_t)self->energy->width * (size_t)self->energy->height, n_changed = 1;
-    uint8_t *current = array_zalloc(n, 1);
-    enum clv_status status = current ? CLV_OK : fail_memory(err);
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    OWNED_ARRAY uint8_t *current = array_zalloc(n, 1);
+    NEED(current);
+    for (size_t p = 0; p < n; p++)
         if (self->known[p] == GRID_UNDECIDED) {
             self->known[p] = estimate ? estimate[p] : GRID_ZERO;
             current[p] = (uint8_t)(1 + self->known[p]);
         }
     self->n_open = 0;
-    for (int sweep = 0; sweep < MAX_SWEEPS && n_changed && status == CLV_OK; sweep++) {
+    for (int sweep = 0; sweep < MAX_SWEEPS && n_changed; sweep++) {
         n_changed = 0;
-        for (int i = N_PASSES / 2; i < N_PASSES && status == CLV_OK; i++)
-            status = go_over(self, &n_changed, &passes[i], NULL, current, err);
+        for (int i = N_PASSES / 2; i < N_PASSES; i++)
+            MUST(go_over(self, &n_changed, &passes[i], NULL, current, err));
     }
-    array_free(current);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *estimate,
                           int64_t whole, struct clv_error *err)
 {
     const struct rectangle all = {0, 0, energy->width, energy->height};
-    struct cutting self = {.energy = energy, .known = labels};
-    enum clv_status status = init(&self, whole, err);
-    TRY_IF((int64_t)energy->width * energy->height <= whole, decide(&self, all, NULL, err));
-    for (int i = 0; i < N_PASSES && self.n_open && status == CLV_OK; i++)
-        status = go_over(&self, NULL, &passes[i], estimate, NULL, err);
-    *n_open = self.n_open;
-    TRY_IF(self.n_open, settle_open(&self, estimate, err));
-    release(&self);
-    return status;
+    OWNED(cutting_release) struct cutting self = {.energy = energy, .known = labels};
+    MUST(init(&self, whole, err));
+    if ((int64_t)energy->width * energy->height <= whole)
+        MUST(decide(&self, all, NULL, err));
+    for (int i = 0; i < N_PASSES && self.n_open; i++)
+        MUST(go_over(&self, NULL, &passes[i], estimate, NULL, err));
+    size_t n_left = self.n_open;
+    if (n_left)
+        MUST(settle_open(&self, estimate, err));
+    *n_open = n_left;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Refines borders of two labels at the pixels, after GrabCut (Rother et al. 2004): each round learns local colour
+ * models from the labels and cuts again, with contrast-sensitive couplings. Start at refine_two. */
 #include "cleave/refine.h"
 
 #include <math.h>
@@ -43,11 +45,11 @@ static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, s
     self->n = (size_t)self->image->width * (size_t)self->image->height;
     self->labels = array_copy(labels, self->n, 1);
     self->made = array_alloc(self->n, 1);
-    enum clv_status status = self->labels && self->made ? CLV_OK : fail_memory(err);
-    TRY(pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err));
-    TRY(near_colours_init(&self->colours, self->image, err));
-    TRY_IF(!(self->score = array_alloc(self->colours.n_cells, sizeof *self->score)), fail_memory(err));
-    return status;
+    NEED(self->labels && self->made);
+    MUST(pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err));
+    MUST(near_colours_init(&self->colours, self->image, err));
+    NEED(self->score = array_alloc(self->colours.n_cells, sizeof *self->score));
+    return CLV_OK;
 }
 
 static void prior_row(float *row, const struct refine_prior *prior, float weight, int32_t x, int32_t y, int32_t n)
@@ -82,7 +84,7 @@ static void canvas_row(const void *context, float *unary, float *const coupling[
     pixel_couplings_row(coupling, &self->couplings, x, y, n);
 }
 
-/* One round: learns colours from the labels and cuts anew. */
+/* One round: learns colours from the labels and cuts again. */
 static enum clv_status cut_again(struct canvas *self, size_t n_figure, int64_t whole, struct clv_error *err)
 {
     const struct clv_refine_options *options = self->options;
@@ -93,13 +95,11 @@ static enum clv_status cut_again(struct canvas *self, size_t n_figure, int64_t w
     self->start = (float)(options->balance * portable_log((double)(self->n - n_figure) / (double)n_figure));
     near_colours_learn(&self->colours, self->labels, 1);
     near_colours_score(self->score, &self->colours, options->nearby, options->overall);
-    enum clv_status status = pixel_cut(self->made, &n_open, &energy, self->labels, whole, err);
-    if (status == CLV_OK) {
-        uint8_t *before = self->labels;
-        self->labels = self->made;
-        self->made = before;
-    }
-    return status;
+    MUST(pixel_cut(self->made, &n_open, &energy, self->labels, whole, err));
+    uint8_t *before = self->labels;
+    self->labels = self->made;
+    self->made = before;
+    return CLV_OK;
 }
 
 enum clv_status refine_check_options(const struct clv_refine_options *options, struct clv_error *err)
@@ -149,22 +149,20 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
                            struct clv_error *err)
 {
     struct clv_refine_options own;
+    OWNED(canvas_release)
     struct canvas canvas = {.image = image, .prior = prior, .is_fixed = is_fixed, .options = &own};
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
     MUST(refine_check_options(canvas.options, err));
     MUST(check(labels, image, prior ? prior->of_pixels : NULL, err));
     size_t n_figure = count_figure(labels, (size_t)image->width * (size_t)image->height);
-    enum clv_status status = canvas_init(&canvas, labels, err);
-    for (int32_t round = 0; status == CLV_OK && round < canvas.options->rounds && n_figure > 0 && n_figure < canvas.n;
-         round++) {
-        status = cut_again(&canvas, n_figure, whole, err);
+    MUST(canvas_init(&canvas, labels, err));
+    for (int32_t round = 0; round < canvas.options->rounds && n_figure > 0 && n_figure < canvas.n; round++) {
+        MUST(cut_again(&canvas, n_figure, whole, err));
         n_figure = count_figure(canvas.labels, canvas.n);
     }
-    if (status == CLV_OK)
-        memcpy(labels, canvas.labels, canvas.n);
-    canvas_release(&canvas);
-    return status;
+    memcpy(labels, canvas.labels, canvas.n);
+    return CLV_OK;
 }
 
 enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior, const uint8_t *is_fixed,
@@ -195,7 +193,7 @@ static enum clv_status prior_init(struct refine_prior *prior, const struct clv_e
     *prior = (struct refine_prior){.width = example->width, .example = example};
     prior->of_nodes = scale_margins(example, margin);
     prior->column = array_alloc((size_t)example->width, sizeof *prior->column);
-    MUST_IF(!prior->of_nodes || !prior->column, fail_memory(err));
+    NEED(prior->of_nodes && prior->column);
     for (int32_t x = 0; x < example->width; x++)
         prior->column[x] = working_coordinate(x, example->width, example->superpixels.width);
     return CLV_OK;
@@ -209,20 +207,17 @@ static void prior_release(struct refine_prior *prior)
 enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                   const double *margin, const struct clv_refine_options *options, struct clv_error *err)
 {
-    struct refine_prior prior;
-    enum clv_status status = prior_init(&prior, example, margin, err);
-    TRY(refine_two(labels, image, &prior, NULL, options, PIXEL_CUT_WHOLE, err));
-    prior_release(&prior);
-    return status;
+    OWNED(prior_release) struct refine_prior prior = {0};
+    MUST(prior_init(&prior, example, margin, err));
+    return refine_two(labels, image, &prior, NULL, options, PIXEL_CUT_WHOLE, err);
 }
 
 enum clv_status clv_refine_prior(float *prior, const struct clv_example *example, const double *margin,
                                  struct clv_error *err)
 {
-    struct refine_prior nodes;
-    enum clv_status status = prior_init(&nodes, example, margin, err);
-    for (int32_t y = 0; y < example->height && status == CLV_OK; y++)
+    OWNED(prior_release) struct refine_prior nodes = {0};
+    MUST(prior_init(&nodes, example, margin, err));
+    for (int32_t y = 0; y < example->height; y++)
         prior_row(prior + (size_t)y * (size_t)example->width, &nodes, 1, 0, y, example->width);
-    prior_release(&nodes);
-    return status;
+    return CLV_OK;
 }

@@ -1,4 +1,6 @@
-/* Refining without an array of scores for every pixel, from what an example's nodes say. */
+/* Refinement without an array of scores for every pixel: the scores come from the nodes of an example. Read refine.c
+ * first (two labels), then refine_labels.c (any number); near_colours.c has the colour models, pixel_cut.c cuts
+ * large images in windows. */
 #ifndef REFINE_REFINE_H
 #define REFINE_REFINE_H
 
@@ -11,14 +13,14 @@
 
 /* Lab colours in bins, and counts smoothed over neighbouring bins. */
 
-/* Which of n_bins of each of lightness, a and b a colour is in, as one number below n_bins^3. */
+/* Returns the bin of a colour, with n_bins for each of lightness, a and b, as one number below n_bins^3. */
 int32_t colour_bin(const float lab[3], int32_t n_bins);
 
 /* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the
  * ends. */
 void colour_bins_smooth(float *values, size_t n_outer, size_t n, size_t n_inner);
 
-/* The same along all three of n_tables[n_bins][n_bins][n_bins]. */
+/* Smooths along all three indices of n_tables[n_bins][n_bins][n_bins]. */
 void colour_bins_smooth_all(float *tables, size_t n_tables, size_t n_bins);
 
 /* Cutting an object out of its image: colours with soft borders on transparency. */
@@ -50,16 +52,17 @@ enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, 
 /* Leaves the smallest rectangle around all that is not transparent; a cut-out of nothing stays as it is. */
 void cutout_crop(struct cutout *self);
 
-/* How much more often each pixel's colour occurs in all of a figure than in all of the ground: finer than near_colours,
- * whose counts are of every place. */
+/* How much more often each pixel's colour occurs in all of the foreground than in all of the background. The bins
+ * are finer than those of near_colours, whose counts are kept for every place. */
 
 /* ratio[height][width] = log of the share of the pixel's colour in figure (labels 1) over that in ground (others); 0
  * throughout where there is no figure or no ground. Image of 3 channels. O(pixels); 4 bytes a row's number besides. */
 enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, const uint8_t *labels,
                                    struct clv_error *err) CLV_CHECK;
 
-/* How often each colour occurs in figure and in ground, near each place of an image and in all of it: counts over a
- * coarse grid of places and Lab colours, smoothed over neighbouring cells in all five directions. */
+/* Colour models near each place: how often each colour occurs in the foreground and in the background, near each
+ * place of an image and in all of it. They are counts over a coarse grid of places and Lab colours, smoothed over
+ * neighbouring cells in all five directions. */
 
 #define NEAR_COLOURS_BINS 12 /* of lightness, a and b */
 #define NEAR_COLOURS_ALL  (NEAR_COLOURS_BINS * NEAR_COLOURS_BINS * NEAR_COLOURS_BINS)
@@ -75,7 +78,7 @@ struct near_colours {
 };
 void near_colours_release(struct near_colours *self);
 
-/* Assigns pixels to cells. O(pixels); 2 bytes a pixel. */
+/* Assigns pixels to cells. O(pixels); 2 bytes per pixel. */
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image,
                                   struct clv_error *err) CLV_CHECK;
 
@@ -159,22 +162,23 @@ struct refine_prior {
     int32_t *column; /* [width] working pixels under columns */
 };
 
-/* clv_refine with clv_refine_prior's prior, of 4 bytes a pixel less. */
+/* Does what clv_refine does with the prior of clv_refine_prior, but needs 4 bytes per pixel less. */
 enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                   const double *margin, const struct clv_refine_options *options,
                                   struct clv_error *err) CLV_CHECK;
 
-/* clv_example_vote, then clv_refine_labels with its votes, of 4 bytes a pixel and label less. */
+/* Does what clv_example_vote and then clv_refine_labels with its votes do, but needs 4 bytes per pixel and label
+ * less. */
 enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                 const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                 struct clv_error *err) CLV_CHECK;
 
-/* clv_refine, in parts of images of more than `whole` pixels; prior may be NULL. */
+/* Does what clv_refine does, in parts of images of more than `whole` pixels; prior may be NULL. */
 enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const struct refine_prior *prior,
                            const uint8_t *is_fixed, const struct clv_refine_options *options, int64_t whole,
                            struct clv_error *err) CLV_CHECK;
 
-/* clv_refine_labels likewise. */
+/* Does what clv_refine_labels does, likewise. */
 enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,5 @@
-/* Refining for any number of labels: alpha-expansion (Boykov, Veksler & Zabih, PAMI 2001) of the pixel grid. */
+/* Refines borders of any number of labels at the pixels by alpha-expansion (Boykov, Veksler & Zabih, PAMI 2001)
+ * with colour models for each label. Start at refine. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -32,8 +33,9 @@ struct expansion {
     struct near_colours colours;
 };
 
-static void release(struct expansion *self)
+static void expansion_release(struct expansion *self)
 {
+    patch_votes_release(&self->votes.patches);
     for (int32_t a = 0; a < self->n_labels; a++)
         array_free(self->score[a]);
     pixel_couplings_release(&self->couplings);
@@ -57,12 +59,12 @@ static enum clv_status init(struct expansion *self, const uint8_t *labels, const
         is_short |= !(self->here[k] = array_alloc((size_t)image->width, sizeof *self->here[k]));
         is_short |= !(self->above[k] = array_alloc((size_t)image->width, sizeof *self->above[k]));
     }
-    enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
-    TRY(pixel_couplings_init(&self->couplings, image, coupling, err));
-    return status == CLV_OK ? near_colours_init(&self->colours, image, err) : status;
+    NEED(!is_short);
+    MUST(pixel_couplings_init(&self->couplings, image, coupling, err));
+    return near_colours_init(&self->colours, image, err);
 }
 
-/* In 0..1. */
+/* Returns a vote in 0..1. */
 static float vote_of(const struct expansion *self, int32_t label, int32_t x, int32_t y)
 {
     const struct votes *votes = &self->votes;
@@ -99,15 +101,15 @@ static enum clv_status learn_colours(struct expansion *self, const struct clv_re
         self->score[a] = NULL;
         if (n_own == 0 || n_own == self->n) /* no colours to learn */
             continue;
-        MUST_IF(!(self->score[a] = array_alloc(self->colours.n_cells, sizeof *self->score[a])), fail_memory(err));
+        NEED(self->score[a] = array_alloc(self->colours.n_cells, sizeof *self->score[a]));
         near_colours_learn(&self->colours, self->labels, (uint8_t)a);
         near_colours_score(self->score[a], &self->colours, options->nearby / 2, options->overall / 2);
     }
     return CLV_OK;
 }
 
-/* Of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c where they then
- * differ,
+/* Adds the move of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c
+ * where they then differ,
  *     S00 = -c [a != b]   S01 = -c [a != alpha]   S10 = -c [alpha != b]   S11 = 0,
  * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling of p's taking and likewise of q's.
  */
@@ -151,16 +153,16 @@ static enum clv_status expand(bool *changed, struct expansion *self, int32_t alp
     const struct pixel_energy energy = {self->width, self->height, move_row, self};
     size_t n_open;
     self->alpha = alpha;
-    enum clv_status status = pixel_cut(self->takes, &n_open, &energy, NULL, whole, err);
-    for (size_t p = 0; p < self->n && status == CLV_OK; p++)
+    MUST(pixel_cut(self->takes, &n_open, &energy, NULL, whole, err));
+    for (size_t p = 0; p < self->n; p++)
         if (self->takes[p] && self->labels[p] != alpha) {
             self->labels[p] = (uint8_t)alpha;
             *changed = true;
         }
-    return status;
+    return CLV_OK;
 }
 
-/* Moves until none changes anything; MAX_CYCLES guard against moves that rounding lets go to and fro. */
+/* Expands labels until no move changes anything. MAX_CYCLES stops moves that alternate because of rounding. */
 static enum clv_status expand_all(struct expansion *self, int64_t whole, struct clv_error *err)
 {
     bool changed = true;
@@ -198,27 +200,25 @@ static enum clv_status check_votes(const uint8_t *labels, const struct clv_image
     return CLV_OK;
 }
 
-/* Votes and possible labels are there. */
+/* Refines the labels. The caller has set the votes and the possible labels. */
 static enum clv_status refine(struct expansion *self, uint8_t *labels, const struct clv_image *image,
                               const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
-    enum clv_status status = init(self, labels, image, options->coupling, err);
+    MUST(init(self, labels, image, options->coupling, err));
     self->prior = (float)options->prior;
-    for (int32_t round = 0; status == CLV_OK && round < options->rounds; round++) {
-        status = learn_colours(self, options, err);
-        TRY(expand_all(self, whole, err));
+    for (int32_t round = 0; round < options->rounds; round++) {
+        MUST(learn_colours(self, options, err));
+        MUST(expand_all(self, whole, err));
     }
-    if (status == CLV_OK)
-        memcpy(labels, self->labels, self->n);
-    release(self);
-    return status;
+    memcpy(labels, self->labels, self->n);
+    return CLV_OK;
 }
 
 enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
     struct clv_refine_options own;
-    struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
+    OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
     MUST(refine_check_options(&own, err));
@@ -240,17 +240,15 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
                                 const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                 struct clv_error *err)
 {
-    struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
-    enum clv_status status = refine_check_options(options, err);
-    TRY(check_size(image, n_labels, err));
-    TRY(clv_example_vote(labels, NULL, example, y, n_labels, err));
-    if (status == CLV_OK && example->grid.n_rows)
-        status = patch_votes_init(&expansion.votes.patches, example, y, err);
-    else if (status == CLV_OK)
+    OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
+    MUST(refine_check_options(options, err));
+    MUST(check_size(image, n_labels, err));
+    MUST(clv_example_vote(labels, NULL, example, y, n_labels, err));
+    if (example->grid.n_rows)
+        MUST(patch_votes_init(&expansion.votes.patches, example, y, err));
+    else
         expansion.votes.of_superpixels = labels; /* which change last */
-    for (int32_t i = 0; i < example->superpixels.n && status == CLV_OK; i++)
+    for (int32_t i = 0; i < example->superpixels.n; i++)
         expansion.is_possible[y[i]] = true;
-    TRY(refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err));
-    patch_votes_release(&expansion.votes.patches);
-    return status;
+    return refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
 }

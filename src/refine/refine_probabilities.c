@@ -1,5 +1,5 @@
-/* Refining what a network says, without a model: how far colours may move a border depends on how sure the map is of
- * where that border is. */
+/* Refines the probabilities of a network without a model. Colours may move a border as far as the network's map is
+ * blurred there. Start at clv_refine_probabilities, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static void take_likeliest(uint8_t *labels, const struct planes *self)
     }
 }
 
-/* How likely the label is, in the choice between it and the next best one. */
+/* Returns the probability of the label, in the choice between it and the next best one. */
 static float surety(const struct planes *self, size_t p, uint8_t label)
 {
     if (self->n_labels == 2)
@@ -110,7 +110,7 @@ static double measure_blur(const uint8_t *labels, const struct planes *self)
     return length > 0 ? unsure / length / BLUR_WIDTH : 0;
 }
 
-/* How much colours and couplings count: by the blur. */
+/* Returns how much colours and couplings count, by the blur. */
 static double share_of(const uint8_t *labels, const struct planes *self)
 {
     return fmin(fmax((measure_blur(labels, self) - SHARP) / (SOFT - SHARP), 0), 1);
@@ -157,20 +157,20 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     MUST(check(&planes, image->channels, err));
     MUST(refine_check_options(&weights, err));
     MUST(clip(&clipped, &planes, err));
-    OWNED_ARRAY uint8_t *made = array_alloc(planes.n, sizeof *made);
+    OWNED_ARRAY uint8_t *result = array_alloc(planes.n, sizeof *result);
     OWNED_ARRAY float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
-    NEED(made && (n_labels != 2 || prior));
-    take_likeliest(made, &planes);
-    double share = options ? 1 : share_of(made, &planes);
+    NEED(result && (n_labels != 2 || prior));
+    take_likeliest(result, &planes);
+    double share = options ? 1 : share_of(result, &planes);
     weights.nearby *= share;
     weights.overall *= share;
     weights.coupling *= share;
     if (share > 0 && n_labels == 2) {
         scale_odds(prior, &planes);
-        MUST(clv_refine(made, image, prior, NULL, &weights, err));
+        MUST(clv_refine(result, image, prior, NULL, &weights, err));
     } else if (share > 0) {
-        MUST(clv_refine_labels(made, image, planes.values, n_labels, &weights, err));
+        MUST(clv_refine_labels(result, image, planes.values, n_labels, &weights, err));
     }
-    memcpy(labels, made, planes.n);
+    memcpy(labels, result, planes.n);
     return CLV_OK;
 }

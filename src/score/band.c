@@ -1,3 +1,5 @@
+/* Makes pixels void that are further from every label border than a radius, so that only a band is scored. The
+ * minimum and maximum of a square tell which pixels stay. Start at band_keep. */
 #include "score/score.h"
 
 #include "base/base.h"
@@ -37,8 +39,8 @@ enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_e
 {
     int32_t width = mask->width, height = mask->height;
     size_t n = (size_t)width * (size_t)height;
-    uint8_t *spans = array_alloc(n + (size_t)width, 2);
-    MUST_IF(!spans, fail_memory(err));
+    OWNED_ARRAY uint8_t *spans = array_alloc(n + (size_t)width, 2);
+    NEED(spans);
     uint8_t *low_of = spans, *high_of = spans + n, *low = spans + 2 * n, *high = low + width;
     for (int32_t y = 0; y < height; y++) {
         size_t at = (size_t)y * (size_t)width;
@@ -52,6 +54,5 @@ enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_e
         for (int32_t x = 0; x < width; x++)
             labels[x] = low[x] < high[x] ? labels[x] : CLV_VOID;
     }
-    array_free(spans);
     return CLV_OK;
 }

@@ -37,10 +37,10 @@ static uint64_t true_pixels(const struct clv_confusion *confusion, int32_t label
 enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_labels, struct clv_error *err)
 {
     *confusion = (struct clv_confusion){0};
-    if (n_labels < 1 || n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "%d labels; there must be 1 to %d", n_labels, CLV_MAX_LABELS);
+    FAIL_IF(n_labels < 1 || n_labels > CLV_MAX_LABELS, CLV_ERR_USAGE, "%d labels; there must be 1 to %d", n_labels,
+            CLV_MAX_LABELS);
     uint64_t *counts = array_zalloc((size_t)n_labels * ((size_t)n_labels + 1), sizeof *counts);
-    MUST_IF(!counts, fail_memory(err));
+    NEED(counts);
     *confusion = (struct clv_confusion){n_labels, counts};
     return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Matches true and found objects by IoU and counts the hits at ten thresholds. object_f1 and object_mean_precision
+ * compute the metrics from these counts. */
 #include "score/score.h"
 
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static enum clv_status find_overlaps(struct overlap **overlaps, size_t *n, const
             (*overlaps)[n_runs - 1].pixels++;
             continue;
         }
-        MUST_IF(array_reserve((void **)overlaps, &capacity, n_runs + 1, sizeof **overlaps), fail_memory(err));
+        NEED(array_reserve((void **)overlaps, &capacity, n_runs + 1, sizeof **overlaps) == 0);
         (*overlaps)[n_runs++] = (struct overlap){a, b, 1};
     }
     if (n_runs)
@@ -47,27 +49,25 @@ enum clv_status object_counts_of(struct object_counts *counts, const struct clv_
 {
     FAIL_IF(truth->width != found->width || truth->height != found->height, CLV_ERR_USAGE,
             "true objects of %dx%d, found ones of %dx%d", truth->width, truth->height, found->width, found->height);
-    struct overlap *overlaps = NULL;
+    OWNED_ARRAY struct overlap *overlaps = NULL;
     size_t n = 0;
-    int64_t *area_true = array_zalloc((size_t)truth->n_objects + 1, sizeof *area_true);
-    int64_t *area_found = array_zalloc((size_t)found->n_objects + 1, sizeof *area_found);
-    enum clv_status status =
-        area_true && area_found ? find_overlaps(&overlaps, &n, truth, found, err) : fail_memory(err);
-    struct object_counts made = {.n_true = truth->n_objects, .n_found = found->n_objects};
-    for (size_t k = 0; k < n && status == CLV_OK; k++) {
+    OWNED_ARRAY int64_t *area_true = array_zalloc((size_t)truth->n_objects + 1, sizeof *area_true);
+    OWNED_ARRAY int64_t *area_found = array_zalloc((size_t)found->n_objects + 1, sizeof *area_found);
+    NEED(area_true && area_found);
+    MUST(find_overlaps(&overlaps, &n, truth, found, err));
+    struct object_counts result = {.n_true = truth->n_objects, .n_found = found->n_objects};
+    for (size_t k = 0; k < n; k++) {
         area_true[overlaps[k].truth] += overlaps[k].pixels;
         area_found[overlaps[k].found] += overlaps[k].pixels;
     }
-    for (size_t k = 0; k < n && status == CLV_OK; k++) {
+    for (size_t k = 0; k < n; k++) {
         int64_t both = overlaps[k].pixels;
         int64_t either = area_true[overlaps[k].truth] + area_found[overlaps[k].found] - both;
         for (int t = 0; t < OBJECT_THRESHOLDS && overlaps[k].truth && overlaps[k].found; t++)
-            made.hits[t] += 20 * both > (10 + t) * either; /* both / either > .5 + .05 t */
+            result.hits[t] += 20 * both > (10 + t) * either; /* both / either > .5 + .05 t */
     }
-    if (status == CLV_OK)
-        *counts = made;
-    arrays_free(overlaps, area_true, area_found);
-    return status;
+    *counts = result;
+    return CLV_OK;
 }
 
 double object_f1(const struct object_counts *counts)

@@ -15,7 +15,7 @@ enum { BAND_MAX_PX = 1000 };
  * left void are borders, too. Pixels that are void stay so. O(pixels radius_px). */
 enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_error *err) CLV_CHECK;
 
-/* How well objects were found. */
+/* Metrics of objects. */
 
 enum { OBJECT_THRESHOLDS = 10 }; /* IoU above .5, .55 .. .95 */
 

@@ -88,20 +88,22 @@ static void sort_edges(struct clv_adjacency *adjacency, const struct edge_list *
     }
 }
 
+static void edge_list_release(struct edge_list *list)
+{
+    arrays_free(list->edges, list->lengths);
+}
+
 enum clv_status clv_adjacency_build(struct clv_adjacency *adjacency, const struct clv_superpixels *superpixels,
                                     struct clv_error *err)
 {
     MUST(labels_check(superpixels, err));
-    enum clv_status status = CLV_OK;
     size_t n = (size_t)superpixels->n;
-    struct clv_adjacency made = {.n_nodes = superpixels->n};
-    struct edge_list list = {0};
-    struct contact *contacts = NULL;
-    size_t *slot = array_alloc(n + 1, sizeof *slot), *first = array_zalloc(n + 1, sizeof *first);
-    if (!slot || !first) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED(clv_adjacency_release) struct clv_adjacency result = {.n_nodes = superpixels->n};
+    OWNED(edge_list_release) struct edge_list list = {0};
+    OWNED_ARRAY struct contact *contacts = NULL;
+    OWNED_ARRAY size_t *slot = array_alloc(n + 1, sizeof *slot);
+    OWNED_ARRAY size_t *first = array_zalloc(n + 1, sizeof *first);
+    NEED(slot && first);
     scan_contacts(superpixels, first, NULL);
     for (size_t b = 0; b < n; b++)
         first[b + 1] += first[b];
@@ -110,28 +112,15 @@ enum clv_status clv_adjacency_build(struct clv_adjacency *adjacency, const struc
     contacts = array_alloc(n_contacts, sizeof *contacts);
     list.edges = array_alloc(n_contacts, sizeof *list.edges);
     list.lengths = array_alloc(n_contacts, sizeof *list.lengths);
-    if (!contacts || !list.edges || !list.lengths) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(contacts && list.edges && list.lengths);
     scan_contacts(superpixels, first, contacts);
     size_t n_edges = merge_contacts(&list, contacts, first, superpixels->n, slot);
-    if (n_edges > INT32_MAX) {
-        status = fail(err, CLV_ERR_USAGE, "superpixels: %zu edges, more than 2^31", n_edges);
-        goto done;
-    }
-    made.n_edges = (int32_t)n_edges;
-    made.edges = array_alloc(n_edges, sizeof *made.edges);
-    made.boundary_length = array_alloc(n_edges, sizeof *made.boundary_length);
-    if (!made.edges || !made.boundary_length) {
-        status = fail_memory(err);
-        goto done;
-    }
-    sort_edges(&made, &list, slot);
-    *adjacency = made;
-    made = (struct clv_adjacency){0};
-done:
-    clv_adjacency_release(&made);
-    arrays_free(list.edges, list.lengths, contacts, slot, first);
-    return status;
+    FAIL_IF(n_edges > INT32_MAX, CLV_ERR_USAGE, "superpixels: %zu edges, more than 2^31", n_edges);
+    result.n_edges = (int32_t)n_edges;
+    result.edges = array_alloc(n_edges, sizeof *result.edges);
+    result.boundary_length = array_alloc(n_edges, sizeof *result.boundary_length);
+    NEED(result.edges && result.boundary_length);
+    sort_edges(&result, &list, slot);
+    *adjacency = TAKE(result);
+    return CLV_OK;
 }

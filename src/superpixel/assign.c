@@ -1,4 +1,5 @@
-/* The inner loop of SLIC over one tile: bounds first, then every pixel against the few centres that are left. */
+/* The inner loop of SLIC over one tile: bounds rule out most centres, then every pixel is compared with the few
+ * that remain. Start at tile_assign. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

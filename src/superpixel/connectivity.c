@@ -47,13 +47,13 @@ static size_t count_runs(const int32_t *row, int32_t width)
 static enum clv_status find_runs(struct region_map *map, const int32_t *labels, struct clv_error *err)
 {
     map->row = array_alloc((size_t)map->height + 1, sizeof *map->row);
-    MUST_IF(!map->row, fail_memory(err));
+    NEED(map->row);
     map->row[0] = 0;
     for (int32_t y = 0; y < map->height; y++)
         map->row[y + 1] = map->row[y] + count_runs(labels + (size_t)y * (size_t)map->width, map->width);
     map->n_runs = map->row[map->height];
     map->runs = array_alloc(map->n_runs, sizeof *map->runs);
-    MUST_IF(!map->runs, fail_memory(err));
+    NEED(map->runs);
 
     struct run *run = map->runs;
     for (int32_t y = 0; y < map->height; y++) {
@@ -127,7 +127,7 @@ static enum clv_status find_pieces(struct region_map *map, struct clv_error *err
     map->size = array_zalloc((size_t)n, sizeof *map->size);
     map->owner = array_alloc((size_t)n, sizeof *map->owner);
     map->tally = array_alloc((size_t)map->n_labels, sizeof *map->tally);
-    MUST_IF(!map->size || !map->owner || !map->tally, fail_memory(err));
+    NEED(map->size && map->owner && map->tally);
 
     for (int32_t y = 0; y < map->height; y++)
         for (size_t i = map->row[y]; i < map->row[y + 1]; i++)
@@ -182,12 +182,12 @@ static enum clv_status find_borders(struct region_map *map, struct clv_error *er
 {
     size_t n = (size_t)map->n_pieces;
     map->first = array_zalloc(n + 1, sizeof *map->first);
-    MUST_IF(!map->first, fail_memory(err));
+    NEED(map->first);
     for_each_pair(map, count_border);
     for (size_t p = 0; p < n; p++)
         map->first[p + 1] += map->first[p];
     map->borders = array_alloc(map->first[n], sizeof *map->borders);
-    MUST_IF(!map->borders, fail_memory(err));
+    NEED(map->borders);
     for_each_pair(map, add_border); /* moves first[p] to the end of p's borders, which is where p + 1's begin */
     memmove(map->first + 1, map->first, n * sizeof *map->first);
     map->first[0] = 0;
@@ -228,7 +228,7 @@ static enum clv_status join_loose_pieces(struct region_map *map, struct clv_erro
 {
     const int32_t queued = -2;
     map->queue = array_alloc((size_t)map->n_pieces, sizeof *map->queue);
-    MUST_IF(!map->queue, fail_memory(err));
+    NEED(map->queue);
     memset(map->tally, 0, (size_t)map->n_labels * sizeof *map->tally);
     size_t head = 0, tail = 0;
     for (int32_t p = 0; p < map->n_pieces; p++)
@@ -276,13 +276,11 @@ static int32_t write_labels(struct region_map *map, int32_t *labels)
 enum clv_status regions_connect(int32_t *labels, int32_t *n_regions, int32_t width, int32_t height, int32_t n_labels,
                                 struct clv_error *err)
 {
-    struct region_map map = {.width = width, .height = height, .n_labels = n_labels};
-    enum clv_status status = find_runs(&map, labels, err);
-    TRY(find_pieces(&map, err));
-    TRY(find_borders(&map, err));
-    TRY(join_loose_pieces(&map, err));
-    if (!status)
-        *n_regions = write_labels(&map, labels);
-    map_release(&map);
-    return status;
+    OWNED(map_release) struct region_map map = {.width = width, .height = height, .n_labels = n_labels};
+    MUST(find_runs(&map, labels, err));
+    MUST(find_pieces(&map, err));
+    MUST(find_borders(&map, err));
+    MUST(join_loose_pieces(&map, err));
+    *n_regions = write_labels(&map, labels);
+    return CLV_OK;
 }

@@ -1,3 +1,4 @@
+/* Checks that a label map from outside holds only labels below its number of superpixels. */
 #include "superpixel/superpixel.h"
 
 #include "base/base.h"

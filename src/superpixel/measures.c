@@ -1,4 +1,4 @@
-/* How well superpixels fit a true label map. */
+/* Measures how well superpixels fit a true label map: achievable accuracy and boundary recall. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -27,14 +27,10 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
                                         const uint8_t *truth, int void_label, struct clv_error *err)
 {
     MUST(labels_check(superpixels, err));
-    enum clv_status status = CLV_OK;
     size_t n_pixels = count_pixels(superpixels), n = (size_t)superpixels->n, counts[256] = {0}, right = 0;
-    size_t *first = array_zalloc(n + 1, sizeof *first); /* truth sorted by superpixel begins here */
-    uint8_t *sorted = array_alloc(n_pixels, 1);
-    if (!first || !sorted) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY size_t *first = array_zalloc(n + 1, sizeof *first); /* truth sorted by superpixel begins here */
+    OWNED_ARRAY uint8_t *sorted = array_alloc(n_pixels, 1);
+    NEED(first && sorted);
     for (size_t i = 0; i < n_pixels; i++)
         if (truth[i] != void_label)
             first[superpixels->labels[i]]++;
@@ -46,9 +42,7 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
     for (size_t s = 0; s < n; s++)
         right += commonest(sorted + first[s], first[s + 1] - first[s], counts);
     *accuracy = first[n] ? (double)right / (double)first[n] : 1;
-done:
-    arrays_free(first, sorted);
-    return status;
+    return CLV_OK;
 }
 
 /* near[i] = whether any of the superpixel boundary pixels of row y is within `tolerance` columns. */
@@ -81,13 +75,10 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
 {
     FAIL_IF(tolerance_px < 0, CLV_ERR_USAGE, "boundary recall: tolerance is %d px", tolerance_px);
     int32_t width = superpixels->width, height = superpixels->height;
-    /* Of the rows near the current one, those with near[x]. */
-    int32_t *count = array_zalloc((size_t)width, sizeof *count);
-    uint8_t *rows = array_alloc(count_pixels(superpixels), 1);
-    if (!count || !rows) {
-        arrays_free(count, rows);
-        return fail_memory(err);
-    }
+    /* count[x]: how many of the rows near the current one have near[x]. */
+    OWNED_ARRAY int32_t *count = array_zalloc((size_t)width, sizeof *count);
+    OWNED_ARRAY uint8_t *rows = array_alloc(count_pixels(superpixels), 1);
+    NEED(count && rows);
     for (int32_t y = 0; y < height; y++)
         boundary_row(rows + (size_t)y * (size_t)width, superpixels, y, tolerance_px);
 
@@ -107,6 +98,5 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
             }
     }
     *recall = all ? (double)found / (double)all : 1;
-    arrays_free(count, rows);
     return CLV_OK;
 }

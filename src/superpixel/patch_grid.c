@@ -1,3 +1,5 @@
+/* A regular grid of overlapping square patches: its size, its 4-neighbours, and the partition of an image by the
+ * nearest centre. */
 #include "superpixel/superpixel.h"
 
 #include "base/base.h"
@@ -45,7 +47,7 @@ enum clv_status patch_grid_partition(struct clv_superpixels *superpixels, const 
 {
     size_t width = (size_t)grid->width;
     int32_t *labels = array_alloc(width * (size_t)grid->height, sizeof *labels);
-    MUST_IF(!labels, fail_memory(err));
+    NEED(labels);
     for (int32_t y = 0; y < grid->height; y++)
         for (int32_t x = 0; x < grid->width; x++)
             labels[(size_t)y * width + (size_t)x] = row_of(grid, y) * grid->n_columns + column_of(grid, x);
@@ -58,16 +60,13 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
 {
     int64_t rows = grid->n_rows, columns = grid->n_columns, n_edges = rows * (columns - 1) + (rows - 1) * columns;
     FAIL_IF(n_edges > INT32_MAX, CLV_ERR_USAGE, "patches: %lld edges, more than 2^31", (long long)n_edges);
-    struct clv_adjacency made = {.n_nodes = (int32_t)(rows * columns), .n_edges = (int32_t)n_edges};
-    made.edges = array_alloc((size_t)n_edges, sizeof *made.edges);
-    made.boundary_length = array_alloc((size_t)n_edges, sizeof *made.boundary_length);
-    int32_t *widths = array_zalloc((size_t)columns, sizeof *widths),
-            *heights = array_zalloc((size_t)rows, sizeof *heights);
-    if (!made.edges || !made.boundary_length || !widths || !heights) {
-        clv_adjacency_release(&made);
-        arrays_free(widths, heights);
-        return fail_memory(err);
-    }
+    OWNED(clv_adjacency_release)
+    struct clv_adjacency result = {.n_nodes = (int32_t)(rows * columns), .n_edges = (int32_t)n_edges};
+    result.edges = array_alloc((size_t)n_edges, sizeof *result.edges);
+    result.boundary_length = array_alloc((size_t)n_edges, sizeof *result.boundary_length);
+    OWNED_ARRAY int32_t *widths = array_zalloc((size_t)columns, sizeof *widths);
+    OWNED_ARRAY int32_t *heights = array_zalloc((size_t)rows, sizeof *heights);
+    NEED(result.edges && result.boundary_length && widths && heights);
     for (int32_t x = 0; x < grid->width; x++)
         widths[column_of(grid, x)]++;
     for (int32_t y = 0; y < grid->height; y++)
@@ -82,12 +81,11 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
             for (int i = 0; i < 2; i++) {
                 if (other[i] < 0)
                     continue;
-                made.edges[n][0] = node;
-                made.edges[n][1] = other[i];
-                made.boundary_length[n++] = (float)length[i];
+                result.edges[n][0] = node;
+                result.edges[n][1] = other[i];
+                result.boundary_length[n++] = (float)length[i];
             }
         }
-    arrays_free(widths, heights);
-    *adjacency = made;
+    *adjacency = TAKE(result);
     return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Builds one graph over the regions of many patches (tiles, slices or frames) and joins regions across seams or by
+ * overlap. Start at region_graph_append and region_graph_join. */
 #include "superpixel/region_graph.h"
 
 #include <stdbool.h>
@@ -21,7 +23,7 @@ void region_graph_release(struct region_graph *self)
     *self = (struct region_graph){0};
 }
 
-/* What the first patch has, all others have. */
+/* Checks that a patch has what the first one has, and its sizes. */
 static enum clv_status check(const struct region_graph *self, const struct patch *patch,
                              const struct clv_problem *regions, struct clv_error *err)
 {
@@ -136,19 +138,25 @@ static void append_edge(struct region_graph *self, int32_t a, int32_t b, enum re
         self->edge_features[e * p + k] = 0;
 }
 
+/* Checks a patch and makes room for its nodes and edges. */
+static enum clv_status make_room(struct region_graph *self, const struct patch *patch,
+                                 const struct clv_problem *regions, struct clv_error *err)
+{
+    MUST(check(self, patch, regions, err));
+    size_t n_entries = regions->row ? (size_t)(regions->row[regions->n_nodes] - regions->row[0]) : 0;
+    NEED(reserve(self, regions, n_entries) == 0);
+    return CLV_OK;
+}
+
 enum clv_status region_graph_append(struct region_graph *self, const struct patch *patch,
                                     const struct clv_problem *regions, const float *contact, struct clv_error *err)
 {
-    bool is_first = self->n_patches == 0;
     int32_t n_edge_features = self->n_edge_features;
-    if (is_first && regions->row && regions->n_edge_features > n_edge_features)
+    if (self->n_patches == 0 && regions->row && regions->n_edge_features > n_edge_features)
         self->n_edge_features = regions->n_edge_features;
-    enum clv_status status = check(self, patch, regions, err);
-    size_t n_entries = regions->row ? (size_t)(regions->row[regions->n_nodes] - regions->row[0]) : 0;
-    if (status == CLV_OK && reserve(self, regions, n_entries))
-        status = fail_memory(err);
+    enum clv_status status = make_room(self, patch, regions, err);
     if (status != CLV_OK) {
-        self->n_edge_features = is_first ? n_edge_features : self->n_edge_features;
+        self->n_edge_features = n_edge_features;
         return status;
     }
     int32_t shift = self->n_nodes, k = self->n_patches++;
@@ -217,26 +225,24 @@ static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct 
         self->list[self->n - 1].length++;
         return CLV_OK;
     }
-    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
-        return fail_memory(err);
+    NEED(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list) == 0);
     self->list[self->n++] = (struct meeting){a, b, 1};
     return CLV_OK;
 }
 
-/* What meets when each region of a is moved by its motion, or all by `move` where there is none. */
+/* Adds the regions that meet when each region of a is moved by its motion, or all by `move` where there is none. */
 static enum clv_status meet_moved(struct meetings *self, const struct region_map *a, const struct region_map *b,
                                   const int32_t move[2], const int32_t (*motion)[2], struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     for (int32_t y = 0; y < a->height; y++)
-        for (int32_t x = 0; x < a->width && status == CLV_OK; x++) {
+        for (int32_t x = 0; x < a->width; x++) {
             int32_t region = a->labels[(size_t)y * (size_t)a->width + (size_t)x];
             const int32_t *by = motion ? motion[region] : move;
             int64_t u = (int64_t)a->x + x + by[0] - b->x, v = (int64_t)a->y + y + by[1] - b->y;
             if (u >= 0 && u < b->width && v >= 0 && v < b->height)
-                status = meet(self, region, b->labels[v * b->width + u], err);
+                MUST(meet(self, region, b->labels[v * b->width + u], err));
         }
-    return status;
+    return CLV_OK;
 }
 
 static int by_ends(const void *one, const void *other)
@@ -259,27 +265,29 @@ static void merge(struct meetings *self)
     self->n = n;
 }
 
+static void meetings_release(struct meetings *self)
+{
+    array_free(self->list);
+}
+
 enum clv_status region_graph_join(struct region_graph *self, const struct region_map *a, const struct region_map *b,
                                   enum region_edge kind, const int32_t (*motion)[2], struct clv_error *err)
 {
     static const int32_t beside[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
-    struct meetings found = {0};
+    OWNED(meetings_release) struct meetings found = {0};
     MUST(check_join(self, a, b, kind, motion, err));
-    enum clv_status status = CLV_OK;
-    for (int d = 0; d < 4 && kind == REGION_SEAM && status == CLV_OK; d++)
-        status = meet_moved(&found, a, b, beside[d], NULL, err);
-    TRY_IF(kind == REGION_NEXT, meet_moved(&found, a, b, (const int32_t[2]){0, 0}, motion, err));
+    for (int d = 0; d < 4 && kind == REGION_SEAM; d++)
+        MUST(meet_moved(&found, a, b, beside[d], NULL, err));
+    if (kind == REGION_NEXT)
+        MUST(meet_moved(&found, a, b, (const int32_t[2]){0, 0}, motion, err));
     merge(&found);
-    if (status == CLV_OK && found.n >= (size_t)(INT32_MAX - self->n_edges))
-        status = fail(err, CLV_ERR_USAGE, "patch %d: more than 2^31 edges", b->patch);
-    if (status == CLV_OK && reserve_edges(self, (size_t)self->n_edges + found.n, self->edge_features))
-        status = fail_memory(err);
-    for (size_t i = 0; i < found.n && status == CLV_OK; i++)
+    FAIL_IF(found.n >= (size_t)(INT32_MAX - self->n_edges), CLV_ERR_USAGE, "patch %d: more than 2^31 edges", b->patch);
+    NEED(reserve_edges(self, (size_t)self->n_edges + found.n, self->edge_features) == 0);
+    for (size_t i = 0; i < found.n; i++)
         append_edge(self, self->first_node[a->patch] + found.list[i].a, self->first_node[b->patch] + found.list[i].b,
                     kind, (float)found.list[i].length);
     self->first_edge[self->n_patches] = self->n_edges;
-    array_free(found.list);
-    return status;
+    return CLV_OK;
 }
 
 void region_window_release(struct region_window *self)
@@ -293,28 +301,26 @@ void region_window_release(struct region_window *self)
 enum clv_status region_window_init(struct region_window *self, const struct region_graph *graph, int32_t first,
                                    int32_t n, struct clv_error *err)
 {
-    if (first < 0 || n < 1 || n > graph->n_patches - first)
-        return fail(err, CLV_ERR_USAGE, "a window of patches %d to %d of %d", first, first + n - 1, graph->n_patches);
+    FAIL_IF(first < 0 || n < 1 || n > graph->n_patches - first, CLV_ERR_USAGE, "a window of patches %d to %d of %d",
+            first, first + n - 1, graph->n_patches);
     int32_t low = graph->first_node[first], begin = graph->first_edge[first], end = graph->first_edge[first + n];
     size_t p = (size_t)graph->n_edge_features, most = (size_t)(end - begin), n_labels = (size_t)graph->n_labels, m = 0;
-    struct region_window made = {.first_node = low,
-                                 .edges = array_alloc(most, sizeof *made.edges),
-                                 .edge_features = array_alloc(most, p * sizeof *made.edge_features),
-                                 .edge = array_alloc(most, sizeof *made.edge)};
-    if (!made.edges || !made.edge_features || !made.edge) {
-        region_window_release(&made);
-        return fail_memory(err);
-    }
+    OWNED(region_window_release)
+    struct region_window result = {.first_node = low,
+                                   .edges = array_alloc(most, sizeof *result.edges),
+                                   .edge_features = array_alloc(most, p * sizeof *result.edge_features),
+                                   .edge = array_alloc(most, sizeof *result.edge)};
+    NEED(result.edges && result.edge_features && result.edge);
     for (int32_t e = begin; e < end; e++) {
         if (graph->edges[e][0] < low)
             continue;
-        made.edges[m][0] = graph->edges[e][0] - low;
-        made.edges[m][1] = graph->edges[e][1] - low;
-        put(made.edge_features + m * p, graph->edge_features ? graph->edge_features + (size_t)e * p : NULL, p,
+        result.edges[m][0] = graph->edges[e][0] - low;
+        result.edges[m][1] = graph->edges[e][1] - low;
+        put(result.edge_features + m * p, graph->edge_features ? graph->edge_features + (size_t)e * p : NULL, p,
             sizeof(float));
-        made.edge[m++] = e;
+        result.edge[m++] = e;
     }
-    made.problem = (struct clv_problem){
+    result.problem = (struct clv_problem){
         .n_nodes = graph->first_node[first + n] - low,
         .n_edges = (int32_t)m,
         .n_features = graph->n_features,
@@ -322,13 +328,13 @@ enum clv_status region_window_init(struct region_window *self, const struct regi
         .row = graph->row ? graph->row + low : NULL,
         .index = graph->index,
         .value = graph->value,
-        .edges = (const int32_t(*)[2])made.edges,
-        .edge_features = graph->edge_features ? made.edge_features : NULL,
+        .edges = (const int32_t(*)[2])result.edges,
+        .edge_features = graph->edge_features ? result.edge_features : NULL,
         .label = graph->label ? graph->label + low : NULL,
         .theta = graph->theta ? graph->theta + n_labels * (size_t)low : NULL,
         .volume = graph->volume ? graph->volume + low : NULL,
         .place = graph->place ? graph->place + 2 * (size_t)low : NULL,
     };
-    *self = made;
+    *self = TAKE(result);
     return CLV_OK;
 }

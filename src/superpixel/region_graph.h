@@ -26,8 +26,8 @@ enum region_edge {
     REGION_NEXT,   /* between regions that overlap in successive slices or frames */
 };
 
-/* What belongs to a patch alone, in pixels of the graph's scale; features may look at a halo around it. `source` tells
- * images apart, z is the slice or frame. */
+/* The area that belongs to a patch alone, in pixels of the graph's scale; features may use a halo around it.
+ * `source` tells images apart, z is the slice or frame. */
 struct patch {
     int32_t source, x, y, z, width, height;
 };

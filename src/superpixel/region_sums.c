@@ -1,3 +1,4 @@
+/* Sums over the pixels of each superpixel: colour, centroid, extent and area. */
 #include "superpixel/superpixel.h"
 
 #include <math.h>
@@ -35,8 +36,9 @@ enum clv_status region_places(float *place, const struct label_map *map, double 
 {
     struct sums {
         int64_t x, y, pixels;
-    } *sums = array_zalloc((size_t)map->n, sizeof *sums);
-    MUST_IF(!sums, fail_memory(err));
+    };
+    OWNED_ARRAY struct sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    NEED(sums);
     for (int32_t y = 0; y < map->height; y++)
         for (int32_t x = 0; x < map->width; x++) {
             struct sums *sum = &sums[map->labels[(size_t)y * (size_t)map->width + (size_t)x]];
@@ -49,6 +51,5 @@ enum clv_status region_places(float *place, const struct label_map *map, double 
         place[2 * i] = (float)(((double)sums[i].x / pixels + half) / unit);
         place[2 * i + 1] = (float)(((double)sums[i].y / pixels + half) / unit);
     }
-    array_free(sums);
     return CLV_OK;
 }

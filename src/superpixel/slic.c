@@ -253,34 +253,22 @@ enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_i
     struct clv_slic_options defaults;
     clv_slic_defaults(&defaults);
     options = options ? options : &defaults;
-    struct slic slic = {0};
-    int32_t *labels = NULL, n_regions;
-    enum clv_status status = check(image, options, err);
-    TRY(slic_init(&slic, image, options, err));
-    if (status)
-        goto done;
+    OWNED(slic_release) struct slic slic = {0};
+    OWNED_ARRAY int32_t *labels = NULL;
+    int32_t n_regions;
+    MUST(check(image, options, err));
+    MUST(slic_init(&slic, image, options, err));
     float step = place_centres(&slic);
-    status = candidates_init(&slic, err);
-    if (status)
-        goto done;
+    MUST(candidates_init(&slic, err));
     /* Past 1e5 colour is lost against position anyway; the bound keeps the squares finite. Eq. 3: D^2 = d_c^2 + (d_s
      * m/S)^2. */
     float weight = fminf(options->compactness, 1e5F) * LAB_SCALE / step;
     iterate(&slic, options->n_iterations, weight * weight);
 
     labels = array_alloc((size_t)image->width * (size_t)image->height, sizeof *labels);
-    if (!labels) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(labels);
     tiles_read_labels(labels, &slic.tiles);
-    status = regions_connect(labels, &n_regions, image->width, image->height, slic.n, err);
-    if (status)
-        goto done;
-    *superpixels = (struct clv_superpixels){image->width, image->height, n_regions, labels};
-    labels = NULL;
-done:
-    array_free(labels);
-    slic_release(&slic);
-    return status;
+    MUST(regions_connect(labels, &n_regions, image->width, image->height, slic.n, err));
+    *superpixels = (struct clv_superpixels){image->width, image->height, n_regions, TAKE(labels)};
+    return CLV_OK;
 }

@@ -35,15 +35,15 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
 enum clv_status patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Where the regions of a label map are. */
+/* Centroids of the regions of a label map. */
 
 struct label_map {
     const int32_t *labels; /* [height][width], 0..n-1 */
     int32_t width, height, n;
 };
 
-/* place[n][2] = x and y of each region's centre of mass, in units of so many pixels. A region without pixels is at 0,
- * 0. O(pixels). */
+/* place[n][2] = x and y of each region's centroid, in units of so many pixels. A region without pixels is at 0, 0.
+ * O(pixels). */
 enum clv_status region_places(float *place, const struct label_map *map, double unit, struct clv_error *err) CLV_CHECK;
 
 /* Sums over the pixels of each superpixel: its mean colour, its place, its roughness. */

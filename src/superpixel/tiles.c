@@ -1,3 +1,4 @@
+/* Stores an image as 8 x 8 tiles of Lab planes for SLIC, with the colour range of each tile. Start at tiles_init. */
 #include "superpixel/superpixel.h"
 
 #include <string.h>
@@ -57,25 +58,21 @@ FOR_EVERY_WIDTH static void fill_boxes(struct tile_box *restrict boxes, const in
 
 enum clv_status tiles_init(struct tiles *tiles, const struct clv_image *image, struct clv_error *err)
 {
-    *tiles = (struct tiles){.width = image->width, .height = image->height};
-    tiles->columns = (image->width - 1) / TILE_SIDE + 1;
-    tiles->rows = (image->height - 1) / TILE_SIDE + 1;
-    tiles->n = (size_t)tiles->columns * (size_t)tiles->rows;
-    float *lab = array_alloc((size_t)tiles->columns * TILE_SIDE, 3 * sizeof *lab);
+    OWNED(tiles_release) struct tiles result = {.width = image->width, .height = image->height};
+    result.columns = (image->width - 1) / TILE_SIDE + 1;
+    result.rows = (image->height - 1) / TILE_SIDE + 1;
+    result.n = (size_t)result.columns * (size_t)result.rows;
+    OWNED_ARRAY float *lab = array_alloc((size_t)result.columns * TILE_SIDE, 3 * sizeof *lab);
     for (int c = 0; c < 3; c++)
-        tiles->lab[c] = array_zalloc_aligned(tiles->n, TILE_PIXELS * sizeof *tiles->lab[c]);
-    tiles->boxes = array_alloc(tiles->n, sizeof *tiles->boxes);
-    tiles->labels = array_zalloc_aligned(tiles->n, TILE_PIXELS * sizeof *tiles->labels);
-    if (!lab || !tiles->lab[0] || !tiles->lab[1] || !tiles->lab[2] || !tiles->boxes || !tiles->labels) {
-        array_free(lab);
-        tiles_release(tiles);
-        return fail_memory(err);
-    }
-    memset(tiles->labels, 0xff, tiles->n * TILE_PIXELS * sizeof *tiles->labels); /* -1 */
-    fill_planes(tiles, image, lab);
+        result.lab[c] = array_zalloc_aligned(result.n, TILE_PIXELS * sizeof *result.lab[c]);
+    result.boxes = array_alloc(result.n, sizeof *result.boxes);
+    result.labels = array_zalloc_aligned(result.n, TILE_PIXELS * sizeof *result.labels);
+    NEED(lab && result.lab[0] && result.lab[1] && result.lab[2] && result.boxes && result.labels);
+    memset(result.labels, 0xff, result.n * TILE_PIXELS * sizeof *result.labels); /* -1 */
+    fill_planes(&result, image, lab);
     for (int c = 0; c < 3; c++)
-        fill_boxes(tiles->boxes, tiles->lab[c], c, tiles->n);
-    array_free(lab);
+        fill_boxes(result.boxes, result.lab[c], c, result.n);
+    *tiles = TAKE(result);
     return CLV_OK;
 }
 

@@ -17,7 +17,7 @@ void clv_bp_defaults(struct clv_bp_options *options)
 enum clv_status clv_bp_new(struct clv_bp **bp, struct clv_error *err)
 {
     *bp = array_alloc(1, sizeof **bp);
-    MUST_IF(!*bp, fail_memory(err));
+    NEED(*bp);
     bp_init(*bp);
     return CLV_OK;
 }
@@ -41,7 +41,7 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, double 
 {
     size_t k = (size_t)bp->n_labels;
     const double *back = &bp->message[(size_t)(arc ^ 1) * k];
-    double *message = &bp->message[(size_t)arc * k], *fresh = bp->fresh, best = maximum(belief, k);
+    double *message = &bp->message[(size_t)arc * k], *result = bp->fresh, best = maximum(belief, k);
     enum bp_role source = bp->role[arc_source(bp, arc)], target = bp->role[arc_target(bp, arc)];
     for (size_t a = 0; a < k; a++) {
         bp->cavity[a] = belief[a] - back[a];
@@ -51,21 +51,21 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, double 
             bp->cavity[a] = (belief[a] - best) / bp->ratio - back[a];
     }
     if (source == BP_SOFTENED && target == BP_SOFTENED)
-        bp_soften(fresh, bp, arc, bp->cavity);
+        bp_soften(result, bp, arc, bp->cavity);
     else
-        bp_eliminate(fresh, bp, arc, source == BP_MAXIMISED && target == BP_MAXIMISED ? BP_MAX_OUT : BP_SUM_OUT,
+        bp_eliminate(result, bp, arc, source == BP_MAXIMISED && target == BP_MAXIMISED ? BP_MAX_OUT : BP_SUM_OUT,
                      bp->cavity);
-    double highest = maximum(fresh, k), change = 0;
+    double highest = maximum(result, k), change = 0;
     for (size_t b = 0; b < k; b++) {
-        double value = fresh[b] - highest, differs = fabs(value - message[b]);
+        double value = result[b] - highest, differs = fabs(value - message[b]);
         change = differs > change ? differs : change;
         message[b] = (1 - kept) * value + kept * message[b];
     }
     return change;
 }
 
-/* What a sweep changed: the largest change of a message's logarithm, and outside the log domain the largest factor,
- * minus 1. */
+/* Changes of a sweep: the largest change of a message's logarithm; outside the log domain, the largest factor minus
+ * 1. */
 struct changes {
     double change, factor;
 };

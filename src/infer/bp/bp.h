@@ -1,10 +1,8 @@
-/* bp/: belief propagation on any graph. What a run holds: the graph in the order of sending, scores, messages.
- *
- * Read bp.c first: schedules, and how a message is sent. bp_field.c takes over a field and checks options;
- * bp_kernel.c exponentiates its couplings and tables; bp_message.c eliminates one end of an edge in the log domain,
- * bp_sweep.c sends outside it, which is faster (bp_linear.c leads there and back); bp_output.c turns messages into
- * beliefs, labels and values. trws.c passes messages of its own over the same arrays. loopy.c
- * decodes with all of them. */
+/* bp/: belief propagation on any graph. struct clv_bp holds the graph in the order of sending, the scores and the
+ * messages. Read bp.c first (schedules, and how a message is sent). bp_field.c copies a field and checks options;
+ * bp_kernel.c exponentiates its couplings and tables; bp_message.c eliminates one end of an edge in the log domain;
+ * bp_sweep.c sends outside it, which is faster (bp_linear.c converts between both); bp_output.c turns messages into
+ * beliefs, labels and values. trws.c passes its own messages over the same arrays. loopy.c decodes with all of them. */
 #ifndef INFER_BP_BP_H
 #define INFER_BP_BP_H
 
@@ -12,7 +10,7 @@
 #include "cleave/oracle.h"
 #include "infer/bp/bp_lanes.h"
 
-/* What becomes of a node: summed out, maximised over, or summed at a temperature of its own. */
+/* How a node is eliminated: summed out, maximised over, or summed at its own temperature. */
 enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };
 
 enum bp_receivers { TO_EARLIER, TO_LATER, TO_ALL };
@@ -38,7 +36,7 @@ struct bp_linear {
     size_t node_capacity, edge_capacity, kernel_capacity, degree_capacity;
 };
 
-/* Of a Potts coupling c: what neighbours that differ count, and 1 less that. */
+/* Factors of a Potts coupling c: what neighbours with different labels count, and 1 minus that. */
 struct bp_potts {
     double differ, rest; /* exp(-c), 1 - exp(-c) */
 };
@@ -87,7 +85,7 @@ static inline int32_t arc_target(const struct clv_bp *bp, int32_t arc)
     return bp->edges[arc >> 1][!(arc & 1)];
 }
 
-/* Of an edge with a full table. */
+/* Returns the table of an edge with a full table. */
 static inline const double *bp_table(const struct clv_bp *bp, size_t edge)
 {
     return &bp->pairwise[(size_t)bp->table[edge] * (size_t)bp->n_labels * (size_t)bp->n_labels];
@@ -96,7 +94,7 @@ static inline const double *bp_table(const struct clv_bp *bp, size_t edge)
 void bp_init(struct clv_bp *bp);
 void bp_release(struct clv_bp *bp);
 
-/* Whether an end has a given label: the table is 0 then, and its messages stay 0. */
+/* Returns whether an end has a fixed label: the table is 0 then, and its messages stay 0. */
 static inline int bp_is_settled(const struct clv_bp *bp, int32_t edge)
 {
     return bp->label[bp->edges[edge][0]] != CLV_UNKNOWN || bp->label[bp->edges[edge][1]] != CLV_UNKNOWN;
@@ -150,14 +148,14 @@ void bp_leave_linear(struct clv_bp *bp);
 int bp_gather_linear(struct clv_bp *bp);
 double bp_bethe_linear(const struct clv_bp *bp);
 
-/* What the arc's edge adds when its source has label a and its target label b. */
+/* Returns the score of the arc's edge when its source has label a and its target label b. */
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);
 
 /* bp->decoded: nodes that are not summed out one after the other, each given those decided before; a summed one's most
  * probable. */
 void bp_decode(struct clv_bp *bp);
 
-/* As clv_bp_run returns them, from bp->belief; of the value what is divided by the temperature. */
+/* Writes beliefs as clv_bp_run returns them, from bp->belief. The values below are divided by the temperature. */
 void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperature);
 double bp_bethe(struct clv_bp *bp);
 double bp_mixed_value(struct clv_bp *bp);

@@ -1,4 +1,5 @@
-/* What belief propagation takes over from a field: its scores, its graph and the orders of sending. */
+/* Copies a field into the arrays of belief propagation: checks of the options, the graph, the orders of sending,
+ * the scores and fixed labels. Start at bp_load, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -58,11 +59,11 @@ static enum clv_status check_options(const struct clv_field *field, const struct
 
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
 {
-    enum clv_status status = check_options(field, options, err);
     double least = options->temperature;
+    MUST(check_options(field, options, err));
     if (options->mode == CLV_BP_MIXED && options->visible_temperature > 0)
         least = fmin(least, options->visible_temperature);
-    return status ? status : field_check_scores(field, least, err);
+    return field_check_scores(field, least, err);
 }
 
 /* Arcs by their source, in the order of the edges. */
@@ -245,12 +246,13 @@ enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, cons
                           struct clv_error *err)
 {
     int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
-    enum clv_status status = has_graph_of(bp, field, n_edges) ? CLV_OK : take_graph(bp, field, n_edges, err);
-    size_t n = status ? 0 : 2 * (size_t)n_edges * (size_t)field->n_labels;
+    if (!has_graph_of(bp, field, n_edges))
+        MUST(take_graph(bp, field, n_edges, err));
+    size_t n = 2 * (size_t)n_edges * (size_t)field->n_labels;
     bp->is_linear = 0;
     for (size_t c = 0; c < n; c++)
         bp->message[c] = (double)messages[c];
-    return status;
+    return CLV_OK;
 }
 
 void bp_keep_messages(float *messages, struct clv_bp *bp)

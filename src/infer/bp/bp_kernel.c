@@ -1,5 +1,5 @@
-/* Exponentials of couplings and tables, and the lists of who sends what where: what messages outside the log domain are
- * made from. A table that edges share is exponentiated once. */
+/* Computes exponentials of couplings and tables, and lists which node sends which message where. Messages outside
+ * the log domain are made from both. A table that edges share is exponentiated once. */
 #include <string.h>
 
 #include "base/base.h"
@@ -26,7 +26,7 @@ static void assign_slots(struct clv_bp *bp)
         }
 }
 
-/* By the tables' present use. */
+/* Lists the messages of each node with the tables that edges use now. */
 static void list_sent(struct clv_bp *bp)
 {
     struct bp_linear *linear = &bp->linear;
@@ -70,11 +70,11 @@ static enum clv_status reserve(struct clv_bp *bp, struct clv_error *err)
     const struct array_part by_degree[] = {{&linear->behind, row * sizeof *linear->behind}};
     if (linear->kernel_capacity)
         return CLV_OK;
-    MUST_IF(array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
-                array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
-                array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
-                array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1),
-            fail_memory(err));
+    if (array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
+        array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
+        array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
+        array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1))
+        return fail_memory(err);
     assign_slots(bp);
     return CLV_OK;
 }

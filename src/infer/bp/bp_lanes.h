@@ -76,7 +76,7 @@ INLINE void combine_part(lanes *restrict out, const double *restrict weight, con
         out[v] = sum[v];
 }
 
-/* The same for rows of any length. */
+/* Combines rows of any length, part by part. */
 INLINE void combine_rows(lanes *restrict out, const double *restrict weight, const lanes *restrict table, size_t k,
                          size_t n, const bool is_max)
 {
@@ -130,7 +130,7 @@ INLINE void combine_columns(lanes *restrict out, const lanes *restrict weight, c
     }
 }
 
-/* What a row's padding repeats. */
+/* Fills the padding of a row by repeating its last labels. */
 INLINE void pad(lanes *row, size_t k, const size_t n)
 {
     int64_t n_last = (int64_t)((k - 1) % LANES) + 1;

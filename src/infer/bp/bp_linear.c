@@ -1,5 +1,5 @@
-/* Sum-, max- and mixed-product on the messages themselves instead of their logarithms: no exp and no log, for as long
- * as no number gets so small that precision could be lost. */
+/* Converts messages to the linear domain and back. There, sum-, max- and mixed-product need no exp and no log, as
+ * long as no number gets so small that precision could be lost. */
 #include "infer/bp/bp.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Eliminating one end of an edge, in the log domain. */
+/* Eliminates one end of an edge in the log domain: sums or maxima over its labels, with short cuts for Potts
+ * couplings. Start at bp_eliminate, at the end. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What belief propagation returns once its messages are final. */
+/* Computes results once the messages are final: beliefs, pairs of beliefs, the decoded labels and the Bethe value. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

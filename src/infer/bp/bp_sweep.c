@@ -1,6 +1,6 @@
-/* Sending messages outside the log domain, node after node. A message is at most a few hundred operations, so that all
- * of what a node sends is looked up in one list, rows of up to six vectors stay in registers, and nothing waits for a
- * test: the largest change is kept by lanes from node to node. */
+/* Sends messages outside the log domain, node after node. A message takes at most a few hundred operations.
+ * Everything that a node sends is therefore in one list, rows of up to six vectors stay in registers, and no test
+ * delays the others: lanes keep the largest change from node to node. */
 #include <float.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 #define CHANGED (1 + 4 * DBL_EPSILON) /* what rounding makes of 1 is no change */
 
-/* By what factor messages have changed at most, lane by lane: the larger value and the smaller one, old or new. Beyond
- * `enough` nobody wants to know by how much, so that only the last sweep has all of them compared. */
+/* Largest factor by which messages have changed, lane by lane: the larger value and the smaller one, old or new.
+ * Beyond `enough` the exact factor does not matter, so that only the last sweep compares all messages. */
 struct factors {
     lanes high, low;
     double enough;
@@ -86,7 +86,7 @@ INLINE void compare_rows(struct factors *factors, const lanes *value, const lane
     factors->is_enough = (is_over[0] | is_over[1] | is_over[2] | is_over[3]) != 0;
 }
 
-/* Whether a message has changed by more than rounding. */
+/* Returns whether a message has changed by more than rounding. */
 INLINE bool has_changed(const lanes *value, const lanes *old, const size_t n)
 {
     lane_bits is_other = {0};
@@ -214,7 +214,7 @@ INLINE int32_t pass(struct factors *factors, struct clv_bp *bp, const struct bp_
     return bp->n_nodes;
 }
 
-/* With the number of vectors a constant wherever rows may stay in registers. */
+/* Passes with the number of vectors as a constant, wherever rows may stay in registers. */
 INLINE int32_t pass_by_length(struct factors *factors, struct clv_bp *bp, const struct bp_pass *which,
                               const bool is_lazy)
 {

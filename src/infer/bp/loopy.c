@@ -1,3 +1,5 @@
+/* Decodes fields whose graphs have loops, by belief propagation and TRW-S with increasing damping. It keeps the
+ * best of several candidates; the table at the end of bp.h lists them. Start at loopy_decode. */
 #include "infer/bp/bp.h"
 
 #include <math.h>
@@ -58,13 +60,13 @@ static enum clv_status map(struct loopy *self, int32_t *y, const struct clv_fiel
     struct clv_trws_result found;
     int32_t *other = self->labels;
     double value;
-    enum clv_status status = clv_bp_trws(self->bp, y, &found, field, &limits, err);
-    if (status || found.bound - found.score <= TOLERANCE)
-        return status;
-    status = run(self, other, &value, field, options_of(CLV_BP_MAX, 1, y), err);
-    if (!status && value > found.score)
+    MUST(clv_bp_trws(self->bp, y, &found, field, &limits, err));
+    if (found.bound - found.score <= TOLERANCE)
+        return CLV_OK;
+    MUST(run(self, other, &value, field, options_of(CLV_BP_MAX, 1, y), err));
+    if (value > found.score)
         memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
-    return status;
+    return CLV_OK;
 }
 
 /* The most probable labels; near one labelling or from nothing, whichever is worth more. */
@@ -73,11 +75,11 @@ static enum clv_status modes(struct loopy *self, int32_t *y, const struct clv_fi
 {
     int32_t *other = self->labels;
     double value, value_near;
-    enum clv_status status = run(self, y, &value, field, options_of(CLV_BP_SUM, temperature, NULL), err);
-    TRY(run(self, other, &value_near, field, options_of(CLV_BP_SUM, temperature, near), err));
-    if (!status && value_near > value)
+    MUST(run(self, y, &value, field, options_of(CLV_BP_SUM, temperature, NULL), err));
+    MUST(run(self, other, &value_near, field, options_of(CLV_BP_SUM, temperature, near), err));
+    if (value_near > value)
         memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
-    return status;
+    return CLV_OK;
 }
 
 /* T log sum_h exp(f(y, h) / T), for visible nodes y: what marginal MAP maximises. */
@@ -103,12 +105,12 @@ static enum clv_status compare(double *best, int32_t *y, struct loopy *self, int
                                const struct marginal *marginal, struct clv_error *err)
 {
     double value;
-    enum clv_status status = value_of(&value, self, other, marginal, err);
-    if (!status && value > *best) {
+    MUST(value_of(&value, self, other, marginal, err));
+    if (value > *best) {
         *best = value;
         memcpy(y, other, (size_t)marginal->field->n_nodes * sizeof *y);
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status marginal_map(struct loopy *self, int32_t *y, const struct marginal *marginal,
@@ -119,29 +121,30 @@ static enum clv_status marginal_map(struct loopy *self, int32_t *y, const struct
     double best = -INFINITY, unused;
     struct clv_bp_options options = options_of(CLV_BP_MIXED, marginal->temperature, y);
     options.is_visible = marginal->is_visible;
-    enum clv_status status = map(self, y, field, err);
-    TRY(modes(self, other, field, marginal->temperature, y, err));
-    TRY(value_of(&best, self, y, marginal, err));
-    TRY(compare(&best, y, self, other, marginal, err));
-    TRY(run(self, other, &unused, field, options, err));
-    TRY(compare(&best, y, self, other, marginal, err));
+    MUST(map(self, y, field, err));
+    MUST(modes(self, other, field, marginal->temperature, y, err));
+    MUST(value_of(&best, self, y, marginal, err));
+    MUST(compare(&best, y, self, other, marginal, err));
+    MUST(run(self, other, &unused, field, options, err));
+    MUST(compare(&best, y, self, other, marginal, err));
     memcpy(other, y, (size_t)field->n_nodes * sizeof *y);
     options = options_of(CLV_BP_SUM, marginal->temperature, NULL);
     options.label = other;
-    return status ? status : run(self, y, &unused, field, options, err);
+    return run(self, y, &unused, field, options, err);
 }
 
 enum clv_status loopy_decode(struct loopy *self, int32_t *y, const struct clv_field *field, const uint8_t *is_visible,
                              const struct clv_decoding *decoding, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes;
-    enum clv_status status = self->bp ? CLV_OK : clv_bp_new(&self->bp, err);
-    TRY_IF(array_reserve((void **)&self->labels, &self->capacity, 3 * n, sizeof *self->labels), fail_memory(err));
-    if (status)
-        return status;
+    if (!self->bp)
+        MUST(clv_bp_new(&self->bp, err));
+    NEED(array_reserve((void **)&self->labels, &self->capacity, 3 * n, sizeof *self->labels) == 0);
     if (decoding->rule == CLV_DECODE_MARGINAL_MAP && is_visible && memchr(is_visible, 0, n))
         return marginal_map(self, y, &(struct marginal){field, is_visible, decoding->hidden_temperature}, err);
     int32_t *near = self->labels + n;
-    status = map(self, decoding->rule == CLV_DECODE_MARGINALS ? near : y, field, err);
-    return status || decoding->rule != CLV_DECODE_MARGINALS ? status : modes(self, y, field, 1, near, err);
+    if (decoding->rule != CLV_DECODE_MARGINALS)
+        return map(self, y, field, err);
+    MUST(map(self, near, field, err));
+    return modes(self, y, field, 1, near, err);
 }

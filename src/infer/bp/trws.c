@@ -14,7 +14,7 @@ struct passing {
     double score;      /* of `best` */
 };
 
-/* Whether the arc's target comes later on the way; edges of given labels lead nowhere. */
+/* Returns whether the arc's target comes later in this pass; edges of nodes with fixed labels lead nowhere. */
 static bool is_ahead(const struct clv_bp *bp, int32_t arc, bool is_backward)
 {
     return !bp_is_settled(bp, arc >> 1) &&
@@ -104,8 +104,8 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
     }
     MUST(bp_check(field, &used, err));
     MUST(bp_load(bp, field, 1, used.label, used.is_warm, err));
-    int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);
-    MUST_IF(!labels, fail_memory(err));
+    OWNED_ARRAY int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);
+    NEED(labels);
     bp_leave_linear(bp);
     struct passing self = {bp, field, labels, labels + field->n_nodes, -INFINITY};
     struct clv_trws_result found = {.bound = INFINITY};
@@ -123,6 +123,5 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
         memcpy(y, self.best, (size_t)field->n_nodes * sizeof *y);
     if (result)
         *result = found;
-    array_free(labels);
     return CLV_OK;
 }

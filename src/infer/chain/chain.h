@@ -38,7 +38,7 @@ struct chain_kernel {
 /* table[k][k]. Returns 0 if its entries differ by more than the range. */
 int chain_kernel_fill(struct chain_kernel *kernel, const double *table, size_t k);
 
-/* What is found out about one chain, all [n][width]: ahead is p(y_i | scores up to i); flow, such that
+/* Results of one chain, all [n][width]: ahead is p(y_i | scores up to i); flow, such that
  *     p(y_i = a, y_i+1 = b) = ahead[i][a] there[a][b] flow[i + 1][b],     flow[0] is not used. */
 struct chain_sums {
     double *weight; /* in: scores; out: exp(scores - their maximum) */
@@ -55,7 +55,7 @@ void chain_sums_pairs(double *sum, const struct chain_sums *sums, size_t n, size
 
 /* The MAP oracle's way with chains: fields of full tables whose edge e joins nodes e and e + 1. */
 
-/* Of the chain solved last. */
+/* The chain that was solved last. */
 struct chain_map {
     int32_t n_nodes, n_labels;
     double *unary;    /* [n_nodes][n_labels] */

@@ -1,3 +1,5 @@
+/* Forward-backward for training, outside the log domain: one vector lane per label, scaled to sum 1 at every node
+ * (Rabiner 1989). Start at chain_sums_run; the formulas are at struct chain_sums in chain.h. */
 #include "infer/chain/chain.h"
 
 #include <string.h>
@@ -32,7 +34,7 @@ INLINE void add_rows(double *restrict to, const double *restrict factor, size_t 
         store(&to[v * CHAIN_LANES], &sum[v]);
 }
 
-/* The same for any width. */
+/* Does what add_rows does for any width. */
 INLINE void add_product(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
                         size_t n_rows, size_t width)
 {

@@ -87,7 +87,7 @@ static void write_pairs(double *pairs, const double *ahead, const double *behind
     }
 }
 
-/* Of the linear domain: [n][K] each; ahead and behind have maximum 1 at every node. */
+/* Passes outside the log domain, [n][K] each; ahead and behind have maximum 1 at every node. */
 struct passes {
     double *ahead;  /* sums over the nodes up to each, its own score included */
     double *behind; /* over those after it */
@@ -195,18 +195,24 @@ static void write_logarithms(double *marginals, double *pairs, struct passes *pa
     passes->log_partition = total;
 }
 
+static void passes_release(struct passes *self)
+{
+    array_free(self->ahead);
+}
+
+static void kernel_release(struct kernel *self)
+{
+    array_free(self->there);
+}
+
 enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
                                     const struct clv_chain *chain, struct clv_error *err)
 {
     MUST(chain_check(chain, err));
-    enum clv_status status = CLV_OK;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
-    struct passes passes = {.ahead = array_alloc(n, 3 * k * sizeof(double))};
-    struct kernel kernel = {.there = array_alloc(k, 2 * k * sizeof(double))};
-    if (!passes.ahead || !kernel.there) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED(passes_release) struct passes passes = {.ahead = array_alloc(n, 3 * k * sizeof(double))};
+    OWNED(kernel_release) struct kernel kernel = {.there = array_alloc(k, 2 * k * sizeof(double))};
+    NEED(passes.ahead && kernel.there);
     passes.behind = passes.ahead + n * k;
     passes.weight = passes.behind + n * k;
     kernel.back = &kernel.there[k * k];
@@ -216,7 +222,5 @@ enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, d
         write_logarithms(marginals, pair_marginals, &passes, &kernel, chain);
     if (log_partition)
         *log_partition = passes.log_partition;
-done:
-    arrays_free(passes.ahead, kernel.there);
-    return status;
+    return CLV_OK;
 }

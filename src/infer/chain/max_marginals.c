@@ -73,27 +73,29 @@ static void count_to_end(double *counts, struct tracing *self, const struct clv_
     }
 }
 
+static void tracing_release(struct tracing *self)
+{
+    arrays_free(self->forward, self->backward, self->transpose, self->passing);
+}
+
 enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_counts, const struct clv_chain *chain,
                                         struct clv_error *err)
 {
-    enum clv_status status = chain_check(chain, err);
-    if (status || chain->n_nodes == 0)
-        return status;
+    MUST(chain_check(chain, err));
+    if (chain->n_nodes == 0)
+        return CLV_OK;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    OWNED(tracing_release)
     struct tracing self = {array_alloc(n, k * sizeof(double)), array_alloc(n, k * sizeof(double)),
                            array_alloc(k, k * sizeof(double)), array_alloc(k, 2 * sizeof(double))};
-    if (self.forward && self.backward && self.transpose && self.passing) {
-        fill(&self, chain);
-        for (size_t c = 0; c < n * k && max_marginals; c++)
-            max_marginals[c] = self.forward[c] + self.backward[c];
-        if (witness_counts) {
-            memset(witness_counts, 0, n * k * sizeof *witness_counts);
-            count_to_start(witness_counts, &self, chain);
-            count_to_end(witness_counts, &self, chain);
-        }
-    } else {
-        status = fail_memory(err);
+    NEED(self.forward && self.backward && self.transpose && self.passing);
+    fill(&self, chain);
+    for (size_t c = 0; c < n * k && max_marginals; c++)
+        max_marginals[c] = self.forward[c] + self.backward[c];
+    if (witness_counts) {
+        memset(witness_counts, 0, n * k * sizeof *witness_counts);
+        count_to_start(witness_counts, &self, chain);
+        count_to_end(witness_counts, &self, chain);
     }
-    arrays_free(self.forward, self.backward, self.transpose, self.passing);
-    return status;
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* Chains, maximised: dynamic programming over labels, O(n K^2). The table is the same at every link or one a link. */
+/* The best labelling of a chain by dynamic programming (Viterbi 1967), O(n K^2), with one table for all links or
+ * one for each. Start at clv_chain_map; the second half does the same for the MAP oracle. */
 #include "infer/chain/chain.h"
 
 #include <string.h>
@@ -76,8 +77,8 @@ enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain 
 {
     MUST(chain_check(chain, err));
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels, label = 0;
-    double *value = array_alloc(n, k * sizeof *value);
-    MUST_IF(!value, fail_memory(err));
+    OWNED_ARRAY double *value = array_alloc(n, k * sizeof *value);
+    NEED(value);
     if (n)
         memcpy(value, chain->unary, k * sizeof *value);
     for (size_t i = 1; i < n; i++)
@@ -91,7 +92,6 @@ enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain 
         if (i)
             label = chain_best_label(&value[(i - 1) * k], chain_table(chain, i - 1) + label, k, k);
     }
-    array_free(value);
     return CLV_OK;
 }
 

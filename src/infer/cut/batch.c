@@ -1,4 +1,5 @@
-/* Memory, the graph, and which machine's solver is called; the algorithm is in batch_kernel.h. */
+/* Sixteen minimum cuts at once: memory, the graph, and the choice of the solver for this machine. The algorithm is
+ * in batch_kernel.h. */
 #include "infer/cut/cut.h"
 
 #include <string.h>

@@ -111,7 +111,7 @@ KERNEL int push_node(struct batch *batch, int32_t i)
     return 1;
 }
 
-/* What leftover excess reaches: nearness becomes 0 there. */
+/* Marks pixels that leftover excess reaches: their nearness becomes 0. */
 KERNEL int reach_node(struct batch *batch, int32_t i)
 {
     shorts own = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]), unreached = own;

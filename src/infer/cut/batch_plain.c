@@ -1,4 +1,4 @@
-/* The batch solver in plain C, for any machine. */
+/* The batch solver in plain C, for any machine; batch_kernel.h has the algorithm. */
 #include <string.h>
 
 #include "infer/cut/batch_solve.h"

@@ -1,6 +1,6 @@
-/* How a clamp is found. Forcing a node to label 1 makes it a source of unlimited flow. The flow goes through nodes of
- * label 0 to nodes with a deficit. Forcing a node to 0 makes it a sink, which draws on nodes of label 1 with excess:
- * the same search with every arc reversed (`direction` -1).
+/* Finds clamped optima of a solved cut. Forcing a node to label 1 makes it a source of unlimited flow. The flow goes
+ * through nodes of label 0 to nodes with a deficit. Forcing a node to 0 makes it a sink, which draws on nodes of
+ * label 1 with excess: the same search with every arc reversed (`direction` -1).
  *
  * The search is breadth-first from the clamped node. Whenever it meets a deficit (or excess) it augments along the
  * tree. In the end the tree meets neither: its nodes are those that change their labels.

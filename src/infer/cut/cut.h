@@ -32,10 +32,10 @@
 
 #define BATCH_LANES 16
 
-/* The size of a node's terminal weight, in every lane, and the capacities of its edges may add up to this. */
+/* Limit of the size of a node's terminal weight in every lane; the capacities of its edges may add up to this. */
 #define BATCH_LIMIT ((1 << 30) - 1)
 
-/* As many nodes at most: distances are measured in 14 bits. */
+/* Largest number of nodes, because distances are measured in 14 bits. */
 #define BATCH_NODES ((1 << 14) - 1)
 
 struct batch_arc {
@@ -164,7 +164,7 @@ void capacities_release(struct capacities *capacities);
 /* sum[n_nodes] of every node's couplings. Returns the largest. */
 double capacities_sum(double *sum, const struct clv_field *field, const double *coupling);
 
-/* By how much a node's unary was clipped: what its margin lacks. */
+/* Returns by how much a node's unary was clipped, which its margin lacks. */
 static inline double capacities_clipped(const struct capacities *capacities, int32_t i)
 {
     return isinf(capacities->limit) ? 0 : fmax(fabs(capacities->unary[i]) - capacities->limit, 0);
@@ -178,10 +178,10 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
 
 #define CUT_TOLERANCE 1e-6 /* of the sum of |unary| */
 
-/* Whether rounding has kept what decides: the labelling that the whole numbers prefer scores less than the best one by
- * at most 1e-6 (1 + the sum of |unary|), in which nodes do not count that are as far above the others as seeds, and
- * scores have digits however small all of them are. Hard couplings beside ordinary unaries take their digits;
- * exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
+/* Returns whether rounding has kept what decides: the labelling that the whole numbers prefer scores less than the
+ * best one by at most 1e-6 (1 + the sum of |unary|), in which nodes do not count that are as far above the others as
+ * seeds, and scores have digits however small all of them are. Hard couplings beside ordinary unaries take their
+ * digits; exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
 bool capacities_suffice(const struct capacities *capacities, const struct clv_field *field, double size);
 
 double capacities_error(size_t n_nodes, size_t n_edges);
@@ -201,7 +201,8 @@ enum clv_status capacities_keep_unary(struct capacities *capacities, const struc
 
 /* Cuts of forests with the same capacity both ways: forest_cut.c, without a residual graph. All zeros at first. */
 
-/* What a cut needs of a node: now its excess; while the order is looked for, its degree and the XOR of its edges. */
+/* State of a node during a cut: its excess; before that, while the order is found, its degree and the XOR of its
+ * edges. */
 union forest_node {
     int64_t excess;
     struct {

@@ -119,7 +119,7 @@ static double folded(const struct exact_cut *self, size_t e, int32_t *node)
     return ~a ? edge.there : -edge.back;
 }
 
-/* Whether one end of an edge is kept and the other one has a certain label. */
+/* Returns whether one end of an edge is kept and the other one has a certain label. */
 static bool is_folded(const struct exact_cut *self, size_t e)
 {
     return (self->group[self->edges[e].from] < 0) != (self->group[self->edges[e].to] < 0);

@@ -1,4 +1,5 @@
-/* The graph, its capacities, and the solver's outline. */
+/* Minimum cuts of graphs: builds the graph, rounds scores to whole capacities (capacities_set), and runs the steps
+ * of the solver (maxflow_solve). The steps are in persistency.c, push_relabel.c and search.c. */
 #include "infer/cut/cut.h"
 
 #include <math.h>
@@ -175,18 +176,18 @@ static enum clv_status reserve_capacities(struct capacities *c, size_t n_nodes, 
                                          {&c->lone, sizeof *c->lone},
                                          {&c->sum, sizeof *c->sum}};
     const struct array_part by_edge[] = {{&c->capacity, sizeof *c->capacity}, {&c->coupling, sizeof *c->coupling}};
-    MUST_IF(array_reserve_all(by_node, 4, &c->node_capacity, n_nodes + 1) ||
-                array_reserve_all(by_edge, 2, &c->edge_capacity, n_edges + 1),
-            fail_memory(err));
+    if (array_reserve_all(by_node, 4, &c->node_capacity, n_nodes + 1) ||
+        array_reserve_all(by_edge, 2, &c->edge_capacity, n_edges + 1))
+        return fail_memory(err);
     return CLV_OK;
 }
 
 enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
-    enum clv_status status = reserve_capacities(c, (size_t)field->n_nodes, 0, err);
-    if (!status && field->n_nodes)
+    MUST(reserve_capacities(c, (size_t)field->n_nodes, 0, err));
+    if (field->n_nodes)
         memcpy(c->unary, field->unary, (size_t)field->n_nodes * sizeof *c->unary);
-    return status;
+    return CLV_OK;
 }
 
 /* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00,
@@ -279,14 +280,14 @@ static enum clv_status find_limit(struct capacities *c, const struct clv_field *
                                   const double *coupling, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes;
-    double least = INFINITY, *sum = array_alloc(n, sizeof *sum);
-    MUST_IF(!sum, fail_memory(err));
+    double least = INFINITY;
+    OWNED_ARRAY double *sum = array_alloc(n, sizeof *sum);
+    NEED(sum);
     for (size_t i = 0; i < n; i++)
         least = unary[i] != 0 ? fmin(least, fabs(unary[i])) : least;
     c->limit = unary_limit(largest_size(unary, n), capacities_sum(sum, field, coupling), least);
     if (unary != c->unary)
         memcpy(c->unary, unary, n * sizeof *unary);
-    array_free(sum);
     return CLV_OK;
 }
 
@@ -305,25 +306,20 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
 {
     size_t n_nodes = (size_t)field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges;
     const double *unary = field->unary, *coupling = field->pairwise;
-    enum clv_status status = field_check(field, err);
-    TRY(reserve_capacities(c, n_nodes, n_edges, err));
-    if (!status && field->form == CLV_PAIRWISE_FULL) {
-        status = reparametrise(c, field, err);
+    MUST(field_check(field, err));
+    MUST(reserve_capacities(c, n_nodes, n_edges, err));
+    if (field->form == CLV_PAIRWISE_FULL) {
+        MUST(reparametrise(c, field, err));
         unary = c->unary;
         coupling = c->coupling;
     }
-    if (status)
-        return status;
     double largest_unary = largest_size(unary, n_nodes), largest_coupling = largest_size(coupling, n_edges);
     size_t bad = find_negative(coupling, n_edges);
-    if (bad < n_edges)
-        return fail(err, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", bad,
-                    field->edges[bad][0], field->edges[bad][1], coupling[bad]);
+    FAIL_IF(bad < n_edges, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", bad,
+            field->edges[bad][0], field->edges[bad][1], coupling[bad]);
     c->limit = INFINITY;
     if (largest_unary > UNARY_LARGE * largest_coupling)
-        status = find_limit(c, field, unary, coupling, err);
-    if (status)
-        return status;
+        MUST(find_limit(c, field, unary, coupling, err));
     c->largest = field->form == CLV_PAIRWISE_FULL ? largest_size(c->lone, n_nodes) : largest_unary;
     c->slack_exponent = grid_exponent(fmax(largest_unary, largest_coupling));
     c->exponent = grid_exponent(fmax(fmin(largest_unary, c->limit), largest_coupling));

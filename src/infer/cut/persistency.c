@@ -14,7 +14,7 @@
 /* So many decided nodes tell their neighbours, then all that follows from them: these are near in memory. */
 #define TELLING 1024
 
-/* What entry `at` of the queue decides goes to its end. Returns that. */
+/* Appends the nodes that entry `at` of the queue decides. Returns the new end. */
 static inline size_t tell(struct maxflow *graph, size_t at, size_t tail)
 {
     const struct maxflow_arc *restrict arc = graph->arc;

@@ -16,7 +16,7 @@
 #define ROWS_CLONE
 #endif
 
-/* How much more an arc carries, in its own direction (direction 1) or against it (-1). */
+/* Returns how much more an arc carries, in its own direction (direction 1) or against it (-1). */
 static inline int32_t row_carries(const struct maxflow *graph, int32_t slot, int direction)
 {
     return direction > 0 ? graph->arc[slot].residual : graph->arc[slot].sum - graph->arc[slot].residual;
@@ -124,7 +124,7 @@ ROWS_SCAN uint32_t row_reached_avx2(const struct maxflow *graph, const int32_t *
 }
 #endif
 
-/* Whether an arc of node i that has residual capacity leads to a node at that distance. */
+/* Returns whether an arc of node i that has residual capacity leads to a node at that distance. */
 static inline int row_leads_to(const struct maxflow *graph, int32_t i, int32_t distance, int has_avx2)
 {
 #if ROWS_AVX2
@@ -154,7 +154,7 @@ static inline struct row_nearest row_find_nearest(const struct maxflow *graph, i
     return (struct row_nearest){.distance = (int32_t)(best >> 32), .slot = (int32_t)best, .which = 1};
 }
 
-/* Those of 8 slots before `last`, as bits, that carry flow to nodes with mark[] below `pass`. */
+/* Returns as bits which of 8 slots before `last` carry flow to nodes with mark[] below `pass`. */
 static inline uint32_t row_fresh(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
                                  int32_t pass, int direction, int has_avx2)
 {
@@ -169,7 +169,7 @@ static inline uint32_t row_fresh(const struct maxflow *graph, const int32_t *mar
     return fresh;
 }
 
-/* Those of 8 slots before `last`, as bits, against which flow can come from nodes with that mark[]. */
+/* Returns as bits against which of 8 slots before `last` flow can come from nodes with that mark[]. */
 static inline uint32_t row_reached(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
                                    int32_t pass, int direction, int has_avx2)
 {

@@ -18,7 +18,7 @@ struct search {
     int32_t now;             /* this augmentation; node[i].current is that in which `level` was exact */
 };
 
-/* How much more an arc of a node carries to its head, as trees of that side use it, or from there. */
+/* Returns how much more an arc of a node carries to its head, as trees of that side use it, or from there. */
 INLINE int32_t toward_child(const struct maxflow *graph, int32_t slot, int side)
 {
     return side ? graph->arc[slot].sum - graph->arc[slot].residual : graph->arc[slot].residual;
@@ -167,8 +167,9 @@ INLINE int32_t root_distance(struct search *self, int32_t j, int side)
     return distance;
 }
 
-/* What orphan i's neighbours on arcs k .. k + 31, or to `last`, are to it, a bit each, without branches, which nobody
- * could predict: of its side and with an arc to it, the same and no orphan, its child. */
+/* Relations of orphan i to its neighbours on arcs k .. k + 31, or to `last`, one bit each. They are computed without
+ * branches, which could not be predicted: open (of its side, with an arc to it), parents (open and not an orphan),
+ * children. */
 struct kin {
     uint32_t open, parents, children;
 };
@@ -222,7 +223,7 @@ INLINE void adopt(struct search *self, int32_t i, int side)
     }
 }
 
-/* From the root of s in a source tree along slot k of s to the root of its head in a sink tree. */
+/* Augments from the root of s in a source tree along slot k of s to the root of its head in a sink tree. */
 static void augment(struct search *self, int32_t s, int32_t k)
 {
     struct maxflow *graph = self->graph;
@@ -266,7 +267,7 @@ INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
     return -1;
 }
 
-/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. */
+/* Pushes excess to neighbours with a deficit. Most paths are that short and need no trees. */
 static void push_to_neighbours(struct maxflow *graph)
 {
     for (int32_t c = 0; c < graph->n_core; c++) {

@@ -1,3 +1,5 @@
+/* Bucket elimination (Dechter 1999) with the plan of bucket_plan.c: sums or maximises nodes out one by one, and
+ * passes the derivatives of the value back in reverse order. Start at bucket_run, at the end. */
 #include "infer/elimination/elimination.h"
 
 #include <string.h>
@@ -155,7 +157,7 @@ static double take_scores(struct bucket *self, const struct clv_field *field, co
     return settled;
 }
 
-/* What a node's label weighs: certain if it was given. */
+/* Returns the probability of a node's label, 1 or 0 if its label is fixed. */
 static double node_share(const struct bucket *self, const int32_t *label, int32_t node, size_t a)
 {
     return self->kind[node] == 0 ? (size_t)label[node] == a : self->share[self->factors[node].first + a];
@@ -187,7 +189,7 @@ enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to,
                            const struct clv_forest_options *options, struct clv_error *err)
 {
     MUST(field_check_scores(field, 1, err));
-    MUST_IF(reserve(self), fail_memory(err));
+    NEED(reserve(self) == 0);
     size_t k = (size_t)self->n_labels;
     double found = take_scores(self, field, options->label);
     for (int32_t s = 0; s < self->n_steps; s++) {

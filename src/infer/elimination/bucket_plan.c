@@ -1,5 +1,5 @@
-/* In which order nodes are eliminated: always the one that joins the fewest pairs of neighbours anew (min-fill),
- * hidden ones before visible ones if the temperatures differ. */
+/* Plans the order of bucket elimination by min-fill: always the node that joins the fewest pairs of neighbours that
+ * are not joined yet, hidden nodes before visible ones if the temperatures differ. Start at bucket_fits. */
 #include <string.h>
 
 #include "base/base.h"
@@ -114,9 +114,9 @@ static int take(struct bucket *self, int32_t node, uint8_t *is_used)
         for (int32_t j = i + 1; j < step->n_scope; j++)
             join(self, step->scope[i], step->scope[j]);
     step->made = self->n_factors;
-    struct bucket_factor *made = add_factor(self, n_cells);
-    made->n_nodes = step->n_scope;
-    memcpy(made->nodes, step->scope, (size_t)step->n_scope * sizeof *made->nodes);
+    struct bucket_factor *result = add_factor(self, n_cells);
+    result->n_nodes = step->n_scope;
+    memcpy(result->nodes, step->scope, (size_t)step->n_scope * sizeof *result->nodes);
     return 1;
 }
 
@@ -148,14 +148,13 @@ static void begin(struct bucket *self)
 
 static enum clv_status plan(struct bucket *self, struct clv_error *err)
 {
-    uint8_t *is_used = array_zalloc(2 * (size_t)self->n_nodes + (size_t)self->n_edges, 1);
-    MUST_IF(!is_used, fail_memory(err));
+    OWNED_ARRAY uint8_t *is_used = array_zalloc(2 * (size_t)self->n_nodes + (size_t)self->n_edges, 1);
+    NEED(is_used);
     begin(self);
     self->fits = 1;
     for (uint8_t kind = 1; kind <= 2; kind++)
         for (int32_t node; self->fits && (node = choose(self, kind)) >= 0;)
             self->fits = take(self, node, is_used);
-    array_free(is_used);
     return CLV_OK;
 }
 
@@ -192,6 +191,22 @@ static int reserve(struct bucket *self, size_t n, size_t m)
            array_reserve((void **)&self->neighbours, &self->word_capacity, n * n_words(self), sizeof *self->neighbours);
 }
 
+/* Plans the elimination of a field's graph; after a failure self->n_nodes must say that there is no plan. */
+static enum clv_status plan_for(struct bucket *self, const struct clv_field *field, int32_t n_edges,
+                                const struct clv_forest_options *options, size_t cells_max, struct clv_error *err)
+{
+    self->n_nodes = field->n_nodes;
+    NEED(reserve(self, (size_t)field->n_nodes, (size_t)n_edges) == 0);
+    self->n_edges = n_edges;
+    self->n_labels = field->n_labels;
+    self->cells_max = cells_max;
+    if (n_edges)
+        memcpy(self->edges, field->edges, (size_t)n_edges * sizeof *self->edges);
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        self->kind[i] = kind_of(options, i);
+    return plan(self, err);
+}
+
 enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max, struct clv_error *err)
 {
@@ -199,27 +214,15 @@ enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_fi
     *fits = 0;
     if (field->n_nodes > BUCKET_MAX_NODES || cells_max == 0)
         return CLV_OK;
-    enum clv_status status = CLV_OK;
     if (!has_plan_for(self, field, n_edges, options, cells_max)) {
-        self->n_nodes = field->n_nodes;
-        if (reserve(self, (size_t)field->n_nodes, (size_t)n_edges)) {
+        enum clv_status status = plan_for(self, field, n_edges, options, cells_max, err);
+        if (status != CLV_OK) {
             self->n_nodes = -1;
-            return fail_memory(err);
+            return status;
         }
-        self->n_edges = n_edges;
-        self->n_labels = field->n_labels;
-        self->cells_max = cells_max;
-        if (n_edges)
-            memcpy(self->edges, field->edges, (size_t)n_edges * sizeof *self->edges);
-        for (int32_t i = 0; i < field->n_nodes; i++)
-            self->kind[i] = kind_of(options, i);
-        status = plan(self, err);
     }
-    if (status)
-        self->n_nodes = -1;
-    else
-        *fits = self->fits;
-    return status;
+    *fits = self->fits;
+    return CLV_OK;
 }
 
 void bucket_release(struct bucket *self)

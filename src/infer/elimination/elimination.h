@@ -13,7 +13,7 @@
  * several others behind, whose cells are what it costs. bucket_plan.c finds the order, bucket.c goes through it and
  * back. */
 
-/* Of nodes that one step joins, its own among them; and of the graph. */
+/* Limits of the number of nodes that one step joins, its own included, and of nodes of the graph. */
 #define BUCKET_MAX_SCOPE 24
 #define BUCKET_MAX_NODES 4096
 
@@ -36,7 +36,7 @@ struct bucket_step {
 };
 
 struct bucket {
-    /* What the plan is for; n_nodes < 0: none. */
+    /* Field that the plan is for; n_nodes < 0: none. */
     int32_t n_nodes, n_edges, n_labels;
     int32_t (*edges)[2];
     uint8_t *kind; /* [n_nodes] 0: given a label, 1: first, 2: later */
@@ -65,13 +65,14 @@ enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_fi
                             const struct clv_forest_options *options, size_t cells_max,
                             struct clv_error *err) CLV_CHECK;
 
-/* As those of clv_forest_run; NULL: not wanted. */
+/* Outputs as of clv_forest_run; NULL: not wanted. */
 struct bucket_outputs {
     double *value, *marginals, *pair_marginals;
     int32_t *y;
 };
 
-/* As clv_forest_run, after bucket_fits said yes for this graph and these options. O(cells x factors of a step). */
+/* Runs as clv_forest_run does, after bucket_fits has accepted this graph and these options. O(cells x factors of a
+ * step). */
 enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to, const struct clv_field *field,
                            const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
@@ -144,7 +145,7 @@ struct min_entropy {
 };
 void min_entropy_release(struct min_entropy *self);
 
-/* What s is of. */
+/* Arguments of s. */
 struct min_entropy_terms {
     const struct clv_field *field;
     const uint8_t *is_visible; /* [n_nodes]; NULL: all are */

@@ -92,15 +92,15 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
     forest->n_nodes = field->n_nodes;
     forest->n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     forest->n_labels = field->n_labels;
-    MUST_IF(reserve(forest), fail_memory(err));
+    NEED(reserve(forest) == 0);
     if (forest->n_edges)
         memcpy(forest->ends, field->edges, (size_t)forest->n_edges * sizeof *forest->ends);
     int matters = options->is_visible && options->visible_temperature != options->hidden_temperature;
     for (int32_t i = 0; matters && i < field->n_nodes; i++)
         forest->is_first[i] = !options->is_visible[i];
-    enum clv_status status = forest_plan(forest, matters ? forest->is_first : NULL, options->label, err);
-    TRY_IF(reserve_tables(forest), fail_memory(err));
-    return status;
+    MUST(forest_plan(forest, matters ? forest->is_first : NULL, options->label, err));
+    NEED(reserve_tables(forest) == 0);
+    return CLV_OK;
 }
 
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,

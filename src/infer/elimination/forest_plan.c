@@ -1,4 +1,5 @@
-/* In which order the nodes of a forest are eliminated. */
+/* Plans in which order the nodes of a forest are eliminated: nodes with fixed labels first, then hidden ones if
+ * the temperatures differ, then from the leaves inwards. Start at forest_plan, at the end. */
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
 
@@ -92,7 +93,7 @@ static void take_between(struct clv_forest *forest, int32_t node)
     }
 }
 
-/* From the leaves inwards, among the nodes that are_in (NULL: all). */
+/* Eliminates from the leaves inwards, among the nodes that are_in (NULL: all). */
 static void take_leaves(struct clv_forest *forest, const uint8_t *are_in)
 {
     int32_t n_queued = 0;

@@ -1,6 +1,6 @@
-/* Eliminating one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives
- * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give
- * the marginals. */
+/* Eliminates one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives
+ * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they
+ * give the marginals. */
 
 #include "base/base.h"
 #include "infer/chain/chain.h"
@@ -67,16 +67,16 @@ double forest_eliminate(struct clv_forest *forest, const struct elimination *ste
         return 0;
     }
     const double *second = orient(forest, forest->oriented[1], step->link[1], step->node);
-    double *made = table_of(forest, forest->table, step->made);
+    double *result = table_of(forest, forest->table, step->made);
     for (size_t b = 0; b < k; b++) {
         for (size_t a = 0; a < k; a++)
             forest->row[a] = unary[a] + table[a * k + b];
-        eliminate_rows(&made[b * k], forest->row, second, temperature, k);
+        eliminate_rows(&result[b * k], forest->row, second, temperature, k);
     }
     return 0;
 }
 
-/* Whether the other end of a link comes later; nodes with labels come first, in their own order. */
+/* Returns whether the other end of a link comes later; nodes with labels come first, in their own order. */
 static bool is_later(const int32_t *label, int32_t node, int32_t other)
 {
     return label[other] == CLV_UNKNOWN || other > node;
@@ -143,7 +143,7 @@ static void return_two(struct clv_forest *forest, const struct elimination *step
     const double *unary = &forest->unary[(size_t)step->node * k];
     const double *first = orient(forest, forest->oriented[0], step->link[0], step->node);
     const double *second = orient(forest, forest->oriented[1], step->link[1], step->node);
-    const double *made = table_of(forest, forest->table, step->made);
+    const double *result = table_of(forest, forest->table, step->made);
     const double *above = table_of(forest, forest->table_share, step->made);
     double *share[2], weight[CLV_FOREST_MAX_LABELS], *unary_share = &forest->unary_share[(size_t)step->node * k];
     bool is_row[2];
@@ -157,7 +157,7 @@ static void return_two(struct clv_forest *forest, const struct elimination *step
                 continue;
             for (size_t a = 0; a < k; a++)
                 forest->row[a] = unary[a] + first[a * k + b] + second[a * k + c];
-            weigh(weight, forest->row, made[b * k + c], above[b * k + c], temperature, k);
+            weigh(weight, forest->row, result[b * k + c], above[b * k + c], temperature, k);
             for (size_t a = 0; a < k; a++) {
                 unary_share[a] += weight[a];
                 share[0][is_row[0] ? a * k + b : b * k + a] += weight[a];

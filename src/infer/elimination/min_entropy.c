@@ -1,3 +1,6 @@
+/* Decoding by minimum Renyi entropy of the hidden nodes. Hidden nodes become scores and tables of their visible
+ * neighbours, and what remains is maximised as a forest; the formulas are in elimination.h. Start at
+ * min_entropy_map. */
 #include "infer/elimination/elimination.h"
 
 #include <stdbool.h>
@@ -21,7 +24,7 @@ static double unary_score(const struct clv_field *field, int32_t node, int32_t l
     return field->unary[(size_t)node * (size_t)field->n_labels + (size_t)label];
 }
 
-/* Of an edge whose one end, `node`, has label a, the other b. */
+/* Returns the score of an edge one end of which, `node`, has label a, and the other b. */
 static double pair_score(const struct clv_field *field, int32_t edge, int32_t node, int32_t a, int32_t b)
 {
     if (field->form == CLV_PAIRWISE_POTTS)
@@ -50,7 +53,7 @@ static double soften(double *p, const double *v, int32_t n, double temperature)
     return v[best] + (temperature > 0 ? temperature * portable_log(sum) : 0);
 }
 
-/* What a hidden node with scores v[n] adds to s(y), and slope[n], its derivative:
+/* Returns what a hidden node with scores v[n] adds to s(y); slope[n] is its derivative:
  *     T < 1   (V_T - T V_1) / (1 - T)   and   (p_T - T p_1) / (1 - T)
  *     T = 1   sum_s p_s v_s             and   p_s (1 + v_s - sum_t p_t v_t) */
 static double hidden_score(double *slope, const double *v, int32_t n, double temperature)
@@ -184,11 +187,11 @@ static enum clv_status reserve(struct min_entropy *self, const struct clv_field 
     struct clv_field *reduced = &self->reduced;
     const struct array_part by_node[] = {
         {&self->number, sizeof *self->number}, {&self->incident, sizeof *self->incident}, {&self->y, sizeof *self->y}};
-    MUST_IF(array_reserve_all(by_node, 3, &self->node_capacity, n) ||
-                array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
-                array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
-                array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise),
-            fail_memory(err));
+    if (array_reserve_all(by_node, 3, &self->node_capacity, n) ||
+        array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
+        array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
+        array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise))
+        return fail_memory(err);
     reduced->n_labels = field->n_labels;
     reduced->form = CLV_PAIRWISE_FULL;
     reduced->edges = (const int32_t(*)[2])self->edges;
@@ -218,12 +221,9 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
     const struct clv_field *field = terms->field;
     MUST(reserve(self, field, err));
     MUST(take_apart(self, field, terms->is_visible, err));
-    enum clv_status status = CLV_OK;
     reduce(self, terms);
     if (self->reduced.n_nodes)
-        status = clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err));
     for (int32_t i = 0; i < field->n_nodes; i++)
         if (self->number[i] >= 0)
             y[i] = self->y[self->number[i]];

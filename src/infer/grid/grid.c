@@ -75,7 +75,7 @@ void grid_sizes_add(struct grid_sizes *sizes, const float *unary, int32_t n)
     sizes->unary = largest > sizes->unary ? largest : sizes->unary;
 }
 
-/* How many unaries that are not 0 are below 2^power. */
+/* Returns how many unaries that are not 0 are below 2^power. */
 static int64_t count_below(const struct grid_sizes *sizes, int power)
 {
     int64_t n = -sizes->n_zeros;
@@ -85,7 +85,8 @@ static int64_t count_below(const struct grid_sizes *sizes, int power)
     return n;
 }
 
-/* Whether a quarter of the unaries have few digits in units of 2^(power - VALUE_BITS), or some have hardly any. */
+/* Returns whether a quarter of the unaries have few digits in units of 2^(power - VALUE_BITS), or some have hardly
+ * any. */
 static bool loses_digits(const struct grid_sizes *sizes, int power)
 {
     int64_t n = count_below(sizes, 256);
@@ -98,16 +99,16 @@ static bool loses_digits(const struct grid_sizes *sizes, int power)
 struct grid_scale grid_scale_of(const struct grid_sizes *sizes)
 {
     double couplings = 8 * (double)sizes->coupling;
-    struct grid_scale made = {.limit = unary_limit(sizes->unary, couplings, FLT_TRUE_MIN)};
+    struct grid_scale result = {.limit = unary_limit(sizes->unary, couplings, FLT_TRUE_MIN)};
     int exponent;
-    frexp(fmin(sizes->unary, made.limit) + couplings, &exponent);
+    frexp(fmin(sizes->unary, result.limit) + couplings, &exponent);
     if (couplings > 0 && sizes->unary > 2 * couplings && loses_digits(sizes, exponent)) {
-        made.limit = 2 * couplings;
-        frexp(made.limit + couplings, &exponent);
+        result.limit = 2 * couplings;
+        frexp(result.limit + couplings, &exponent);
     }
-    made.is_exact = couplings > 0 && loses_digits(sizes, exponent);
-    made.scale = ldexp(1, VALUE_BITS - exponent);
-    return made;
+    result.is_exact = couplings > 0 && loses_digits(sizes, exponent);
+    result.scale = ldexp(1, VALUE_BITS - exponent);
+    return result;
 }
 
 /* Checks all values and looks at their sizes. */
@@ -147,6 +148,11 @@ struct rows {
     int32_t *now[4], *before[4]; /* [plane][x] */
 };
 
+static void rows_release(struct rows *rows)
+{
+    array_free(rows->memory);
+}
+
 static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_error *err)
 {
     size_t size = (size_t)width + 2;
@@ -158,7 +164,8 @@ static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_er
     return rows->memory ? CLV_OK : fail_memory(err);
 }
 
-/* To the nearest whole number, of two as near ones the even one: the sum's last digit is a unit then. */
+/* Rounds to the nearest whole number, and to the even one of two that are equally near: the last digit of the sum is
+ * a unit then. */
 INLINE int32_t rounded(double value)
 {
     double sum = value + 0x1.8p52;
@@ -278,42 +285,40 @@ INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const struct grid_rows *grid,
                                struct clv_error *err)
 {
-    struct rows rows;
+    OWNED(rows_release) struct rows rows = {0};
     MUST(rows_init(&rows, grid->width, err));
-    int32_t *stack = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *stack);
-    if (stack && cut->n_arcs == 4)
+    OWNED_ARRAY int32_t *stack = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *stack);
+    NEED(stack);
+    if (cut->n_arcs == 4)
         fill(cut, &rows, stack, fixed, grid, 4);
-    else if (stack)
+    else
         fill(cut, &rows, stack, fixed, grid, 8);
-    arrays_free(rows.memory, stack);
-    return stack ? CLV_OK : fail_memory(err);
+    return CLV_OK;
 }
 
 /* A maximum flow, begun by that of coarser grids. */
 static enum clv_status solve(struct grid_cut *cut, struct clv_error *err)
 {
-    struct grid_cut coarse = {0};
-    enum clv_status status = grid_coarsen(&coarse, cut, err);
-    TRY_IF(coarse.records, solve(&coarse, err));
-    TRY(grid_grow(cut, &coarse, err));
-    grid_cut_release(&coarse);
-    return status;
+    OWNED(grid_cut_release) struct grid_cut coarse = {0};
+    MUST(grid_coarsen(&coarse, cut, err));
+    if (coarse.records)
+        MUST(solve(&coarse, err));
+    return grid_grow(cut, &coarse, err);
 }
 
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err)
 {
     if (grid->scale.is_exact)
         return grid_exact_map(labels, grid, err);
-    struct grid_cut cut = {0};
-    enum clv_status status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
-    TRY(prepare(&cut, labels, grid, err));
-    TRY(solve(&cut, err));
-    if (!status && cut.n_arcs == 4)
+    OWNED(grid_cut_release) struct grid_cut cut = {0};
+    MUST(grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err));
+    MUST(prepare(&cut, labels, grid, err));
+    MUST(solve(&cut, err));
+    if (cut.n_arcs == 4)
         read_labels(labels, &cut, 4);
-    else if (!status)
+    else
         read_labels(labels, &cut, 8);
-    grid_cut_release(&cut);
-    return status;
+    return CLV_OK;
 }
 
 static void row_of_arrays(void *context, const float **unary, const float *coupling[4], int32_t y)
@@ -330,18 +335,16 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     struct clv_grid arrays = *grid;
     MUST(check(&sizes, grid, err));
     size_t n = (size_t)grid->width * (size_t)grid->height;
-    uint8_t *made = array_alloc(n, 1); /* the caller's labels stay until all is well */
-    MUST_IF(!made, fail_memory(err));
-    memset(made, GRID_UNDECIDED, n);
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1); /* the caller's labels stay until all is well */
+    NEED(result);
+    memset(result, GRID_UNDECIDED, n);
     const struct grid_rows rows = {.width = grid->width,
                                    .height = grid->height,
                                    .n_neighbours = grid->n_neighbours,
                                    .scale = grid_scale_of(&sizes),
                                    .row = row_of_arrays,
                                    .context = &arrays};
-    enum clv_status status = grid_rows_map(made, &rows, err);
-    if (!status)
-        memcpy(labels, made, n);
-    array_free(made);
-    return status;
+    MUST(grid_rows_map(result, &rows, err));
+    memcpy(labels, result, n);
+    return CLV_OK;
 }

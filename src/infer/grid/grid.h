@@ -10,14 +10,14 @@
 /* Minimum cuts of pixel grids that are given row by row: of large ones, or of windows into them, nothing but the cut is
  * in memory. */
 
-/* What a pixel's label is on entry and on exit. */
+/* Labels of pixels on entry and on exit. */
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
 
 /* Row y's scores and couplings as struct clv_grid has them, checked already: pointers at `width` values each that stay
  * until the next call. Couplings across the border are not looked at. */
 typedef void grid_row(void *context, const float **unary, const float *coupling[4], int32_t y);
 
-/* How scores become whole numbers. */
+/* Rounding of scores to whole numbers. */
 struct grid_scale {
     double scale;  /* a power of two */
     double limit;  /* to which unaries are clipped, INFINITY: none is */
@@ -47,14 +47,14 @@ struct grid_rows {
 /* labels[height][width]: as clv_grid_map, but that labels which are not GRID_UNDECIDED on entry are fixed. */
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
-/* The same without rounding. Memory: about 250 bytes an open pixel with 4 neighbours, 400 with 8. */
+/* Does the same without rounding. Memory: about 250 bytes per open pixel with 4 neighbours, 400 with 8. */
 enum clv_status grid_exact_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
 /* grid/: minimum cuts of pixel grids; read grid.c first. A cut in the making: what grid.c fills, grid_levels.c starts
  * with flow from coarser grids, grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to
  * arc k of pixel p is arc k ^ 1 of its neighbour. A frame of pixels without capacity saves looking for borders. */
 
-/* What follows a pixel's residual capacities. */
+/* State that follows a pixel's residual capacities. */
 struct grid_state {
     int32_t excess;    /* what the source can still send into the pixel; below 0: a deficit, for the sink */
     int32_t distance;  /* level in a source tree; below 0: in a sink tree; 0: in none */
@@ -105,9 +105,9 @@ enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fin
 /* Takes over the flow of row y of the coarse grid: pixels above row 2 y + 2 get no more afterwards. */
 void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y);
 
-/* From any flow to a maximum one; that of a coarse grid, if it has records, is taken over first, and they are released.
- * Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of them has a deficit.
- */
+/* Extends any flow to a maximum one. The flow of a coarse grid, if it has records, is taken over first, and they are
+ * released. Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of them
+ * has a deficit. */
 enum clv_status grid_grow(struct grid_cut *cut, struct grid_cut *coarse, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,3 +1,4 @@
+/* Memory of a grid cut: one record per pixel, with a frame of pixels without capacity around the grid. */
 #include "infer/grid/grid.h"
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* Grids with couplings so hard that whole numbers of 26 bits lose what decides beside them: the pixels that are not
- * fixed, and what couples them, go to infer/cut/exact_cut.c. */
+/* Solves grids whose couplings are so hard that whole numbers of 26 bits would lose the scores that decide: pixels
+ * that are not fixed, with their couplings, go to infer/cut/exact_cut.c. */
 #include "base/base.h"
 #include "infer/cut/exact_cut.h"
 #include "infer/grid/grid.h"

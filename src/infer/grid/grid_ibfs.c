@@ -162,7 +162,7 @@ INLINE void push_path(struct trees *self, int32_t p, int32_t amount, int side, i
         add_orphan(self, state, p, level_of(state, side));
 }
 
-/* From the root of s in a source tree along arc k to the root of s's neighbour in a sink tree. */
+/* Augments from the root of s in a source tree along arc k to the root of s's neighbour in a sink tree. */
 INLINE void augment(struct trees *self, int32_t s, int k, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -230,7 +230,7 @@ INLINE void grow(struct trees *self, int side, int n_arcs)
     list[1].n = 0;
 }
 
-/* Whether a root has anything to find: a neighbour that is no root of its own side. */
+/* Returns whether a root can find anything: a neighbour that is not a root of its own side. */
 INLINE int is_at_border(const struct grid_cut *cut, const struct grid_state *state, int32_t p, int n_arcs)
 {
     int is_border = 0;
@@ -247,8 +247,7 @@ INLINE int32_t least_of(int32_t a, int32_t b, int32_t c)
     return c < least ? c : least;
 }
 
-/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. Row y, the
- * frame's the first. */
+/* Pushes excess of row y (0: the frame) to neighbours with a deficit. Most paths are that short and need no trees. */
 INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
 {
     for (int32_t p = y * cut->stride, end = p + cut->stride; p < end; p++) {
@@ -323,12 +322,11 @@ static void run_8(struct trees *self, struct grid_cut *coarse)
 
 enum clv_status grid_grow(struct grid_cut *cut, struct grid_cut *coarse, struct clv_error *err)
 {
-    struct trees trees;
-    enum clv_status status = trees_init(&trees, cut, err);
-    if (!status && cut->n_arcs == 4)
+    OWNED(trees_release) struct trees trees = {0};
+    MUST(trees_init(&trees, cut, err));
+    if (cut->n_arcs == 4)
         run_4(&trees, coarse);
-    else if (!status)
+    else
         run_8(&trees, coarse);
-    trees_release(&trees);
-    return status;
+    return CLV_OK;
 }

@@ -10,8 +10,9 @@
 #define LEAST_SIDE  16
 #define MAX_OUTWARD 4
 
-/* What coarse pixels hold stays below these, so that excess and eight arcs together stay below 2^31. What is more does
- * not travel: sums grow by at most four a level, and are small against these on the finest ones (see grid.c). */
+/* Limits of what coarse pixels hold, so that excess and eight arcs together stay below 2^31. Anything above a limit
+ * stays on the finer grid: sums grow by at most four per level, and are small against the limits on the finest
+ * levels (see grid.c). */
 #define MOST_EXCESS   (1 << 29)
 #define MOST_CAPACITY (1 << 27)
 

@@ -1,5 +1,5 @@
-/* Labels that cost by being there at all (Delong, Osokin, Isack & Boykov 2012), whatever the tables are like: a search
- * over sets of labels, of each of which the best labelling is what decoding finds. */
+/* Decodes with label costs (Delong, Osokin, Isack & Boykov 2012) for any tables: a search over sets of labels, each
+ * of which is decoded on its own. Start at clv_oracle_decode_costs, at the end. */
 #include <string.h>
 
 #include "base/base.h"
@@ -71,16 +71,15 @@ static enum clv_status decode_set(struct search *self, const uint8_t *is_visible
     for (int32_t l = 0; l < self->field->n_labels; l++)
         if (self->is_in[l])
             self->label[k++] = l;
-    enum clv_status status = CLV_OK;
     if (k > 1) {
         struct clv_field part = part_of(self, k);
-        status = clv_oracle_decode(self->oracle, self->trial, &part, is_visible, decoding, err);
+        MUST(clv_oracle_decode(self->oracle, self->trial, &part, is_visible, decoding, err));
     } else {
         memset(self->trial, 0, (size_t)self->field->n_nodes * sizeof *self->trial);
     }
-    for (int32_t i = 0; i < self->field->n_nodes && !status; i++)
+    for (int32_t i = 0; i < self->field->n_nodes; i++)
         self->trial[i] = self->label[self->trial[i]];
-    return status;
+    return CLV_OK;
 }
 
 /* Space for the sets of labels that are used at the beginning: none grows. */
@@ -117,20 +116,19 @@ static enum clv_status step(struct search *self, double *value, const uint8_t *i
     return CLV_OK;
 }
 
-/* From the labelling without costs. */
+/* Searches from the labelling without costs. */
 static enum clv_status run(struct search *self, struct clv_error *err)
 {
     uint8_t is_used[MAX_LABELS];
     double value = value_of(self, self->y, is_used), before;
     MUST(open_sets(self, is_used, err));
-    enum clv_status status = CLV_OK;
     do {
         before = value;
-        status = step(self, &value, is_used, err);
+        MUST(step(self, &value, is_used, err));
         value_of(self, self->y, is_used);
-    } while (!status && value > before);
+    } while (value > before);
     memcpy(self->is_in, is_used, (size_t)self->field->n_labels);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status check_costs(const double *cost, int32_t n_labels, struct clv_error *err)
@@ -147,19 +145,20 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
                                         const double *label_cost, const uint8_t *is_visible,
                                         const struct clv_decoding *decoding, struct clv_error *err)
 {
+    OWNED(search_release)
     struct search self = {.oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
     MUST(check_costs(label_cost, field->n_labels, err));
     self.is_in = array_alloc((size_t)field->n_labels, sizeof *self.is_in);
     self.label = array_alloc((size_t)field->n_labels, sizeof *self.label);
     self.y = array_alloc((size_t)field->n_nodes, sizeof *self.y);
     self.trial = array_alloc((size_t)field->n_nodes, sizeof *self.trial);
-    enum clv_status status = self.is_in && self.label && self.y && self.trial ? CLV_OK : fail_memory(err);
-    TRY(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
-    TRY(run(&self, err));
+    NEED(self.is_in && self.label && self.y && self.trial);
+    MUST(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
+    MUST(run(&self, err));
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
-    TRY_IF(!is_map, decode_set(&self, is_visible, decoding, err));
-    if (!status && field->n_nodes)
+    if (!is_map)
+        MUST(decode_set(&self, is_visible, decoding, err));
+    if (field->n_nodes)
         memcpy(y, is_map ? self.y : self.trial, (size_t)field->n_nodes * sizeof *y);
-    search_release(&self);
-    return status;
+    return CLV_OK;
 }

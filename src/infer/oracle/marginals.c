@@ -21,7 +21,7 @@ const char *clv_marginals_name(enum clv_marginals kind)
     return "unknown";
 }
 
-/* Which nodes are in components with loops. */
+/* Finds which nodes are in components with loops. */
 struct components {
     int32_t *parent; /* [n_nodes] of union-find */
     uint8_t *loops;  /* [n_nodes] at a component's root while they are joined, then at each node */
@@ -115,7 +115,7 @@ static enum clv_status exact_marginals(struct clv_oracle *oracle, double *margin
     return clv_forest_run(oracle->decoding.forest, log_partition, marginals, NULL, NULL, field, NULL, err);
 }
 
-/* By sum-product, damped more strongly the longer it oscillates. */
+/* Finds marginals by sum-product, damped more strongly the longer it oscillates. */
 static enum clv_status propagated_marginals(double *marginals, double *log_partition, const struct clv_field *field,
                                             struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Moves that improve a labelling of more than two labels, each the best of its kind by one minimum cut: what
- * alpha-expansion and alpha-beta swap share (Boykov, Veksler & Zabih, PAMI 2001). */
+/* Alpha-expansion and alpha-beta swap (Boykov, Veksler & Zabih, PAMI 2001): moves that improve a labelling of more
+ * than two labels, each the best of its kind, found by one minimum cut. Start at moves_run. */
 #include "infer/oracle/oracle.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
-/* Sums of doubles lose what is so many times smaller than they are. */
+/* Sums of doubles lose numbers that are smaller than they are by this factor. */
 #define HARD 0x1p20
 
 /* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
@@ -77,7 +77,7 @@ static enum clv_status measure(struct moves *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Node p of the move gains and loses so much by label 1. */
+/* Adds scores that node p of the move gains and loses by label 1. */
 static void add_score(struct moves *self, int32_t p, double gain, double loss)
 {
     if (!self->is_hard) {
@@ -91,7 +91,7 @@ static void add_score(struct moves *self, int32_t p, double gain, double loss)
     self->low[p] = sum.low;
 }
 
-/* How much more the labelling scores than the one before. */
+/* Returns how much more the labelling scores than the one before. */
 static double gain_of(const struct moves *self)
 {
     const struct clv_field *field = self->field;
@@ -152,41 +152,41 @@ static enum clv_status run(struct moves *self, struct clv_oracle *oracle, const 
     return CLV_OK;
 }
 
+static void moves_release(struct moves *self)
+{
+    arrays_free(self->best, self->edges, self->cut.unary, self->cut.pairwise);
+}
+
+/* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
+ * helps. The field has more than two labels and edges, and was checked. */
 /* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
  * helps. The field has more than two labels and edges, and was checked. */
 static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                  struct cycle cycle, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
-    struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
-    enum clv_status status;
+    OWNED(moves_release) struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
     self.best = array_alloc(n, 5 * sizeof *self.best);
     self.edges = array_alloc(m, sizeof *self.edges);
     self.cut.unary = array_zalloc(n, 2 * sizeof *self.cut.unary);
     self.cut.pairwise = array_alloc(m, 4 * sizeof *self.cut.pairwise);
-    if (!self.best || !self.edges || !self.cut.unary || !self.cut.pairwise) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(self.best && self.edges && self.cut.unary && self.cut.pairwise);
     self.low = self.cut.unary + n;
     self.nodes = self.best + n;
     self.place = self.nodes + n;
     self.y = self.place + n;
     self.before = self.y + n;
     start_apart(self.best, field);
-    status = measure(&self, err);
+    MUST(measure(&self, err));
     oracle->own_size = self.own_size;
-    TRY(run(&self, oracle, &cycle, err));
-    oracle->own_size = -1;
-    if (status)
-        goto done;
+    enum clv_status status = run(&self, oracle, &cycle, err);
+    oracle->own_size = -1; /* whatever came of it: the oracle may be asked again */
+    MUST(status);
     if (n)
         memcpy(y, self.best, n * sizeof *y);
     if (score)
         *score = self.score;
-done:
-    arrays_free(self.best, self.edges, self.cut.unary, self.cut.pairwise);
-    return status;
+    return CLV_OK;
 }
 
 /* Alpha-expansion: each move lets every node keep its label or take label alpha. */
@@ -263,7 +263,7 @@ static void add_side(struct moves *self, int32_t p, int32_t edge, int side, cons
         add_score(self, p, pair_score(field, edge, kept, to[1]), pair_score(field, edge, kept, to[0]));
 }
 
-/* Of all pairs of labels, alpha < beta, in lexicographic order. */
+/* Finds pair `number` of all pairs of labels, alpha < beta, in lexicographic order. */
 static void find_pair(int32_t *alpha, int32_t *beta, int32_t number, int32_t n_labels)
 {
     for (*alpha = 0; number >= n_labels - 1 - *alpha; (*alpha)++)

@@ -1,4 +1,5 @@
-/* The MAP oracle: picks the engine, keeps its buffers from call to call. */
+/* The MAP oracle: clv_oracle_map picks an engine for each field and keeps its buffers from call to call;
+ * clv_oracle_decode applies the other decoding rules. */
 #include <math.h>
 #include <string.h>
 
@@ -12,20 +13,20 @@
 enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engine, struct clv_error *err)
 {
     *oracle = NULL;
-    if (engine != CLV_ENGINE_DEFAULT && engine != CLV_ENGINE_CLEAVE && engine != CLV_ENGINE_BK)
-        return fail(err, CLV_ERR_USAGE, "there is no engine %d", (int)engine);
-    if (engine == CLV_ENGINE_BK && !clv_has_bk())
-        return fail(err, CLV_ERR_USAGE, "this cleave was built without libmaxflow (WITH_BK=0)");
-    struct clv_oracle *made = array_zalloc(1, sizeof *made);
-    MUST_IF(!made, fail_memory(err));
-    made->engine = engine;
-    made->n_nodes = -1;
-    made->state = ORACLE_EMPTY;
-    made->own_size = -1;
-    capacities_init(&made->capacities);
-    maxflow_init(&made->graph);
-    batch_init(&made->batch);
-    *oracle = made;
+    FAIL_IF(engine != CLV_ENGINE_DEFAULT && engine != CLV_ENGINE_CLEAVE && engine != CLV_ENGINE_BK, CLV_ERR_USAGE,
+            "there is no engine %d", (int)engine);
+    FAIL_IF(engine == CLV_ENGINE_BK && !clv_has_bk(), CLV_ERR_USAGE,
+            "this cleave was built without libmaxflow (WITH_BK=0)");
+    struct clv_oracle *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    result->engine = engine;
+    result->n_nodes = -1;
+    result->state = ORACLE_EMPTY;
+    result->own_size = -1;
+    capacities_init(&result->capacities);
+    maxflow_init(&result->graph);
+    batch_init(&result->batch);
+    *oracle = result;
     return CLV_OK;
 }
 
@@ -131,7 +132,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
         return oracle_cut_exactly(oracle, y, field, NULL, err);
 #if WITH_BK
     if (oracle->engine == CLV_ENGINE_BK) {
-        MUST_IF(hold_bk(oracle, field) || solve_bk(oracle), fail_memory(err));
+        NEED(hold_bk(oracle, field) == 0 && solve_bk(oracle) == 0);
         for (int32_t i = 0; i < field->n_nodes; i++)
             y[i] = bk_on_source_side(oracle->bk, i);
         return CLV_OK;
@@ -139,14 +140,13 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
 #endif
     int solved = oracle->graph.clamps ? 0 /* there will be more */
                                       : forest_cut_solve(&oracle->forest, y, field, c);
-    MUST_IF(solved < 0, fail_memory(err));
+    NEED(solved >= 0);
     oracle->is_forest = solved;
     oracle->n_nodes = field->n_nodes;
     oracle->n_edges = field->n_edges;
     if (solved)
         return CLV_OK;
-    if (maxflow_load(&oracle->graph, field->n_nodes, field->n_edges, field->edges, c->terminal, c->capacity))
-        return fail_memory(err);
+    NEED(maxflow_load(&oracle->graph, field->n_nodes, field->n_edges, field->edges, c->terminal, c->capacity) == 0);
     maxflow_solve(&oracle->graph);
     for (int32_t i = 0; i < field->n_nodes; i++)
         y[i] = oracle->graph.label[i];
@@ -288,7 +288,7 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
 
 /* Labels from scores: exact in forests and on narrow graphs, by loopy.c elsewhere. */
 
-/* Of bucket elimination: a few milliseconds. */
+/* Largest table of bucket elimination. It takes a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)
 
 static const char *const rule_names[CLV_N_DECODING_RULES] = {[CLV_DECODE_ORACLE] = "oracle",
@@ -331,13 +331,12 @@ static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, s
     static const double nothing = 0;
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
     const struct clv_chain chain = {field->n_nodes, field->n_labels, field->is_shared, field->unary, field->pairwise};
-    double *marginals = array_alloc(n, k * sizeof *marginals);
-    MUST_IF(!marginals, fail_memory(err));
-    enum clv_status status = clv_chain_marginals(marginals, NULL, NULL, &chain, err);
-    for (size_t i = 0; i < n && !status; i++)
+    OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
+    NEED(marginals);
+    MUST(clv_chain_marginals(marginals, NULL, NULL, &chain, err));
+    for (size_t i = 0; i < n; i++)
         y[i] = (int32_t)chain_best_label(&marginals[i * k], &nothing, 0, k);
-    array_free(marginals);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const struct clv_field *field,

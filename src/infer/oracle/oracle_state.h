@@ -17,7 +17,7 @@
 #include "maxflow_shim.h"
 #endif
 
-/* What the last clv_oracle_map has left to ask about. */
+/* State that the last clv_oracle_map left for questions about its solution. */
 enum oracle_state {
     ORACLE_EMPTY,
     ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */
@@ -60,9 +60,9 @@ struct clv_oracle {
 enum clv_status oracle_cut_exactly(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                    const double *low, struct clv_error *err) CLV_CHECK;
 
-/* How far above the score that clv_oracle_map gave the field's true maximum may be: a cut maximises scores rounded to
- * a grid, and each of its terms moves by half a step at most, in either labelling. Chains, forests that are no cut and
- * fields without edges are exact. */
+/* Returns how far the field's true maximum may be above the score that clv_oracle_map gave: a cut maximises scores
+ * rounded to a grid, and each of its terms moves by half a step at most, in either labelling. Chains, forests that
+ * are not solved by a cut and fields without edges are exact. */
 static inline double oracle_slack(const struct clv_oracle *oracle)
 {
     if (oracle->state != ORACLE_CUT)

@@ -26,7 +26,7 @@ void gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed,
     }
 }
 
-/* What label 0 gets at all nodes, which the unaries of two-label fields leave out. */
+/* Returns the sum of the noise of label 0 over all nodes, which the unaries of two-label fields leave out. */
 static double gumbel_of_zeros(const struct clv_field *field, uint64_t seed, uint32_t draw)
 {
     double sum = 0;
@@ -90,14 +90,11 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, in
     size_t n = (size_t)field->n_nodes;
     /* Checks the field, reparametrises tables. */
     MUST(capacities_set(&oracle->capacities, field, err));
-    enum clv_status status = CLV_OK;
     const double *base = field->form == CLV_PAIRWISE_FULL ? oracle->capacities.unary : field->unary;
-    double *unary = array_alloc(n, (BATCH_LANES + 1) * sizeof *unary);
-    int32_t *capacity = array_zalloc((size_t)field->n_edges, sizeof *capacity);
-    if (!unary || !capacity || batch_build(&oracle->batch, field->n_nodes, field->n_edges, field->edges)) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY double *unary = array_alloc(n, (BATCH_LANES + 1) * sizeof *unary);
+    OWNED_ARRAY int32_t *capacity = array_zalloc((size_t)field->n_edges, sizeof *capacity);
+    if (!unary || !capacity || batch_build(&oracle->batch, field->n_nodes, field->n_edges, field->edges))
+        return fail_memory(err);
     for (uint32_t l = 0; l < BATCH_LANES; l++) {
         memcpy(&unary[l * n], base, n * sizeof *unary);
         if (l < draws.n)
@@ -105,7 +102,7 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, in
     }
     *is_enough = fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
     if (!*is_enough)
-        goto done;
+        return CLV_OK;
     batch_solve(&oracle->batch, capacity);
     for (uint32_t l = 0; l < draws.n; l++) {
         for (size_t i = 0; i < n; i++)
@@ -115,25 +112,23 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, in
         if (value)
             value[l] = perturbed_value(field, unary, &y[l * n], draws.seed, draws.first + l);
     }
-done:
-    arrays_free(unary, capacity);
-    return status;
+    return CLV_OK;
 }
 
-/* The first of the draws. */
+/* Computes the first of the samples alone. */
 static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
                                 struct draws draws, struct clv_error *err)
 {
     size_t columns = field->n_labels == 2 ? 1 : (size_t)field->n_labels;
     struct clv_field perturbed = *field;
-    perturbed.unary = array_copy(field->unary, (size_t)field->n_nodes, columns * sizeof *perturbed.unary);
-    MUST_IF(!perturbed.unary, fail_memory(err));
-    gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, draws.seed, draws.first);
-    enum clv_status status = clv_oracle_map(oracle, y, value, &perturbed, err);
-    if (!status && value)
+    OWNED_ARRAY double *unary = array_copy(field->unary, (size_t)field->n_nodes, columns * sizeof *unary);
+    NEED(unary);
+    perturbed.unary = unary;
+    gumbel_add(unary, field->n_nodes, field->n_labels, draws.seed, draws.first);
+    MUST(clv_oracle_map(oracle, y, value, &perturbed, err));
+    if (value)
         *value += gumbel_of_zeros(field, draws.seed, draws.first);
-    array_free(perturbed.unary);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status draw(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
@@ -152,14 +147,13 @@ static enum clv_status draw(struct clv_oracle *oracle, int32_t *y, double *value
 enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
                                   uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
 {
+    FAIL_IF(n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
+            "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes, field->n_labels);
     enum clv_status status = CLV_OK;
-    if (n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
-        return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes,
-                    field->n_labels);
     for (uint32_t k = 0; k < n_draws && !status; k += BATCH_LANES)
         status = draw(oracle, &y[(size_t)k * (size_t)field->n_nodes], value ? &value[k] : NULL, field,
                       (struct draws){seed, first_draw + k, n_draws - k < BATCH_LANES ? n_draws - k : BATCH_LANES}, err);
-    oracle->state = ORACLE_EMPTY; /* what it holds is a draw's */
+    oracle->state = ORACLE_EMPTY; /* after a failure, too: it holds the solution of a sample */
     return status;
 }
 
@@ -180,33 +174,29 @@ enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *margi
                                         double *standard_error, const struct clv_field *field, uint64_t seed,
                                         uint32_t n_draws, struct clv_error *err)
 {
-    if (n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
-        return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes,
-                    field->n_labels);
+    FAIL_IF(n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
+            "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes, field->n_labels);
     size_t n = (size_t)field->n_nodes, labels = (size_t)field->n_labels;
-    enum clv_status status = CLV_OK;
-    double *counts = array_zalloc(n * labels, sizeof *counts), value[BATCH_LANES];
-    int32_t *y = array_alloc(n, BATCH_LANES * sizeof *y);
+    OWNED_ARRAY double *counts = array_zalloc(n * labels, sizeof *counts);
+    double value[BATCH_LANES];
+    OWNED_ARRAY int32_t *y = array_alloc(n, BATCH_LANES * sizeof *y);
     struct moments values = {0};
-    if (!counts || !y)
-        status = fail_memory(err);
-    for (uint32_t draw = 0; draw < n_draws && !status; draw += BATCH_LANES) {
+    NEED(counts && y);
+    for (uint32_t draw = 0; draw < n_draws; draw += BATCH_LANES) {
         uint32_t count = n_draws - draw < BATCH_LANES ? n_draws - draw : BATCH_LANES;
-        if (oracle->stop && *oracle->stop)
-            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-        TRY(clv_perturbed_map(oracle, y, value, field, seed, draw, count, err));
-        for (uint32_t l = 0; l < count && !status; l++) {
+        FAIL_IF(oracle->stop && *oracle->stop, CLV_ERR_INTERRUPTED, "interrupted");
+        MUST(clv_perturbed_map(oracle, y, value, field, seed, draw, count, err));
+        for (uint32_t l = 0; l < count; l++) {
             moments_add(&values, value[l]);
             for (size_t i = 0; i < n; i++)
                 counts[i * labels + (size_t)y[l * n + i]]++;
         }
     }
-    for (size_t k = 0; marginals && !status && k < n * labels; k++)
+    for (size_t k = 0; marginals && k < n * labels; k++)
         marginals[k] = counts[k] / n_draws;
-    if (bound && !status)
+    if (bound)
         *bound = values.mean;
-    if (standard_error && !status)
+    if (standard_error)
         *standard_error = n_draws > 1 ? sqrt(values.squares / (values.n - 1) / values.n) : NAN;
-    arrays_free(counts, y);
-    return status;
+    return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it; and
- * the sums over all of them, max-marginals and witness counts. */
+/* Clamped optima of the oracle's solution: what forcing one node to its other label costs, and the labelling that
+ * attains it; sums over all of them are max-marginals and witness counts (clamped optima are called witnesses here). */
 #include <math.h>
 #include <string.h>
 
@@ -26,14 +26,13 @@ static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *node
 {
     const struct forest_cut *forest = &oracle->forest;
     if (oracle->is_forest) {
-        MUST_IF(maxflow_load(&oracle->graph, forest->n_nodes, forest->n_edges, (const int32_t(*)[2])forest->edges,
-                             oracle->capacities.terminal, oracle->capacities.capacity),
-                fail_memory(err));
+        NEED(maxflow_load(&oracle->graph, forest->n_nodes, forest->n_edges, (const int32_t(*)[2])forest->edges,
+                          oracle->capacities.terminal, oracle->capacities.capacity) == 0);
         maxflow_solve(&oracle->graph);
         oracle->is_forest = false;
     }
-    MUST_IF(clamps_prepare(&oracle->graph) || clamp_each(&oracle->graph, nodes, n, forward_clamp, forwarding),
-            fail_memory(err));
+    if (clamps_prepare(&oracle->graph) || clamp_each(&oracle->graph, nodes, n, forward_clamp, forwarding))
+        return fail_memory(err);
     return CLV_OK;
 }
 
@@ -65,37 +64,30 @@ static double *outweighing(const struct clv_oracle *oracle)
 static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                 struct forwarding *forwarding, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     size_t n_nodes = (size_t)oracle->n_nodes;
-    uint8_t *base = array_alloc(n_nodes, 1), *label = array_alloc(n_nodes, 1);
-    int32_t *flipped = array_alloc(n_nodes, sizeof *flipped);
-    double *weight = outweighing(oracle);
-    if (!base || !label || !flipped || !weight) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY uint8_t *base = array_alloc(n_nodes, 1), *label = array_alloc(n_nodes, 1);
+    OWNED_ARRAY int32_t *flipped = array_alloc(n_nodes, sizeof *flipped);
+    OWNED_ARRAY double *weight = outweighing(oracle);
+    NEED(base && label && flipped && weight);
     for (int32_t i = 0; i < oracle->n_nodes; i++)
         base[i] = (uint8_t)bk_on_source_side(oracle->bk, i);
     int64_t best = value_of(oracle, base);
-    for (int32_t k = 0; k < n && !status; k++) {
+    for (int32_t k = 0; k < n; k++) {
         int32_t i = nodes[k], n_flipped = 1;
         double amount = base[i] ? -weight[i] : weight[i];
         if (bk_change(oracle->bk, i, amount) != BK_OK || bk_resolve(oracle->bk, NULL) != BK_OK)
-            status = fail_memory(err);
+            return fail_memory(err);
         flipped[0] = i;
-        for (int32_t v = 0; v < oracle->n_nodes && !status; v++) {
+        for (int32_t v = 0; v < oracle->n_nodes; v++) {
             label[v] = (uint8_t)bk_on_source_side(oracle->bk, v);
             if (label[v] != base[v] && v != i)
                 flipped[n_flipped++] = v;
         }
-        if (!status)
-            forward_clamp(forwarding, i, value_of(oracle, label) - best, flipped, n_flipped);
-        TRY_IF(bk_change(oracle->bk, i, -amount) != BK_OK, fail_memory(err));
+        forward_clamp(forwarding, i, value_of(oracle, label) - best, flipped, n_flipped);
+        NEED(bk_change(oracle->bk, i, -amount) == BK_OK);
     }
-    TRY_IF(bk_resolve(oracle->bk, NULL) != BK_OK, fail_memory(err));
-done:
-    arrays_free(base, label, flipped, weight);
-    return status;
+    NEED(bk_resolve(oracle->bk, NULL) == BK_OK);
+    return CLV_OK;
 }
 #endif
 
@@ -165,51 +157,47 @@ static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *node
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
     int32_t count = nodes ? n : oracle->n_solved;
-    int32_t *list = array_alloc((size_t)count, sizeof *list);
-    uint8_t *is_listed = array_zalloc((size_t)oracle->n_solved, 1);
+    OWNED_ARRAY int32_t *list = array_alloc((size_t)count, sizeof *list);
+    OWNED_ARRAY uint8_t *is_listed = array_zalloc((size_t)oracle->n_solved, 1);
     *n_distinct = 0;
-    for (int32_t k = 0; list && is_listed && k < count; k++) {
+    if (!list || !is_listed)
+        return NULL;
+    for (int32_t k = 0; k < count; k++) {
         int32_t i = nodes ? nodes[k] : k;
         list[*n_distinct] = i;
         *n_distinct += !is_listed[i];
         is_listed[i] = 1;
     }
-    if (!is_listed) {
-        array_free(list);
-        list = NULL;
-    }
-    array_free(is_listed);
-    return list;
+    return TAKE(list);
 }
 
 enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                      clv_witness_visit *visit, void *context, struct clv_error *err)
 {
     bool is_chain = oracle->state == ORACLE_CHAIN, is_tree = is_chain || oracle->state == ORACLE_FOREST;
-    if (oracle->state == ORACLE_EMPTY || (is_tree && (is_chain ? oracle->chain.n_labels : oracle->tree.n_labels) != 2))
-        return fail(err, CLV_ERR_USAGE, "witnesses are asked for before a two-label field was solved");
+    FAIL_IF(oracle->state == ORACLE_EMPTY ||
+                (is_tree && (is_chain ? oracle->chain.n_labels : oracle->tree.n_labels) != 2),
+            CLV_ERR_USAGE, "witnesses are asked for before a two-label field was solved");
     for (int32_t k = 0; nodes && k < n; k++)
-        if (nodes[k] < 0 || nodes[k] >= oracle->n_solved)
-            return fail(err, CLV_ERR_USAGE, "witness of node %d of %d", nodes[k], oracle->n_solved);
+        FAIL_IF(nodes[k] < 0 || nodes[k] >= oracle->n_solved, CLV_ERR_USAGE, "witness of node %d of %d", nodes[k],
+                oracle->n_solved);
     struct forwarding forwarding = {visit, context, &oracle->capacities, ldexp(1, -oracle->capacities.exponent)};
     int32_t n_distinct;
-    int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
-    enum clv_status status = CLV_OK;
-    MUST_IF(!distinct, fail_memory(err));
-    if (oracle->state == ORACLE_APART)
+    OWNED_ARRAY int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
+    NEED(distinct);
+    if (oracle->state == ORACLE_APART) {
         clamp_apart(oracle, distinct, n_distinct, &forwarding);
-    else if (oracle->state == ORACLE_EXACT)
-        status = clamp_exactly(oracle, distinct, n_distinct, &forwarding, err);
-    else if (is_tree)
-        status = clamp_tree(oracle, distinct, n_distinct, &forwarding, err);
+        return CLV_OK;
+    }
+    if (oracle->state == ORACLE_EXACT)
+        return clamp_exactly(oracle, distinct, n_distinct, &forwarding, err);
+    if (is_tree)
+        return clamp_tree(oracle, distinct, n_distinct, &forwarding, err);
 #if WITH_BK
-    else if (oracle->engine == CLV_ENGINE_BK)
-        status = clamp_bk(oracle, distinct, n_distinct, &forwarding, err);
+    if (oracle->engine == CLV_ENGINE_BK)
+        return clamp_bk(oracle, distinct, n_distinct, &forwarding, err);
 #endif
-    else
-        status = clamp_ours(oracle, distinct, n_distinct, &forwarding, err);
-    array_free(distinct);
-    return status;
+    return clamp_ours(oracle, distinct, n_distinct, &forwarding, err);
 }
 
 struct margins {
@@ -273,7 +261,7 @@ static void add_witness(void *context, int32_t node, double cost, const int32_t 
         sums->flips[flipped[k]]++;
 }
 
-/* By minimum cuts: each node has the MAP labelling, and one witness of its other label. */
+/* Finds max-marginals by minimum cuts: each node has the MAP labelling, and one witness of its other label. */
 static enum clv_status cut_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *counts,
                                          const struct clv_field *field, struct clv_error *err)
 {

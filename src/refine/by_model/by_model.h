@@ -1,5 +1,5 @@
-/* Borders at pixels by what a model has learned of them: its node scores, colours, maps of networks, and a small network
- * of pixels. Read segmented_refine (pixel_scores.c) first. */
+/* Refines borders at the pixels with what a model has learned: its node scores, colours, network maps, and a small
+ * network of pixels. Read segmented_refine (pixel_scores.c) first. */
 #ifndef REFINE_BY_MODEL_BY_MODEL_H
 #define REFINE_BY_MODEL_BY_MODEL_H
 
@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "pixel_net/pixel_net.h"
 
-/* How a model refines the pixels of images: learned (refining_learn.c) with maps or two stages, kept in the model. */
+/* Weights of refinement: learned (refining_learn.c) with maps or two stages, and kept in the model. */
 
 /* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and,
  * of models that have the network's tensors beside it, the network's weight. */
@@ -22,7 +22,7 @@
 #define REFINING_FREE (7 + 3 * CLV_MAX_MAPS) /* numbers at most */
 enum { REFINING_COPIES = 3 };                /* of the network */
 
-/* Of two labels that a cut finds, the score of label 1 against label 0 is
+/* Where a cut finds two labels, the score of label 1 against label 0 is
  *     bias + prior * nodes + overall * colours + nearby * colours nearby + net_weight * network
  *          + sum_m <maps[m], the map's three terms>
  * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
@@ -47,7 +47,8 @@ static inline bool refining_has_net(const struct clv_model *model)
     return model->n_extra && clv_model_attached(model, REFINING_NETWORK);
 }
 
-/* Whether refined labels are a network's alone: what the model itself would choose is not asked for. */
+/* Returns whether refined labels come from a network alone: the labels that the model itself would choose are not
+ * used. */
 bool refining_is_by_net(const struct clv_model *model);
 
 /* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where
@@ -61,8 +62,8 @@ enum clv_status refining_of_model(struct refining *refining, const struct clv_mo
 enum clv_status refining_attach(struct clv_model *model, const struct refining *refining,
                                 struct clv_error *err) CLV_CHECK;
 
-/* What is known of the pixels of an image whose labels vote before they are labelled anew: what the nodes under them
- * say, and what the image's maps say of a pixel beyond what they say of its node on average. */
+/* Evidence for the labels of pixels where labels vote: the labels of the nodes under them, and what the image's maps
+ * say beyond their mean over the node. */
 
 struct segmented;
 struct evidence {
@@ -74,21 +75,22 @@ struct evidence {
 };
 void evidence_release(struct evidence *self);
 
-/* y is the labelling of the example's nodes; labels[height][width] are voted on anew. maps[n_maps of the recipe]. */
+/* y is the labelling of the example's nodes; labels[height][width] are voted on again. maps[n_maps of the recipe]. */
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err) CLV_CHECK;
 
 /* labels[height][width], as painted, are refined. */
-/* The same of models with a network, by what it says of pixels; labels[height][width] become the likeliest ones. */
+/* Does the same for models with a network, by its probabilities; labels[height][width] become the most probable
+ * ones. */
 enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
                                 struct clv_error *err) CLV_CHECK;
 
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
                                 const struct refining *refining, struct clv_error *err) CLV_CHECK;
 
-/* What separates figure from ground at each pixel of a segmented image of two labels, one plane of numbers after the
- * other: what the model says of the pixel's node, what its colour says, what maps say. */
+/* Terms that separate foreground from background at each pixel of a segmented image of two labels, one plane after
+ * the other: the score of the pixel's node, of its colour, and of the maps. */
 
 /* An image whose nodes a model has labelled. */
 struct segmented {
@@ -122,9 +124,9 @@ typedef void pixel_term_use(void *context, int32_t term, const float *plane);
 enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
                             struct clv_error *err) CLV_CHECK;
 
-/* What a small network looks at in each pixel of a segmented image at its working size, to say which class it is of:
- * filters of the image (pixel_bank.c); of labels that a cut finds, what the model says around the pixel, and the
- * pixel's other terms; of others the marginals of its node, and these around it. */
+/* Inputs of the small network at each pixel of a segmented image at its working size: filters of the image
+ * (pixel_bank.c); where a cut finds the labels, the model's scores around the pixel and the pixel's other terms;
+ * where labels vote, the marginals of its node, and these around it. */
 struct pixel_look {
     struct pixel_bank bank;
     size_t n;      /* pixels of the working size */
@@ -135,7 +137,7 @@ int32_t pixel_look_inputs(const struct clv_model *model);
 int32_t pixel_look_classes(const struct clv_model *model); /* OBJECT_CLASSES; of labels that vote, these */
 void pixel_look_release(struct pixel_look *self);
 
-/* O(pixels), about 230 bytes a working pixel, and 8 a label that votes. */
+/* O(pixels), about 230 bytes per working pixel, and 8 for each label that votes. */
 enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
                                 struct clv_error *err) CLV_CHECK;
 
@@ -150,7 +152,7 @@ enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented,
 enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
                                 struct clv_error *err) CLV_CHECK;
 
-/* What a map says for one label against the other, at the map's own resolution. */
+/* The score of a map for one label against the other, at the map's own resolution. */
 
 /* The weight that the model gives a channel's mean in the score of a label's row, for values as map_ready.c makes
  * them. */
@@ -161,7 +163,8 @@ double map_margin_weight(const struct clv_model *model, int32_t map, size_t row,
 enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
                            const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
-/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c, cut anew with the colours nearby. */
+/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c. They are cut again with the colours
+ * nearby. */
 
 /* score[height][width] of label 1 against label 0, without the colours nearby. */
 enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,

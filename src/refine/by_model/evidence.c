@@ -1,3 +1,5 @@
+/* Evidence for each label at the pixels of an image: votes of the nodes, and what network maps say beyond the mean
+ * of the node. Start at evidence_init; evidence_refine weighs both and refines the labels. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>
@@ -19,10 +21,9 @@ void evidence_release(struct evidence *self)
 static enum clv_status say_two(float *planes, const struct map_grid *grid, const struct map_reader *map, int32_t index,
                                const struct clv_model *model, size_t n, struct clv_error *err)
 {
-    struct clv_map margin = {0};
+    OWNED(clv_map_release) struct clv_map margin = {0};
     MUST(map_margin(&margin, map, index, model, err));
     map_sample(planes + n, grid, margin.values);
-    clv_map_release(&margin);
     for (size_t p = 0; p < n; p++) {
         planes[n + p] = 1 / (1 + portable_expf(-planes[n + p]));
         planes[p] = 1 - planes[n + p];
@@ -51,21 +52,18 @@ static void make_probable(float *planes, size_t n_labels, bool is_probability, s
 static enum clv_status say_labels(float *planes, const struct map_grid *grid, const struct map_reader *map,
                                   int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
 {
-    struct map_ready ready = {0};
+    OWNED(map_ready_release) struct map_ready ready = {0};
     const float *channel;
-    float *plane = NULL;
+    OWNED_ARRAY float *plane = NULL;
     size_t n_labels = (size_t)model->shape.n_labels;
     bool is_probability = model->recipe.maps[index].kind != CLV_MAP_FEATURES;
-    enum clv_status status = map_ready_init(&ready, map, &model->recipe.maps[index], err);
-    if (status != CLV_OK || (is_probability && (size_t)ready.n_channels != n_labels))
-        goto done;
+    MUST(map_ready_init(&ready, map, &model->recipe.maps[index], err));
+    if (is_probability && (size_t)ready.n_channels != n_labels)
+        return CLV_OK;
     plane = array_alloc(n, sizeof *plane);
-    if (!plane)
-        status = fail_memory(err);
-    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
-        status = map_ready_channel(&channel, &ready, c, err);
-        if (status != CLV_OK)
-            break;
+    NEED(plane);
+    for (int32_t c = 0; c < ready.n_channels; c++) {
+        MUST(map_ready_channel(&channel, &ready, c, err));
         map_sample(plane, grid, channel);
         for (size_t a = is_probability ? (size_t)c : 0; a < (is_probability ? (size_t)c + 1 : n_labels); a++) {
             double weight = is_probability ? 1 : map_margin_weight(model, index, a, c);
@@ -73,12 +71,8 @@ static enum clv_status say_labels(float *planes, const struct map_grid *grid, co
                 planes[a * n + p] += (float)(weight * (double)plane[p]);
         }
     }
-    if (status == CLV_OK)
-        make_probable(planes, n_labels, is_probability, n);
-done:
-    array_free(plane);
-    map_ready_release(&ready);
-    return status;
+    make_probable(planes, n_labels, is_probability, n);
+    return CLV_OK;
 }
 
 /* Takes the mean over its node from each pixel of a plane. sums[n_nodes][2] is scratch. */
@@ -109,13 +103,10 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
                                 const struct map_reader *map, int32_t m, const struct clv_model *model,
                                 struct clv_error *err)
 {
-    struct map_grid grid = {0};
-    enum clv_status status =
-        map_grid_init(&grid, map->map.width, map->map.height, example->width, example->height, err);
-    TRY(self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
-                            : say_labels(plane, &grid, map, m, model, self->n, err));
-    map_grid_release(&grid);
-    return status;
+    OWNED(map_grid_release) struct map_grid grid = {0};
+    MUST(map_grid_init(&grid, map->map.width, map->map.height, example->width, example->height, err));
+    return self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
+                               : say_labels(plane, &grid, map, m, model, self->n, err);
 }
 
 /* The label of most of pixel p in planes[n_labels][n]; of equal ones the first. */
@@ -140,22 +131,20 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
                                  const struct map_reader *maps, const struct clv_model *model, struct clv_error *err)
 {
     size_t width = (size_t)example->width;
-    int32_t *columns = array_alloc(width, sizeof *columns);
-    double(*sums)[2] = array_alloc((size_t)example->superpixels.n, sizeof *sums);
+    OWNED_ARRAY int32_t *columns = array_alloc(width, sizeof *columns);
+    OWNED_ARRAY double(*sums)[2] = array_alloc((size_t)example->superpixels.n, sizeof *sums);
     self->maps = array_zalloc((size_t)self->n_maps * self->plane, sizeof *self->maps);
-    enum clv_status status = columns && sums && self->maps ? CLV_OK : fail_memory(err);
-    for (int32_t x = 0; x < example->width && status == CLV_OK; x++)
+    NEED(columns && sums && self->maps);
+    for (int32_t x = 0; x < example->width; x++)
         columns[x] = working_coordinate(x, example->width, example->superpixels.width);
-    for (int32_t m = 0; m < self->n_maps && status == CLV_OK; m++) {
+    for (int32_t m = 0; m < self->n_maps; m++) {
         float *plane = self->maps + (size_t)m * self->plane;
-        status = read_map(plane, self, example, &maps[m], m, model, err);
-        if (status == CLV_OK)
-            open_labels(self, plane);
-        for (size_t at = 0; at < self->plane && status == CLV_OK; at += self->n)
+        MUST(read_map(plane, self, example, &maps[m], m, model, err));
+        open_labels(self, plane);
+        for (size_t at = 0; at < self->plane; at += self->n)
             leave_beyond_nodes(plane + at, sums, example, columns);
     }
-    arrays_free(columns, sums);
-    return status;
+    return CLV_OK;
 }
 
 /* labels[n] of planes[n_labels][n]. */
@@ -169,37 +158,37 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err)
 {
-    struct evidence made = {.n_labels = model->shape.n_labels,
-                            .n_maps = model->recipe.n_maps,
-                            .n = (size_t)example->width * (size_t)example->height};
-    made.plane = made.n * (size_t)made.n_labels;
-    made.nodes = array_alloc(made.plane, sizeof *made.nodes);
-    made.is_open = array_zalloc((size_t)made.n_labels, 1);
-    enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
-    for (int32_t i = 0; i < example->problem.n_nodes && status == CLV_OK; i++)
-        made.is_open[y[i]] = 1;
-    TRY(clv_example_vote(labels, made.nodes, example, y, made.n_labels, err));
-    TRY(read_maps(&made, example, maps, model, err));
-    DELIVER(self, made, evidence_release(&made));
-    return status;
+    OWNED(evidence_release)
+    struct evidence result = {.n_labels = model->shape.n_labels,
+                              .n_maps = model->recipe.n_maps,
+                              .n = (size_t)example->width * (size_t)example->height};
+    result.plane = result.n * (size_t)result.n_labels;
+    result.nodes = array_alloc(result.plane, sizeof *result.nodes);
+    result.is_open = array_zalloc((size_t)result.n_labels, 1);
+    NEED(result.nodes && result.is_open);
+    for (int32_t i = 0; i < example->problem.n_nodes; i++)
+        result.is_open[y[i]] = 1;
+    MUST(clv_example_vote(labels, result.nodes, example, y, result.n_labels, err));
+    MUST(read_maps(&result, example, maps, model, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
                                 struct clv_error *err)
 {
-    struct evidence made = {.n_labels = segmented->net->n_classes,
-                            .n = (size_t)segmented->image->width * (size_t)segmented->image->height};
-    made.plane = made.n * (size_t)made.n_labels;
-    made.nodes = array_alloc(made.plane, sizeof *made.nodes);
-    made.is_open = array_alloc((size_t)made.n_labels, 1);
-    enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
-    TRY(pixel_look_vote(made.nodes, segmented, err));
-    if (status == CLV_OK) {
-        memset(made.is_open, 1, (size_t)made.n_labels);
-        take_likeliest(labels, made.nodes, (size_t)made.n_labels, made.n);
-    }
-    DELIVER(self, made, evidence_release(&made));
-    return status;
+    OWNED(evidence_release)
+    struct evidence result = {.n_labels = segmented->net->n_classes,
+                              .n = (size_t)segmented->image->width * (size_t)segmented->image->height};
+    result.plane = result.n * (size_t)result.n_labels;
+    result.nodes = array_alloc(result.plane, sizeof *result.nodes);
+    result.is_open = array_alloc((size_t)result.n_labels, 1);
+    NEED(result.nodes && result.is_open);
+    MUST(pixel_look_vote(result.nodes, segmented, err));
+    memset(result.is_open, 1, (size_t)result.n_labels);
+    take_likeliest(labels, result.nodes, (size_t)result.n_labels, result.n);
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 /* The votes with the maps': NULL when out of memory. */
@@ -225,14 +214,11 @@ enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, co
                                 const struct refining *refining, struct clv_error *err)
 {
     const struct clv_refine_options *options = &refining->options;
-    float *sum = weigh(self, labels, refining);
-    if (!sum)
-        return fail_memory(err);
-    enum clv_status status = CLV_OK;
+    OWNED_ARRAY float *sum = weigh(self, labels, refining);
+    NEED(sum);
     if (options->prior > 0 && options->coupling <= 0 && options->nearby <= 0 && options->overall <= 0)
         take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* as a cut would, sooner */
     else
-        status = clv_refine_labels(labels, image, sum, self->n_labels, options, err);
-    array_free(sum);
-    return status;
+        MUST(clv_refine_labels(labels, image, sum, self->n_labels, options, err));
+    return CLV_OK;
 }

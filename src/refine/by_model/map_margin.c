@@ -1,3 +1,4 @@
+/* Turns a network map into one channel: the score of label 1 minus that of label 0, at the resolution of the map. */
 #include "refine/by_model/by_model.h"
 
 #include "base/base.h"
@@ -16,24 +17,20 @@ double map_margin_weight(const struct clv_model *model, int32_t map, size_t row,
 enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
                            const struct clv_model *model, struct clv_error *err)
 {
-    struct map_ready ready = {0};
+    OWNED(map_ready_release) struct map_ready ready = {0};
     const float *channel;
     const struct clv_recipe_map *recipe_map = &model->recipe.maps[index];
-    enum clv_status status = map_ready_init(&ready, map, recipe_map, err);
-    float *sum = status == CLV_OK ? array_zalloc(ready.n, sizeof *sum) : NULL;
-    TRY_IF(!sum, fail_memory(err));
-    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+    MUST(map_ready_init(&ready, map, recipe_map, err));
+    OWNED_ARRAY float *sum = array_zalloc(ready.n, sizeof *sum);
+    NEED(sum);
+    for (int32_t c = 0; c < ready.n_channels; c++) {
         bool is_features = recipe_map->kind == CLV_MAP_FEATURES;
         double of_two = ready.n_channels == 2 ? c - 0.5 : 1; /* half the log-odds of label 1, minus those of label 0 */
         double weight = is_features ? map_margin_weight(model, index, 0, c) : of_two;
-        status = map_ready_channel(&channel, &ready, c, err);
-        for (size_t p = 0; p < ready.n && status == CLV_OK; p++)
+        MUST(map_ready_channel(&channel, &ready, c, err));
+        for (size_t p = 0; p < ready.n; p++)
             sum[p] += (float)(weight * (double)channel[p]);
     }
-    if (status == CLV_OK)
-        *margin = (struct clv_map){.width = ready.width, .height = ready.height, .n_channels = 1, .values = sum};
-    else
-        array_free(sum);
-    map_ready_release(&ready);
-    return status;
+    *margin = (struct clv_map){.width = ready.width, .height = ready.height, .n_channels = 1, .values = TAKE(sum)};
+    return CLV_OK;
 }

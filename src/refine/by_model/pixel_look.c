@@ -1,3 +1,5 @@
+/* Inputs and outputs of a model's pixel network: filter responses, then the terms of pixel_terms.c where a cut
+ * finds the labels, or the marginals of the nodes where labels vote. Start at pixel_look_init and pixel_look_vote. */
 #include "refine/by_model/by_model.h"
 
 #include <string.h>
@@ -41,34 +43,30 @@ static void keep_term(void *context, int32_t term, const float *plane)
 
 static enum clv_status add_context(struct pixel_look *self, struct clv_error *err)
 {
-    float *probability = array_zalloc(self->n, OBJECT_CLASSES * sizeof *probability);
-    MUST_IF(!probability, fail_memory(err));
+    OWNED_ARRAY float *probability = array_zalloc(self->n, OBJECT_CLASSES * sizeof *probability);
+    NEED(probability);
     const float *prior = self->own + TERM_NODES * self->n;
     for (size_t p = 0; p < self->n; p++) {
         double ground = 1 / (1 + portable_exp(STEEPNESS * (double)prior[p]));
         probability[OBJECT_GROUND * self->n + p] = (float)ground;
         probability[OBJECT_CORE * self->n + p] = (float)(1 - ground);
     }
-    enum clv_status status = pixel_bank_add_context(&self->bank, probability, err);
-    array_free(probability);
-    return status;
+    return pixel_bank_add_context(&self->bank, probability, err);
 }
 
-/* The terms of labels that a cut finds, and the context of what the model says. */
+/* Computes the terms of labels that a cut finds, and the context from the scores of the nodes. */
 static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *view, const struct clv_image *working,
                                      struct clv_error *err)
 {
-    uint8_t *painted = array_alloc(self->n, 1);
-    enum clv_status status = painted ? CLV_OK : fail_memory(err);
-    TRY(labelled_image_paint(painted, view->example, view->y, 2, err));
+    OWNED_ARRAY uint8_t *painted = array_alloc(self->n, 1);
+    NEED(painted);
+    MUST(labelled_image_paint(painted, view->example, view->y, 2, err));
     view->image = working;
     view->painted = painted;
     view->net = NULL;
-    TRY(pixel_terms(view, true, keep_term, self, err));
-    TRY(pixel_bank_init(&self->bank, working, err));
-    TRY(add_context(self, err));
-    array_free(painted);
-    return status;
+    MUST(pixel_terms(view, true, keep_term, self, err));
+    MUST(pixel_bank_init(&self->bank, working, err));
+    return add_context(self, err);
 }
 
 /* The marginals of labels that vote, at each scale. */
@@ -76,39 +74,39 @@ static enum clv_status look_at_marginals(struct pixel_look *self, const struct s
 {
     const struct clv_superpixels *nodes = &view->example->superpixels;
     size_t n_labels = (size_t)view->model->shape.n_labels;
-    enum clv_status status = CLV_OK;
-    for (size_t a = 0; a < n_labels && status == CLV_OK; a++) {
+    for (size_t a = 0; a < n_labels; a++) {
         float *plane = self->own + a * self->n;
         for (size_t p = 0; p < self->n; p++)
             plane[p] = (float)view->marginals[(size_t)nodes->labels[p] * n_labels + a];
-        for (size_t k = 1; k < SCALES && status == CLV_OK; k++)
-            status = filter_gauss(plane + k * n_labels * self->n, plane, nodes->width, nodes->height, scales[k], err);
+        for (size_t k = 1; k < SCALES; k++)
+            MUST(filter_gauss(plane + k * n_labels * self->n, plane, nodes->width, nodes->height, scales[k], err));
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
     struct clv_example small = *segmented->example; /* a view, as of an image of the working size */
-    struct clv_image working = {0};
+    OWNED(clv_image_release) struct clv_image working = {0};
     struct segmented view = *segmented;
     small.width = nodes->width;
     small.height = nodes->height;
     view.example = &small;
     bool is_cut = refining_is_cut(view.model);
-    *self = (struct pixel_look){.n = (size_t)nodes->width * (size_t)nodes->height};
-    self->n_own = pixel_look_inputs(view.model) - (is_cut ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE);
-    self->own = array_alloc(self->n, (size_t)self->n_own * sizeof *self->own);
-    enum clv_status status = self->own ? CLV_OK : fail_memory(err);
-    TRY(clv_image_resize(&working, view.image, small.width, small.height, err));
-    TRY_IF(is_cut, look_at_terms(self, &view, &working, err));
-    TRY_IF(!is_cut, pixel_bank_init(&self->bank, &working, err));
-    TRY_IF(!is_cut, look_at_marginals(self, &view, err));
-    clv_image_release(&working);
-    if (status != CLV_OK)
-        pixel_look_release(self);
-    return status;
+    OWNED(pixel_look_release)
+    struct pixel_look result = {.n = (size_t)nodes->width * (size_t)nodes->height};
+    result.n_own = pixel_look_inputs(view.model) - (is_cut ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE);
+    NEED(result.own = array_alloc(result.n, (size_t)result.n_own * sizeof *result.own));
+    MUST(clv_image_resize(&working, view.image, small.width, small.height, err));
+    if (is_cut) {
+        MUST(look_at_terms(&result, &view, &working, err));
+    } else {
+        MUST(pixel_bank_init(&result.bank, &working, err));
+        MUST(look_at_marginals(&result, &view, err));
+    }
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n)
@@ -138,15 +136,13 @@ static void say_all(float *probability, const struct pixel_look *look, const str
 static enum clv_status look_and_say(float **probability, struct map_grid *grid, const struct segmented *segmented,
                                     struct clv_error *err)
 {
-    struct pixel_look look;
+    OWNED(pixel_look_release) struct pixel_look look = {0};
     MUST(pixel_look_init(&look, segmented, err));
     *probability = array_alloc(look.n, (size_t)segmented->net->n_classes * sizeof **probability);
-    enum clv_status status = *probability ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        say_all(*probability, &look, segmented->net);
-    TRY(map_grid_init(grid, look.bank.width, look.bank.height, segmented->image->width, segmented->image->height, err));
-    pixel_look_release(&look);
-    return status;
+    NEED(*probability);
+    say_all(*probability, &look, segmented->net);
+    return map_grid_init(grid, look.bank.width, look.bank.height, segmented->image->width, segmented->image->height,
+                         err);
 }
 
 static enum clv_status vote(float *votes, const struct segmented *segmented, struct clv_error *err)
@@ -154,30 +150,26 @@ static enum clv_status vote(float *votes, const struct segmented *segmented, str
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
     size_t n = (size_t)segmented->image->width * (size_t)segmented->image->height;
     size_t n_working = (size_t)nodes->width * (size_t)nodes->height;
-    float *probability = NULL;
-    struct map_grid grid = {0};
-    enum clv_status status = look_and_say(&probability, &grid, segmented, err);
-    for (size_t a = 0; a < (size_t)segmented->net->n_classes && status == CLV_OK; a++)
+    OWNED_ARRAY float *probability = NULL;
+    OWNED(map_grid_release) struct map_grid grid = {0};
+    MUST(look_and_say(&probability, &grid, segmented, err));
+    for (size_t a = 0; a < (size_t)segmented->net->n_classes; a++)
         map_sample(votes + a * n, &grid, probability + a * n_working);
-    map_grid_release(&grid);
-    array_free(probability);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err)
 {
     struct segmented view = *segmented;
-    double *marginals = NULL;
-    enum clv_status status = CLV_OK;
+    OWNED_ARRAY double *marginals = NULL;
     if (!view.marginals) {
         size_t n_nodes = (size_t)view.example->problem.n_nodes;
         marginals = array_alloc(n_nodes, (size_t)view.model->shape.n_labels * sizeof *marginals);
-        status = marginals ? model_marginals(marginals, view.model, &view.example->problem, err) : fail_memory(err);
+        NEED(marginals);
+        MUST(model_marginals(marginals, view.model, &view.example->problem, err));
         view.marginals = marginals;
     }
-    TRY(vote(votes, &view, err));
-    array_free(marginals);
-    return status;
+    return vote(votes, &view, err);
 }
 
 /* plane[height][width]: log-odds by segmented->net, of an image larger than the working size between its pixels. */
@@ -185,17 +177,14 @@ static enum clv_status fill_plane(float *plane, const struct segmented *segmente
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
     size_t n = (size_t)nodes->width * (size_t)nodes->height;
-    float *probability = NULL;
-    struct map_grid grid = {0};
-    enum clv_status status = look_and_say(&probability, &grid, segmented, err);
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    OWNED_ARRAY float *probability = NULL;
+    OWNED(map_grid_release) struct map_grid grid = {0};
+    MUST(look_and_say(&probability, &grid, segmented, err));
+    for (size_t p = 0; p < n; p++)
         probability[p] = (float)portable_log(((double)probability[OBJECT_CORE * n + p] + LEAST) /
                                              ((double)probability[OBJECT_GROUND * n + p] + LEAST));
-    if (status == CLV_OK)
-        map_sample(plane, &grid, probability);
-    map_grid_release(&grid);
-    array_free(probability);
-    return status;
+    map_sample(plane, &grid, probability);
+    return CLV_OK;
 }
 
 enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
@@ -204,10 +193,10 @@ enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearb
     MUST(pixel_terms(segmented, is_nearby, use, context, err));
     if (!segmented->net)
         return CLV_OK;
-    float *plane = array_alloc((size_t)segmented->image->width, (size_t)segmented->image->height * sizeof *plane);
-    enum clv_status status = plane ? fill_plane(plane, segmented, err) : fail_memory(err);
-    if (status == CLV_OK)
-        use(context, TERM_NET, plane);
-    array_free(plane);
-    return status;
+    OWNED_ARRAY float *plane =
+        array_alloc((size_t)segmented->image->width, (size_t)segmented->image->height * sizeof *plane);
+    NEED(plane);
+    MUST(fill_plane(plane, segmented, err));
+    use(context, TERM_NET, plane);
+    return CLV_OK;
 }

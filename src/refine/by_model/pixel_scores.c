@@ -1,3 +1,5 @@
+/* Refines the labels of a segmented image by its model, in one of three ways: by pixel scores, by votes, or by
+ * margins of the nodes. Start at segmented_refine, at the end. */
 #include "refine/by_model/by_model.h"
 
 #include "base/base.h"
@@ -48,23 +50,19 @@ enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const s
 static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
                                  struct clv_error *err)
 {
-    float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
-    enum clv_status status = score ? pixel_scores(score, self, refining, err) : fail_memory(err);
-    TRY(pixel_scores_refine(labels, score, self->image, refining, err));
-    array_free(score);
-    return status;
+    OWNED_ARRAY float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
+    NEED(score);
+    MUST(pixel_scores(score, self, refining, err));
+    return pixel_scores_refine(labels, score, self->image, refining, err);
 }
 
 static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refining *refining,
                                 struct clv_error *err)
 {
-    struct evidence evidence = {0};
-    enum clv_status status =
-        self->net ? evidence_of_net(&evidence, labels, self, err)
-                  : evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
-    TRY(evidence_refine(labels, &evidence, self->image, refining, err));
-    evidence_release(&evidence);
-    return status;
+    OWNED(evidence_release) struct evidence evidence = {0};
+    MUST(self->net ? evidence_of_net(&evidence, labels, self, err)
+                   : evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err));
+    return evidence_refine(labels, &evidence, self->image, refining, err);
 }
 
 static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
@@ -72,11 +70,10 @@ static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
 {
     if (self->margin)
         return refine_by_margins(labels, self->image, self->example, self->margin, options, err);
-    double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
-    enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
-    TRY(refine_by_margins(labels, self->image, self->example, margin, options, err));
-    array_free(margin);
-    return status;
+    OWNED_ARRAY double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
+    NEED(margin);
+    MUST(clv_oracle_margins(self->oracle, margin, self->y, err));
+    return refine_by_margins(labels, self->image, self->example, margin, options, err);
 }
 
 enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,

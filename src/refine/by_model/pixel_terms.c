@@ -1,3 +1,5 @@
+/* Computes the terms of the pixel score one plane at a time: the node's margin, colours of the whole image,
+ * colours nearby, and each map blurred three times. Start at pixel_terms, at the end. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>
@@ -16,17 +18,16 @@ static enum clv_status take_nodes(float *plane, const struct segmented *self, st
 {
     if (self->margin)
         return clv_refine_prior(plane, self->example, self->margin, err);
-    double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
-    enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
-    TRY(clv_refine_prior(plane, self->example, margin, err));
-    array_free(margin);
-    return status;
+    OWNED_ARRAY double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
+    NEED(margin);
+    MUST(clv_oracle_margins(self->oracle, margin, self->y, err));
+    return clv_refine_prior(plane, self->example, margin, err);
 }
 
-/* 0 throughout where there is no figure or no ground to learn colours from. */
+/* Fills the plane with 0 if no foreground or no background exists to learn colours from. */
 static enum clv_status take_nearby(float *plane, const struct segmented *self, struct clv_error *err)
 {
-    struct near_colours colours = {0};
+    OWNED(near_colours_release) struct near_colours colours = {0};
     int32_t width = self->image->width;
     size_t n = (size_t)width * (size_t)self->image->height, n_figure = 0;
     for (size_t p = 0; p < n; p++) {
@@ -35,67 +36,53 @@ static enum clv_status take_nearby(float *plane, const struct segmented *self, s
     }
     if (n_figure == 0 || n_figure == n)
         return CLV_OK;
-    enum clv_status status = near_colours_init(&colours, self->image, err);
-    float *score = status == CLV_OK ? array_alloc(colours.n_cells, sizeof *score) : NULL;
-    TRY_IF(!score, fail_memory(err));
-    if (status == CLV_OK) {
-        near_colours_learn(&colours, self->painted, 1);
-        near_colours_score(score, &colours, 1, 0);
-    }
-    for (int32_t y = 0; y < self->image->height && status == CLV_OK; y++)
+    MUST(near_colours_init(&colours, self->image, err));
+    OWNED_ARRAY float *score = array_alloc(colours.n_cells, sizeof *score);
+    NEED(score);
+    near_colours_learn(&colours, self->painted, 1);
+    near_colours_score(score, &colours, 1, 0);
+    for (int32_t y = 0; y < self->image->height; y++)
         for (int32_t x = 0; x < width; x++)
             plane[(ptrdiff_t)y * width + x] = score[near_colours_cell(&colours, x, y)];
-    array_free(score);
-    near_colours_release(&colours);
-    return status;
+    return CLV_OK;
 }
 
-/* The terms of one map: its margin, each time blurred anew, between its pixels. */
+/* Computes the terms of one map: its margin, blurred more each time, between its pixels. */
 static enum clv_status use_map(float *plane, int32_t m, const struct segmented *self, pixel_term_use *use,
                                void *context, struct clv_error *err)
 {
     int32_t width = self->image->width, height = self->image->height;
     double side = sqrt((double)width * (double)height) / REFERENCE_SIDE;
-    struct map_grid grid = {0};
-    struct clv_map margin = {0};
-    enum clv_status status = map_margin(&margin, &self->maps[m], m, self->model, err);
-    TRY(map_grid_init(&grid, margin.width, margin.height, width, height, err));
+    OWNED(clv_map_release) struct clv_map margin = {0};
+    OWNED(map_grid_release) struct map_grid grid = {0};
+    MUST(map_margin(&margin, &self->maps[m], m, self->model, err));
+    MUST(map_grid_init(&grid, margin.width, margin.height, width, height, err));
     double done = 0; /* variances of blurs one after the other add up */
-    for (int32_t k = 0; k < TERMS_A_MAP && status == CLV_OK; k++) {
+    for (int32_t k = 0; k < TERMS_A_MAP; k++) {
         double more = side * sqrt(spreads[k] * spreads[k] - done * done);
         done = spreads[k];
         if (k)
-            status = map_blur(&margin, more * margin.width / width, more * margin.height / height, err);
-        if (status == CLV_OK) {
-            map_sample(plane, &grid, margin.values);
-            use(context, TERM_MAPS + m * TERMS_A_MAP + k, plane);
-        }
+            MUST(map_blur(&margin, more * margin.width / width, more * margin.height / height, err));
+        map_sample(plane, &grid, margin.values);
+        use(context, TERM_MAPS + m * TERMS_A_MAP + k, plane);
     }
-    map_grid_release(&grid);
-    clv_map_release(&margin);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
                             struct clv_error *err)
 {
-    float *plane = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *plane);
-    if (!plane)
-        return fail_memory(err);
-    enum clv_status status = take_nodes(plane, self, err);
-    if (status == CLV_OK) {
-        use(context, TERM_NODES, plane);
-        status = fine_colours_ratio(plane, self->image, self->painted, err);
+    OWNED_ARRAY float *plane = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *plane);
+    NEED(plane);
+    MUST(take_nodes(plane, self, err));
+    use(context, TERM_NODES, plane);
+    MUST(fine_colours_ratio(plane, self->image, self->painted, err));
+    use(context, TERM_COLOURS, plane);
+    if (is_nearby) {
+        MUST(take_nearby(plane, self, err));
+        use(context, TERM_NEARBY, plane);
     }
-    if (status == CLV_OK)
-        use(context, TERM_COLOURS, plane);
-    if (status == CLV_OK && is_nearby) {
-        status = take_nearby(plane, self, err);
-        if (status == CLV_OK)
-            use(context, TERM_NEARBY, plane);
-    }
-    for (int32_t m = 0; m < self->model->recipe.n_maps && status == CLV_OK; m++)
-        status = use_map(plane, m, self, use, context, err);
-    array_free(plane);
-    return status;
+    for (int32_t m = 0; m < self->model->recipe.n_maps; m++)
+        MUST(use_map(plane, m, self, use, context, err));
+    return CLV_OK;
 }

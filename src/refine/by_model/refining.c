@@ -1,3 +1,5 @@
+/* The learned weights of refinement as a tensor of the model file, and which models have them. Start at
+ * refining_of_model. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>
