@@ -42,6 +42,9 @@ extern const struct command commands[]; /* ends with a NULL name */
 
 const struct command *command_find(const char *name); /* or NULL */
 
+/* For OWNED: what clv_features_open opened. */
+DROPS(opened_dataset_drop, struct clv_dataset, clv_dataset_free)
+
 /* What a person at the terminal sees: one-line notes and errors, and a progress line, on standard error and safe from
  * any thread; and answers, on standard output. */
 

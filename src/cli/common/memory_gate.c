@@ -54,13 +54,10 @@ void memory_gate_release(struct memory_gate *self)
 
 enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double bytes, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     ordered_queue_enter(&self->entrance, index);
-    if (bytes > 0 && bytes + PROCESS_BYTES > self->limit)
-        status = fail(err, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
-                      ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
+    const bool fits = !(bytes > 0 && bytes + PROCESS_BYTES > self->limit);
     pthread_mutex_lock(&self->lock);
-    bool waits = status == CLV_OK && bytes > 0 && self->used + bytes > self->limit;
+    bool waits = fits && bytes > 0 && self->used + bytes > self->limit;
     while (waits && self->used + bytes > self->limit)
         pthread_cond_wait(&self->freed, &self->lock);
     if (waits) {
@@ -69,11 +66,13 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
         mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
         malloc_trim(0);
     }
-    if (status == CLV_OK)
+    if (fits)
         self->used += bytes;
     pthread_mutex_unlock(&self->lock);
     ordered_queue_leave(&self->entrance);
-    return status;
+    FAIL_IF(!fits, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
+            ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
+    return CLV_OK;
 }
 
 void memory_gate_leave(struct memory_gate *self, double bytes)
