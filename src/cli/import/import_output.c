@@ -15,24 +15,21 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
 {
     char real[PATH_MAX];
     enum path_kind kind = PATH_ABSENT;
-    char *path = string_copy(typed);
-    for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--)
+    OWNED_ARRAY char *path = string_copy(typed);
+    NEED(path);
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0;
-    enum clv_status status = path ? outputs_make_folder(path, err) : fail_memory(err);
-    TRY(path_look(&kind, path, err));
-    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is no folder", path));
-    if (status == CLV_OK && kind == PATH_FOLDER) {
+    MUST(outputs_make_folder(path, err));
+    MUST(path_look(&kind, path, err));
+    FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is no folder", path);
+    if (kind == PATH_FOLDER) {
         array_free(path);
         path = realpath(typed, real) ? string_copy(real) : NULL;
         if (!path)
-            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be found", typed);
+            return fail_errno(err, CLV_ERR_CREATE, "%s: cannot be found", typed);
     }
-    if (status != CLV_OK) {
-        array_free(path);
-        path = NULL;
-    }
-    *target = path;
-    return status;
+    *target = TAKE(path);
+    return CLV_OK;
 }
 
 struct contents {
@@ -67,17 +64,16 @@ static enum clv_status list_contents(struct contents *contents, const char *fold
 static enum clv_status check_replaced(struct import_output *self, const struct import_options *options,
                                       struct clv_error *err)
 {
-    struct path_list files = {0};
-    enum clv_status status = folder_walk(&files, self->target, err);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        char *path = path_join(self->target, files.paths[i]);
-        status = path ? outputs_add(&self->outputs, path, err) : fail_memory(err);
-        array_free(path);
+    OWNED(path_list_release) struct path_list files = {0};
+    MUST(folder_walk(&files, self->target, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(self->target, files.paths[i]);
+        NEED(path);
+        MUST(outputs_add(&self->outputs, path, err));
     }
-    path_list_release(&files);
     outputs_sort(&self->outputs);
-    TRY(outputs_spare(&self->outputs, options->annotations, err));
-    return status == CLV_OK ? outputs_spare(&self->outputs, options->images, err) : status;
+    MUST(outputs_spare(&self->outputs, options->annotations, err));
+    return outputs_spare(&self->outputs, options->images, err);
 }
 
 /* A folder that is there gives way to another if it is empty, or a set that may be replaced. */
@@ -120,14 +116,13 @@ enum clv_status import_output_begin(struct import_output *self, const struct imp
     size_t size = strlen(self->target) + sizeof "..importing",
            folder = size - sizeof "..importing" - strlen(path_name(self->target));
     self->work = array_alloc(size, 1);
-    if (!self->work)
-        return fail_memory(err);
+    NEED(self->work);
     snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
-    enum clv_status status = folder_remove(self->work, err); /* of a run that was killed */
-    TRY(folder_create(self->work, err));
-    TRY_IF(self->mode && chmod(self->work, self->mode),
-           fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target));
-    return status;
+    MUST(folder_remove(self->work, err)); /* of a run that was killed */
+    MUST(folder_create(self->work, err));
+    if (self->mode && chmod(self->work, self->mode))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target);
+    return CLV_OK;
 }
 
 enum clv_status import_output_finish(struct import_output *self, struct clv_error *err)
