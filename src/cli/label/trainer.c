@@ -289,16 +289,12 @@ static int32_t count(void *context)
 
 enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err)
 {
-    struct label_trainer *fresh = array_zalloc(1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
-    pthread_mutex_init(&fresh->lock, NULL);
-    fresh->loss = fresh->standard_error = NAN;
-    fresh->model = string_copy(model);
-    if (!fresh->model) {
-        label_trainer_free(fresh);
-        return fail_memory(err);
-    }
-    *trainer = fresh;
+    OWNED(label_trainer_drop) struct label_trainer *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    pthread_mutex_init(&result->lock, NULL);
+    result->loss = result->standard_error = NAN;
+    NEED(result->model = string_copy(model));
+    *trainer = TAKE(result);
     return CLV_OK;
 }
 
