@@ -379,7 +379,7 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
 static enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, double threshold,
                                     struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, JSON_MAX);
     text_put(&text, "{");
     json_put_key(&text, "labels");
