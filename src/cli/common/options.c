@@ -271,8 +271,7 @@ enum clv_status options_take_arguments(const struct option_table *table, struct 
             MUST(take(group, option, common->arguments[used++], common, err));
     }
     FAIL_IF(used < common->n_arguments, CLV_ERR_USAGE, "%s: one argument too many", common->arguments[used]);
-    if (common->canonical.failed)
-        return fail_memory(err);
+    NEED(!common->canonical.failed);
     return CLV_OK;
 }
 

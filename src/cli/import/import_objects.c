@@ -157,9 +157,7 @@ static bool has_other(const uint8_t *bytes, uint8_t value, size_t n)
 enum clv_status import_objects_end(struct import_objects *self, struct import_set *set, struct clv_error *err)
 {
     size_t n = (size_t)self->map.width * (size_t)self->map.height;
-    self->mask = array_alloc(n, 1);
-    if (!self->mask)
-        return fail_memory(err);
+    NEED(self->mask = array_alloc(n, 1));
     for (size_t k = 0; k < self->n; k++) {
         struct import_object *object = &self->objects[k];
         set->n_overlapped += object->left < object->area;

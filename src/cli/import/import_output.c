@@ -86,22 +86,17 @@ static enum clv_status check_target(struct import_output *self, const struct imp
         return CLV_OK;
     MUST(list_contents(&contents, self->target, err));
     bool is_set = contents.has_manifest && !contents.has_other;
-    if (contents.n && !options->overwrite)
-        return fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite replaces %s",
-                    options->output, contents.name, is_set ? "it" : "only sets that import made");
-    if (contents.n && !is_set)
-        return fail(err, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
-                    options->output, contents.name);
-    char *folder = path_folder(self->target);
-    if (!folder)
-        return fail_memory(err);
+    FAIL_IF(contents.n && !options->overwrite, CLV_ERR_CREATE,
+            "%s: folder is not empty (it holds %s); --overwrite replaces %s", options->output, contents.name,
+            is_set ? "it" : "only sets that import made");
+    FAIL_IF(contents.n && !is_set, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
+            options->output, contents.name);
+    OWNED_ARRAY char *folder = path_folder(self->target);
+    NEED(folder);
     bool is_fixed = stat(self->target, &target) || stat(folder, &above) || target.st_dev != above.st_dev ||
                     (stat(".", &here) == 0 && here.st_dev == target.st_dev && here.st_ino == target.st_ino);
-    array_free(folder);
-    if (is_fixed)
-        return fail(err, CLV_ERR_CREATE,
-                    "%s: the working folder or a mounted disk gives way to no set; name a folder in it",
-                    options->output);
+    FAIL_IF(is_fixed, CLV_ERR_CREATE,
+            "%s: the working folder or a mounted disk gives way to no set; name a folder in it", options->output);
     self->replaces = contents.n > 0;
     self->mode = target.st_mode & 07777;
     return contents.n ? check_replaced(self, options, err) : CLV_OK;

@@ -272,8 +272,7 @@ static enum clv_status write_text(const struct import_set *self, const char *nam
                                   struct clv_error *err)
 {
     OWNED_ARRAY char *path = NULL;
-    if (text->failed)
-        return fail_memory(err);
+    NEED(!text->failed);
     MUST(place(&path, self, name, err));
     return file_write(path, text->bytes, text->size, err);
 }

@@ -212,17 +212,14 @@ static void become_train(const struct label_trainer *trainer, const struct train
 static enum clv_status launch(struct label_trainer *trainer, const struct training_export *export,
                               struct clv_error *err)
 {
-    struct reader_arguments *arguments = array_zalloc(1, sizeof *arguments);
-    char *list = string_copy(export->only ? export->only : export->data);
-    if (!arguments || !list) {
-        arrays_free(arguments, list);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY struct reader_arguments *arguments = array_zalloc(1, sizeof *arguments);
+    OWNED_ARRAY char *list = string_copy(export->only ? export->only : export->data);
+    NEED(arguments && list);
     if (trainer->has_reader)
         pthread_join(trainer->reader, NULL);
     trainer->has_reader = false;
     array_free(trainer->list);
-    trainer->list = list;
+    trainer->list = TAKE(list);
     pid_t child = forkpty(&arguments->terminal, NULL, NULL, NULL);
     if (child == 0)
         become_train(trainer, export);
@@ -237,14 +234,15 @@ static enum clv_status launch(struct label_trainer *trainer, const struct traini
         trainer->left_s = NAN;
         pthread_mutex_unlock(&trainer->lock);
         trainer->has_reader = pthread_create(&trainer->reader, NULL, run, arguments) == 0;
-        if (trainer->has_reader)
+        if (trainer->has_reader) {
+            (void)TAKE(arguments); /* the reader frees them */
             return CLV_OK;
+        }
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         trainer->child = 0;
         close(arguments->terminal);
     }
-    array_free(arguments);
     return fail(err, CLV_ERR_OS, "cannot start training");
 }
 

@@ -50,17 +50,12 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
             self->output);
     FAIL_IF(self->objects, CLV_ERR_USAGE, "-o %s: one file, and --objects writes several; -o FOLDER takes them all",
             self->output);
-    char *stem = path_stem(self->output);
+    OWNED_ARRAY char *stem = path_stem(self->output);
     self->parent = path_folder(self->output);
-    if (!stem || !self->parent) {
-        array_free(stem);
-        return fail_memory(err);
-    }
-    if (self->is_stack) {
-        array_free(stem);
-    } else {
+    NEED(stem && self->parent);
+    if (!self->is_stack) {
         array_free(inputs->items->output);
-        inputs->items->output = stem;
+        inputs->items->output = TAKE(stem);
     }
     self->file = self->output;
     self->output = self->parent;
@@ -97,10 +92,9 @@ static enum clv_status put_given(struct text *note, const struct sequence *seque
     for (size_t i = 0; i < sequence->set.n_items && sequence->chains.is_given; i++) {
         if (!sequence->chains.is_given[i])
             continue;
-        char *name = path_output(sequence->set.items[i].name + common, false);
-        MUST_IF(!name, fail_memory(err));
+        OWNED_ARRAY char *name = path_output(sequence->set.items[i].name + common, false);
+        NEED(name);
         text_printf(note, "\n" RUN_NOTE_GIVEN "%s", name);
-        array_free(name);
     }
     return CLV_OK;
 }
