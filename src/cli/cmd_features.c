@@ -1,5 +1,5 @@
-/* cleave features: extracts a set's features into a file, so that later trainings start at once. */
-
+/* `cleave features`: extracts the features of a set into a file from which later trainings start at once, as a whole
+ * or as one shard, or writes the index of shards. Start at cmd_features, at the end; write_features is the work. */
 #include "base/base.h"
 #include "cleave/model.h"
 #include "cleave/options.h"
@@ -109,7 +109,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 3, err);
 }
 
-/* That of -m or --recipe. */
+/* Reads the recipe of the model (-m) or feature file (--recipe). */
 static enum clv_status read_recipe(struct clv_recipe *recipe, const struct features *self, const struct clv_set *set,
                                    struct clv_error *err)
 {

@@ -1,4 +1,4 @@
-/* cleave synth: a set of drawn animals with exact truth. */
+/* `cleave synth`: parses options and has src/synth draw a set of animals with exact masks. Start at cmd_synth. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* cleave: finds the command in the table, runs it, prints its error, returns its documented exit code. */
+/* cleave: finds the command in the table of commands.c, runs it, prints its error, and returns the exit code that
+ * is documented for its status. Processes that mpirun started join first. Start at main, at the end. */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* Prints notes, errors and a progress line on standard error, or events as lines of JSON, through a filter that shows
+ * control characters of names as escapes. One lock guards all of it, so that any thread may print. Start at message and
+ * show_progress. */
 #include "cli/common/common.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Lists the images that a command works on, from files, folders, a stream of paths, standard input, a set or a feature
+ * file, and names their outputs so that no two are alike. Start at inputs_add_path and inputs_name_outputs. */
 #include "cli/common/common.h"
 
 #include <limits.h>
@@ -59,7 +61,7 @@ enum clv_status inputs_add_object(struct input_list *list, const char *name, con
     return complete ? CLV_OK : fail_memory(err);
 }
 
-/* The same for an output named after `file`. */
+/* Adds an input whose output is named after `file`. */
 static enum clv_status add(struct input_list *list, const char *name, const char *image, const char *mask,
                            const char *file, struct clv_error *err)
 {
@@ -279,7 +281,7 @@ static enum clv_status keep_folders(const struct placed *placed, size_t n, struc
     return CLV_OK;
 }
 
-/* Of all inputs that are named after files. */
+/* Names the outputs of all inputs that are named after files. */
 static enum clv_status rename_outputs(struct input_list *list, struct clv_error *err)
 {
     OWNED_ARRAY const char **files = array_alloc(list->n, sizeof *files);

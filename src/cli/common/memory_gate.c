@@ -1,3 +1,5 @@
+/* Estimates how much memory work on an image takes (memory_of_work), and lets images into work as long as these
+ * estimates fit into what is free (memory_gate_enter). An ordered queue keeps the order of the inputs. */
 #include "cli/common/common.h"
 
 #include <malloc.h>
@@ -11,7 +13,7 @@
 
 #define MEGABYTE 1e6
 
-/* What the program takes before the first image, and what the allocator may hold back. */
+/* Bytes that the process uses before the first image, including memory that the allocator keeps. */
 #define PROCESS_BYTES 32e6
 
 /* Blocks from this size on go back to the system when they are freed, once an image had to wait for memory. */
@@ -61,8 +63,8 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
     while (waits && self->used + bytes > self->limit)
         pthread_cond_wait(&self->freed, &self->lock);
     if (waits) {
-        /* What others have freed stays in their threads' arenas else, next to what this one takes: large blocks are
-         * returned when they are freed from now on, and what there is is. */
+        /* Memory that other threads have freed would stay in their arenas, next to what this thread takes. So what is
+         * free is returned to the system now, and large blocks whenever they are freed from now on. */
         mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
         malloc_trim(0);
     }

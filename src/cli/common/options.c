@@ -1,3 +1,5 @@
+/* Parses a command line by a table of options, over argp: options_parse fills the members that the rows name and
+ * records what was given, options_check applies rules on pairs of options. Rows that all commands share are here. */
 #include "cli/common/common.h"
 
 #include <argp.h>
@@ -111,7 +113,7 @@ void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
 
 enum { KEY_ROWS = 0x100, KEY_USAGE = 0x1000, KEY_LIST };
 
-/* What argp calls back with. */
+/* The context of argp's callbacks. */
 struct parsing {
     const struct option_table *table;
     struct common_options *common;

@@ -1,3 +1,5 @@
+/* Checks every file that a command is going to write: it can be created, is none of the inputs, and replaces nothing
+ * unless it may (outputs_claim). Locks keep two runs from writing into one folder or file (output_locks_folder). */
 #include "cli/common/common.h"
 
 #include <errno.h>
@@ -28,8 +30,8 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* What a path leads to, where it leads to anything. That it is unknown (an I/O error) is no reason to take it for
- * absent. */
+/* Finds out what a path leads to, if anything. Where that is unknown (an I/O error), the path does not count as absent.
+ * */
 static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     *there = stat(path, info) == 0;

@@ -1,4 +1,6 @@
-/* cleave import: annotations of other programs as a set. */
+/* `cleave import`: makes a set of annotations of other programs. Formats that outline objects are read by
+ * src/data/boxes and painted here (import_outlines); import_dsb.c, import_voc.c, import_masks.c and import_letters.c
+ * have the others. Start at run. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>

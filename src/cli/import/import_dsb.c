@@ -1,5 +1,5 @@
-/* Folders as those of the Data Science Bowl 2018: NAME/images/ with one image, NAME/masks/ with a mask of each of its
- * objects. */
+/* Imports folders like those of the Data Science Bowl 2018: NAME/images/ has one image, NAME/masks/ a mask of each of
+ * its objects. Start at import_dsb. */
 #include <limits.h>
 #include <string.h>
 

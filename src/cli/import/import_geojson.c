@@ -1,4 +1,5 @@
-/* A layer of polygons in the pixels of an image that lies on Earth. */
+/* Lays the polygons of a GeoJSON layer on an image that lies somewhere on Earth: coordinates become pixels by the
+ * image's georeference, and polygons that miss the image are left out. Start at import_lay. */
 #include <string.h>
 
 #include "base/base.h"

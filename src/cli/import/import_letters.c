@@ -1,4 +1,5 @@
-/* Handwritten words as a feature file of chains. */
+/* Imports the OCR letters of Taskar as a feature file: each word is a chain, each letter a node. Start at
+ * import_letters. */
 #include <string.h>
 
 #include "base/base.h"

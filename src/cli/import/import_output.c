@@ -1,4 +1,5 @@
-/* Where the set goes: made in a hidden folder next to the output, whose place it takes once it is whole. */
+/* Builds the set in a hidden folder next to the output, whose place it takes once it is whole: a failed import changes
+ * nothing. Start at import_output_begin. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,7 +61,7 @@ static enum clv_status list_contents(struct contents *contents, const char *fold
     return CLV_OK;
 }
 
-/* What is replaced must be a set, and none of what is imported. */
+/* Refuses to replace files that are being imported. */
 static enum clv_status check_replaced(struct import_output *self, const struct import_options *options,
                                       struct clv_error *err)
 {

@@ -1,4 +1,5 @@
-/* The set as files. */
+/* Writes the images, masks and tables of an imported set (import_write), and splits it so that copies of an image, and
+ * the images of a folder, stay together (import_split). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define LARGEST_IMAGE ((size_t)1 << 30)
 
-/* What two images share if they belong together. */
+/* Images with equal hashes belong together. */
 struct key {
     uint64_t hash;
     size_t item;

@@ -1,4 +1,5 @@
-/* cleave inspect: what a model is and how it was made. */
+/* `cleave inspect`: prints what a model is and how it was made, as text or as JSON. inspect_image.c and inspect_tags.c
+ * do the same for TIFFs and for models of tags. Start at cmd_inspect. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>

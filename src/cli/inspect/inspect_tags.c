@@ -1,4 +1,4 @@
-/* cleave inspect on a model of tags. */
+/* `cleave inspect` of a model of tags, as text or as JSON. Start at inspect_tags. */
 #include <math.h>
 #include <string.h>
 

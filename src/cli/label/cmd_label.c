@@ -1,4 +1,5 @@
-/* cleave label: a page on which labels are made by cutting. */
+/* `cleave label`: opens a folder (src/page), serves the page on which its images are labelled (server.c), trains in the
+ * background (trainer.c), and reports at the end how much is labelled. Start at run. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -158,7 +159,7 @@ static void run_opener(const char *path)
         waitpid(child, NULL, 0);
 }
 
-/* Where there is a desktop; whether it works shows on the screen. */
+/* Opens the page in a browser if there is a desktop. Whether that works shows on the screen. */
 static void open_browser(char **redirect, const char *links)
 {
     struct clv_error err = {0};

@@ -209,7 +209,7 @@ union address {
     struct sockaddr_in6 six;
 };
 
-/* As browsers write it; left out where there is no space. */
+/* Adds a host as browsers write it, if there is space. */
 static void add_host(struct page_access *access, size_t *n, const char *host, int32_t port)
 {
     const size_t most = sizeof access->hosts / sizeof access->hosts[0] - 1;

@@ -1,5 +1,5 @@
-/* Learning in the background: `cleave train --progress json` in a process of its own, whose events are read. It is on a
- * terminal that nobody sees, which hangs up if this process dies. What it takes of memory ends with it. */
+/* Trains in the background: runs `cleave train --progress json` as a process of its own and reads its events. The
+ * process has a terminal of its own, which hangs up if this process dies; its memory ends with it. Start at launch. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* cleave score: masks against the truth. */
+/* `cleave score`: compares masks with the truth (run), or the labels that a model gives to the nodes of a feature file
+ * (score_features). score_set.c has the work on masks, score_print.c prints it. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -45,7 +46,7 @@ struct scoring {
     int n_threads;
 };
 
-/* Of the examples that are scored: the share of wrong nodes of all, and means over examples. */
+/* The share of wrong nodes over all examples that are scored, and means over these examples. */
 struct means {
     double n_known, error, loss, node_error, log_likelihood;
 };
@@ -263,7 +264,7 @@ static const struct clv_option score_rows[] = {
     {0},
 };
 
-/* What goes with masks in files alone, each pixel on its own. */
+/* Refuses options that only apply to masks in files, whose pixels count one by one. */
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
 {
     const char *option = self->band_px ? "band" : self->pred_labels ? "pred-labels" : NULL;
@@ -353,7 +354,7 @@ static size_t find_common(const struct clv_set *set, const char *folder)
     return folder && path_is_folder(below) ? 0 : common;
 }
 
-/* What predictions are compared with, and how they are read. */
+/* The truth that predictions are compared with, and how they are read. */
 struct sources {
     struct clv_set set;
     struct clv_model model; /* of --model */

@@ -1,4 +1,5 @@
-/* cleave score of sequences in files of pages: of the truth, of the predictions, and frames whose masks were given. */
+/* Scores sequences in TIFF files of pages: finds the page of each frame, and leaves out frames whose masks were given
+ * to the run. Start at score_find_pages and score_drop_given. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +96,7 @@ static enum clv_status list_masked(struct path_list *names, const char *path, st
     return CLV_OK;
 }
 
-/* Those that the note of a run has as given; none without a note. */
+/* Lists the frames whose masks were given, by the note of the run. Without a note there are none. */
 static enum clv_status list_noted(struct path_list *names, const char *folder, struct clv_error *err)
 {
     OWNED_ARRAY char *path = path_join(folder, RUN_NOTE), *note = NULL;

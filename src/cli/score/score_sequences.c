@@ -1,4 +1,5 @@
-/* cleave score over sequences: mean J as DAVIS has it (Perazzi et al. 2016), and how much labels flicker. */
+/* Scores sequences: the mean of J over frames as DAVIS has it (Perazzi et al. 2016), and flicker, the share of pixels
+ * whose label changes along the optical flow. Start at score_sequences. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Scores the masks of a set, image by image on threads: confusions of pixels, of superpixels and of objects. Start at
+ * score_set; score_one does an image. */
 #include "cli/score/score_set.h"
 
 #include <inttypes.h>
@@ -21,7 +23,7 @@ struct job {
     size_t n_done;
 };
 
-/* What one thread counts: whole pixels and whole patches add up to the same in any order. */
+/* The counts of one thread. Whole pixels and whole patches add up to the same sum in any order. */
 struct tally {
     struct clv_confusion own;          /* of the image in work */
     struct clv_confusion total, nodes; /* of all of this thread's images */
@@ -91,8 +93,8 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
     return CLV_OK;
 }
 
-/* Of an image that has true objects: those found are folder/objects/STEM.png, or .tif where they were too many for it.
- * */
+/* Scores the objects of an image that has true ones against folder/objects/STEM.png, or .tif where they were too many
+ * for a PNG. */
 static enum clv_status score_objects(struct scored_image *scored, const struct job *job, size_t index, int32_t width,
                                      int32_t height, struct clv_error *err)
 {

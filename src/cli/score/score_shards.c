@@ -1,3 +1,5 @@
+/* Prints the counts of a shard as a table (score_shard_print), and adds up the tables of all shards (score_merge):
+ * scores of the whole set come out as if it had been scored at once. */
 
 #include <string.h>
 
@@ -76,7 +78,7 @@ static enum clv_status merge_row(struct merging *self, const struct tsv *table, 
     return CLV_OK;
 }
 
-/* What the tables count must be the same in all of them. */
+/* Refuses a table that counts other things than those before it. */
 static enum clv_status check_head(struct merging *self, const struct tsv *table, struct clv_error *err)
 {
     size_t n = sizeof columns / sizeof *columns;

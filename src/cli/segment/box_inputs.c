@@ -1,3 +1,5 @@
+/* Segments from boxes: reads them, makes an input of each object (box_inputs_assign), has src/box_cut cut it out
+ * (box_inputs_cut), and draws the boxes for the report. */
 #include "cli/segment/segment.h"
 
 #include <stdio.h>
@@ -233,7 +235,7 @@ static enum clv_status find_typed(const struct clv_image_boxes ***entries, const
     return CLV_OK;
 }
 
-/* What the boxes say of each input: *entries, array_free them. */
+/* Finds the boxes of each input: *entries, which the caller frees with array_free. */
 static enum clv_status find_entries(const struct clv_image_boxes ***entries, const struct input_list *inputs,
                                     const struct clv_boxes *boxes, struct clv_error *err)
 {

@@ -1,4 +1,5 @@
-/* cleave segment: from a model and images to masks. */
+/* `cleave segment`: from a model and images to masks. prepare opens what is read and plans what is written, make_places
+ * makes the folders, run_inputs does the work and ends every file. Start at segment_images. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -436,7 +437,7 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
     return self->marginals ? marginals_find_label(label, self, &model->labels, err) : CLV_OK;
 }
 
-/* By their names first: of photographs no head is looked at. */
+/* Marks the inputs that are segmented by tiles. Names are checked first, so that no photograph is opened for it. */
 static void find_tiled(struct input_list *inputs, const struct clv_image_limits *limits)
 {
     for (size_t i = 0; i < inputs->n; i++) {
@@ -448,7 +449,7 @@ static void find_tiled(struct input_list *inputs, const struct clv_image_limits 
     }
 }
 
-/* Of the inputs only the shard's are left, as of the outputs. */
+/* Keeps only the shard's inputs, as output_plan keeps only its outputs. */
 static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
 {
     size_t n, total = inputs->n;

@@ -1,4 +1,5 @@
-/* What earlier runs have written of other images, in tables and files that are of all images of a folder. */
+/* Finds what earlier runs have written of other images, in tables and files of a whole folder, and which of it stays:
+ * the rows whose masks still exist (earlier_stays). */
 #include "cli/segment/segment.h"
 
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static enum clv_status look_for_mask(bool *is_there, bool *is_own, const struct 
     return CLV_OK;
 }
 
-/* Of images of one stem, x.jpg and x.png, the masks are x.jpg.png and x.png.png. */
+/* Looks for both names of a mask: images of one stem, x.jpg and x.png, have the masks x.jpg.png and x.png.png. */
 enum clv_status earlier_stays(bool *stays, const struct segment_run *run, const char *name, struct clv_error *err)
 {
     bool is_there = false, is_own = is_listed(run, name);

@@ -1,3 +1,5 @@
+/* Writes results in the formats of other programs: a file next to each mask (exporting_write), and COCO's and VOC's
+ * file of the whole run, which is begun, added to in input order and ended. Start at exporting_begin. */
 #include "cli/segment/segment.h"
 
 #include <limits.h>

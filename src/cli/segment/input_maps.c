@@ -1,4 +1,5 @@
-/* The maps of an input: those of --maps, else those of the set's columns. */
+/* Reads the network maps of an input: those that --maps names, else those of the set's columns. Start at
+ * input_maps_read. */
 #include "cli/segment/segment.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Finds and measures the objects of an image, writes their label image, and keeps the table objects.tsv, into which the
+ * rows of earlier runs are taken over. Start at object_files_find. */
 #include "cli/segment/segment.h"
 
 #include <math.h>
@@ -94,7 +96,7 @@ enum clv_status object_table_end(struct file_writer *table, struct segment_run *
     return file_commit(&owned, err);
 }
 
-/* What an earlier run wrote, a PNG or a TIFF, must be what this one finds: its rows are in the same table. */
+/* An earlier run's label image, a PNG or a TIFF, must equal what this run finds: its rows are in the same table. */
 static enum clv_status check_finished(const struct work *work, const struct clv_image_limits *limits,
                                       struct clv_error *err)
 {

@@ -1,6 +1,5 @@
-/* The folder of a run's outputs: a file in its place, what made them, and that nothing is left if nothing came of the
- * run. */
-
+/* Makes the output folder, or the one file in its place, keeps the note that tells what its results are of, and removes
+ * folders that stayed empty. Start at segment_make_folders. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -275,7 +274,7 @@ static void remove_folders(const char *path, int n_made)
     array_free(folder);
 }
 
-/* Without results the note has nothing to tell. */
+/* Removes the note if the folder has no results. */
 static void remove_note(const struct segment *self)
 {
     struct path_list files = {0};

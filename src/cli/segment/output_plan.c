@@ -1,3 +1,6 @@
+/* Plans, before any work, which files a segment run writes: names every output, reports inputs whose outputs would
+ * collide, protects the inputs, applies --overwrite and --resume, and locks the output folders. Start at
+ * segment_plan. */
 #include "cli/segment/segment.h"
 
 #include <limits.h>
@@ -39,7 +42,7 @@ static char *output_path(const char *folder, struct output_place place, const ch
     return path;
 }
 
-/* By its name: planning opens no image but heads of TIFFs. */
+/* Judges by the name, because planning opens no image and reads only the headers of TIFFs. */
 static bool is_jpeg(const char *image)
 {
     return image && (text_ends_with(image, ".jpg") || text_ends_with(image, ".jpeg"));
@@ -352,9 +355,10 @@ static enum clv_status output_plan(struct output_list *list, struct segment *sel
     return CLV_OK;
 }
 
-/* What a run is going to write: whether it may, and that no other run writes there. */
+/* Claims what a run is going to write: it may, and no other run writes there. */
 
-/* What a run with --resume made itself: the page of a report and a table begin as this program begins them. */
+/* Whether a run with --resume replaces a file of its own: pages of reports and tables begin as this program begins
+ * them. */
 static bool begins_with(const char *path, const char *const *beginnings, size_t n)
 {
     char *bytes;

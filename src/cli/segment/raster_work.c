@@ -1,4 +1,5 @@
-/* An image that is larger than memory may hold, from file to mask. */
+/* Segments an image that may be larger than memory, tile by tile (src/segment), and writes its mask row by row. The
+ * tiles stay on disk for --resume until the mask is complete. Start at raster_work. */
 #include <string.h>
 
 #include "base/base.h"
@@ -7,7 +8,7 @@
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 
-/* What is made of a whole image. */
+/* Refuses outputs that need a whole image in memory. */
 static enum clv_status check_outputs(const struct segment *self, const struct work *work, struct clv_error *err)
 {
     const struct {
@@ -100,7 +101,7 @@ static enum clv_status write_mask(struct raster_cut *cut, struct work *work, con
     return raster_writer_commit(&writer, err);
 }
 
-/* For the note on bands of another sensor (work_report). */
+/* Measures the means of the bands, for the note on another sensor (work_report). */
 static enum clv_status find_means(struct work *work, struct raster_cut *cut, struct clv_error *err)
 {
     const struct clv_recipe *recipe = &cut->options.model->recipe;
@@ -124,7 +125,7 @@ static void decide_by_map(struct clv_model *model, const struct segment *options
                  image, rule == CLV_DECODE_MARGINALS ? "marginals" : "marginal-map");
 }
 
-/* From tiles to the mask. */
+/* Computes the scores of tiles, labels all of them jointly, and writes the mask. */
 static enum clv_status cut_raster(struct work *work, const struct job *job, struct raster_cut *cut,
                                   struct clv_oracle *oracle, struct clv_error *err)
 {

@@ -1,3 +1,5 @@
+/* Writes the files of an image: its mask, overlay and cut-out; and those that name labels: labels.tsv and the legend.
+ * Start at mask_file_write. */
 #include "cli/segment/segment.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Options that `cleave segment` and `cleave marginals` share. */
+/* The options that `cleave segment` and `cleave marginals` share, and their rules. Start at segment_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* All images of a run, on threads. */
+/* Runs over all inputs on threads (segment_all), and shares them between processes that mpirun started (segment_team):
+ * each takes images in turn, and the leader reports them in input order. */
 #include <string.h>
 
 #include "base/base.h"
@@ -46,7 +47,7 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
                          : parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
 }
 
-/* What a member sends of an image: this, then its labels and those before refining, as far as the leader needs them. */
+/* The message in which a process sends the result of an image: this, then its labels if the leader needs them. */
 struct result {
     size_t index, n_labels; /* bytes */
     enum clv_status status;
@@ -128,7 +129,7 @@ static void run_out_of_memory(struct sharing *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* What is reported of another process's image, as if it had been worked on here. */
+/* Reads and draws what is reported of another process's image, as if it had been worked on here. */
 static enum clv_status show(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct segment_run *run = job->run;

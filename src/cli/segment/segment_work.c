@@ -1,4 +1,5 @@
-/* An image from file to outputs, and what is reported of it. */
+/* Works on an image: reads it, labels it, writes its outputs, the mask last (process), and reports it in input order
+ * (work_report). Start at work_do. */
 #include "cli/segment/segment.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@
 #define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
 #define SMALL_PIXELS          1000000
 
-/* Of fewer images nobody knows how much images differ. */
+/* With fewer training images, the variation between images cannot be estimated. */
 #define FEWEST_LEARNED 8
 
 /* One at a time and in input order: a note on maps that are not like those that the model was learned from. */
@@ -47,8 +48,9 @@ static void input_maps_watch(struct job *job, const struct work *work)
                                 "here");
 }
 
-/* The same of features: after 1, 2, 4, .. images, as few say little. Models of 8 and of 147 photos of horses reach at
- * most two thirds of the threshold on 60 others, and pass it on nuclei by the eighth image. */
+/* Notes features that no training image had, after 1, 2, 4, .. images, because few images say little.
+ * Models of 8 and of 147 photos of horses reach at most two thirds of the threshold on 60 others, and pass it on nuclei
+ * by the eighth image. */
 static void features_watch(struct job *job, const struct work *work)
 {
     size_t n = ++job->n_watched;
@@ -191,7 +193,7 @@ static bool keeps_mask(const struct work *work, const struct job *job)
            !work->input->is_tiled;
 }
 
-/* Of one image. The mask comes last: where it exists, the input was finished. */
+/* Writes all outputs of one image, the mask last: if a mask exists, its image is complete. */
 static enum clv_status write_outputs(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct segment_run *run = job->run;

@@ -1,3 +1,5 @@
+/* `cleave segment --sequence` without a model: propagates the masks that are given to the other frames of each
+ * sequence, chains of frames in parallel. Start at sequence_open and sequence_run. */
 #include "cli/segment/segment.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* --sequence with a model: slices are labelled window by window, several at once. */
+/* `cleave segment --sequence` with a model: labels the slices of a sequence window by window. Start at slices_run. */
 #include "cli/segment/segment.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Writes the masks of a sequence as pages of one TIFF, in order: a page that comes early waits. Start at
+ * stack_file_put. */
 #include <pthread.h>
 
 #include "base/base.h"
@@ -41,7 +43,7 @@ enum clv_status stack_file_new(struct stack_file **self, const struct segment *o
     return CLV_OK;
 }
 
-/* Those whose turn it is. */
+/* Writes the waiting pages whose turn it is. */
 static enum clv_status write_pages(struct stack_file *self, struct clv_error *err)
 {
     int n_colours;

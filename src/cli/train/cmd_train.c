@@ -1,4 +1,5 @@
-/* cleave train: from images with masks to a model. */
+/* `cleave train`: from images with masks to a model. train_options.c parses and checks, src/train learns. Start at
+ * cmd_train. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Parses what `cleave train` was asked to do, checks options against each other, and claims the model and its
+ * checkpoint. Start at train_options_parse. */
 #include "cli/train/train_options.h"
 
 #include <errno.h>
