@@ -156,8 +156,8 @@ enum clv_status input_read_mask(struct clv_mask *mask, const struct input *item,
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Notes as what the pages of inputs given as paths were read. Where such inputs would have one output though they are in
- * different folders, all of them keep their folders below the one that they share: 100/IMG_1 and 101/IMG_1. Files of
+/* Notes as what the pages of inputs given as paths were read. Where such inputs would have one output though they are
+ * in different folders, all of them keep their folders below the one that they share: 100/IMG_1 and 101/IMG_1. Files of
  * one stem in one folder keep their extensions: a.jpg and a.png. */
 enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err) CLV_CHECK;
 
