@@ -1,5 +1,5 @@
-/* cleave features: extracts a set's features into a file, so that later trainings start at once. */
-
+/* `cleave features`: extracts the features of a set into a file from which later trainings start at once, as a whole
+ * or as one shard, or writes the index of shards. Start at cmd_features, at the end; write_features is the work. */
 #include "base/base.h"
 #include "cleave/model.h"
 #include "cleave/options.h"
@@ -77,17 +77,16 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     struct clv_train_options *task = &self->task;
     common_options_init(common);
     clv_train_defaults(task, clv_learner_at(0));
-    enum clv_status status = options_parse(&table, argc, argv, common, err);
-    TRY(recipe_options_finish(task, common, err));
-    TRY_IF(!self->index, options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(options_parse(&table, argc, argv, common, err));
+    MUST(recipe_options_finish(task, common, err));
+    if (!self->index)
+        MUST(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
     bool has_images = options_first_given(common, SECTION_IMAGES);
     const char *of_recipe = options_first_given(common, SECTION_FEATURES);
-    if (self->index &&
-        (of_recipe || options_first_given(common, SECTION_LEARN_FROM) || options_first_given(common, SECTION_RECIPE) ||
-         has_images || self->shard.count || !common->n_arguments || !self->output))
-        return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
+    FAIL_IF(self->index && (of_recipe || options_first_given(common, SECTION_LEARN_FROM) ||
+                            options_first_given(common, SECTION_RECIPE) || has_images || self->shard.count ||
+                            !common->n_arguments || !self->output),
+            CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
     if (self->index && comm_rank())
         return CLV_OK; /* the leader writes */
     if (self->index)
@@ -96,14 +95,12 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: --data is missing: which images?");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     bool is_given = self->model_path || self->recipe_path;
-    status = options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err);
-    TRY_IF(is_given && of_recipe, fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
-                                       self->model_path ? "model's, given by -m" : "other file's, given by --recipe"));
-    TRY(options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err));
+    FAIL_IF(is_given && of_recipe, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
+            self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
+    MUST(options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err));
     self->own_output = shard_path(self->output, &self->shard, false);
-    MUST_IF(!self->own_output, fail_memory(err));
+    NEED(self->own_output);
     self->output = self->own_output;
     const char *const inputs[] = {path_is_folder(self->task.data) ? NULL : self->task.data, self->model_path,
                                   self->recipe_path};
@@ -112,27 +109,20 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 3, err);
 }
 
-/* That of -m or --recipe. */
+/* Reads the recipe of the model (-m) or feature file (--recipe). */
 static enum clv_status read_recipe(struct clv_recipe *recipe, const struct features *self, const struct clv_set *set,
                                    struct clv_error *err)
 {
-    struct clv_model model = {0};
-    struct clv_dataset *dataset = NULL;
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(opened_dataset_drop) struct clv_dataset *dataset = NULL;
     const char *path = self->model_path ? self->model_path : self->recipe_path;
     struct clv_recipe *found = &model.recipe;
-    enum clv_status status =
-        self->model_path ? clv_model_read(&model, path, err) : clv_features_open(&dataset, found, path, err);
-    TRY_IF(!clv_recipe_n_features(found),
-           fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
-                self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere"));
-    TRY(map_options_check(&self->task.maps, found, set->map_names, set->n_maps, path, err));
-    if (status == CLV_OK) {
-        *recipe = *found;
-        *found = (struct clv_recipe){0};
-    }
-    clv_dataset_free(dataset);
-    clv_model_release(&model);
-    return status;
+    MUST(self->model_path ? clv_model_read(&model, path, err) : clv_features_open(&dataset, found, path, err));
+    FAIL_IF(!clv_recipe_n_features(found), CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
+            self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere");
+    MUST(map_options_check(&self->task.maps, found, set->map_names, set->n_maps, path, err));
+    *recipe = TAKE(*found);
+    return CLV_OK;
 }
 
 /* *recipe is another file's or learned from the images. */
@@ -140,26 +130,22 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
                                    const struct clv_progress *progress, struct clv_error *err)
 {
     if (self->model_path || self->recipe_path) {
-        enum clv_status read = read_recipe(recipe, self, set, err);
+        MUST(read_recipe(recipe, self, set, err));
         recipe_take_range(recipe, &self->common.limits);
         recipe_limits(&self->common.limits, recipe);
-        return read == CLV_OK ? band_images_give(set, recipe, err) : read;
+        return band_images_give(set, recipe, err);
     }
-    const char **images = training_set_images(set);
-    MUST_IF(!images, fail_memory(err));
-    *recipe = self->task.recipe;
-    self->task.recipe = (struct clv_recipe){0};
-    enum clv_status status = CLV_OK;
-    TRY_IF(training_set_is_deep(set, &self->common.limits),
-           band_images_learn(recipe, set, true, &self->common.limits, progress, err));
+    OWNED_ARRAY const char **images = training_set_images(set);
+    NEED(images);
+    *recipe = TAKE(self->task.recipe);
+    if (training_set_is_deep(set, &self->common.limits))
+        MUST(band_images_learn(recipe, set, true, &self->common.limits, progress, err));
     recipe_take_range(recipe, &self->common.limits);
     recipe_limits(&self->common.limits, recipe);
-    TRY(map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set, self->common.n_threads,
-                          &self->common.limits, progress, err));
-    TRY(clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads, &self->common.limits,
-                         progress, err));
-    array_free(images);
-    return status;
+    MUST(map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set, self->common.n_threads,
+                           &self->common.limits, progress, err));
+    return clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads, &self->common.limits,
+                            progress, err);
 }
 
 /* The images that are usable, and as many threads as there is memory for. */
@@ -167,49 +153,56 @@ static enum clv_status look_ahead(struct features *self, struct clv_set *set, co
                                   const struct clv_progress *progress, struct clv_error *err)
 {
     int n_threads = 1;
-    enum clv_status status = CLV_OK;
     if (self->task.skip_bad)
-        status = usable_images_keep(set, self->task.data, recipe, self->common.n_threads, &self->common.limits,
-                                    progress, err);
-    TRY(memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err));
+        MUST(usable_images_keep(set, self->task.data, recipe, self->common.n_threads, &self->common.limits, progress,
+                                err));
+    MUST(memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err));
     self->common.n_threads = n_threads;
-    return status;
+    return CLV_OK;
+}
+
+/* Reads the set, makes the recipe and writes the features. */
+static enum clv_status write_features(struct features *self, struct clv_set *set, struct clv_recipe *recipe,
+                                      struct clv_error *err)
+{
+    struct common_options *common = &self->common;
+    const struct clv_progress progress = console_progress(NULL);
+    const struct set_check check = {outputs_look_at_set, &common->outputs};
+    MUST(training_set_read(set, self->task.data, self->task.split, false, &check, &progress, err));
+    MUST(band_images_join(set, &common->limits, err));
+    if (!self->task.drafts)
+        training_set_drop_drafts(set, self->task.data, DRAFTS_HINT, &progress);
+    MUST(training_set_hide(set, self->task.voids, err));
+    for (size_t m = 0; m < self->task.maps.n; m++)
+        MUST(outputs_spare(&common->outputs, self->task.maps.folders[m].folder, err));
+    MUST(map_options_add(set, &self->task.maps, err));
+    bool has_recipe = self->model_path || self->recipe_path;
+    if (!has_recipe)
+        MUST(look_ahead(self, set, &self->task.recipe, &progress, err));
+    MUST(make_recipe(recipe, self, set, &progress, err));
+    if (has_recipe)
+        MUST(look_ahead(self, set, recipe, &progress, err));
+    const struct extract_options how = {
+        .recipe = recipe, .n_threads = common->n_threads, .limits = &common->limits, .progress = &progress};
+    return self->shard.count
+               ? features_write_shard(self->output, set, &self->shard, &how, err)
+               : clv_features_write(self->output, set, recipe, common->n_threads, &common->limits, &progress, err);
 }
 
 static enum clv_status run(struct features *self, struct clv_error *err)
 {
     struct common_options *common = &self->common;
-    struct clv_progress progress = console_progress(NULL);
-    const struct set_check check = {outputs_look_at_set, &common->outputs};
-    struct clv_set set = {0};
-    struct clv_recipe recipe = {0};
-    enum clv_status status = training_set_read(&set, self->task.data, self->task.split, false, &check, &progress, err);
-    TRY(band_images_join(&set, &self->common.limits, err));
-    if (status == CLV_OK && !self->task.drafts)
-        training_set_drop_drafts(&set, self->task.data, DRAFTS_HINT, &progress);
-    TRY(training_set_hide(&set, self->task.voids, err));
-    for (size_t m = 0; m < self->task.maps.n && status == CLV_OK; m++)
-        status = outputs_spare(&common->outputs, self->task.maps.folders[m].folder, err);
-    TRY(map_options_add(&set, &self->task.maps, err));
-    bool has_recipe = self->model_path || self->recipe_path;
-    TRY_IF(!has_recipe, look_ahead(self, &set, &self->task.recipe, &progress, err));
-    TRY(make_recipe(&recipe, self, &set, &progress, err));
-    TRY_IF(has_recipe, look_ahead(self, &set, &recipe, &progress, err));
-    const struct extract_options how = {
-        .recipe = &recipe, .n_threads = common->n_threads, .limits = &common->limits, .progress = &progress};
-    TRY(self->shard.count
-            ? features_write_shard(self->output, &set, &self->shard, &how, err)
-            : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err));
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
+    enum clv_status status = write_features(self, &set, &recipe, err);
     if (status == CLV_ERR_DATA)
         status = fail_mask(&set, self->task.data, NULL, &common->limits, err);
+    common->limits.bands = NULL; /* they were the recipe's */
+    MUST(status);
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);
-    if (status == CLV_OK)
-        console_note("features of %zu images in %s", n, self->output);
-    common->limits.bands = NULL; /* they were the recipe's */
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
-    return status;
+    console_note("features of %zu images in %s", n, self->output);
+    return CLV_OK;
 }
 
 /* Shards are opened beside the index, where whoever reads it looks for them. */
@@ -217,27 +210,28 @@ static enum clv_status write_index(const struct features *self, struct clv_error
 {
     if (comm_rank())
         return CLV_OK;
-    struct path_list shards = {0};
-    char *folder = path_folder(self->output);
-    enum clv_status status = folder ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < self->common.n_arguments && status == CLV_OK; i++) {
-        char *beside = path_join(folder, path_name(self->common.arguments[i]));
-        status = beside ? path_list_add(&shards, beside, err) : fail_memory(err);
-        array_free(beside);
+    OWNED_ARRAY char *folder = path_folder(self->output);
+    OWNED(path_list_release) struct path_list shards = {0};
+    NEED(folder);
+    for (size_t i = 0; i < self->common.n_arguments; i++) {
+        OWNED_ARRAY char *beside = path_join(folder, path_name(self->common.arguments[i]));
+        NEED(beside);
+        MUST(path_list_add(&shards, beside, err));
     }
-    TRY(features_index_write(self->output, &shards, err));
-    path_list_release(&shards);
-    array_free(folder);
-    return status;
+    return features_index_write(self->output, &shards, err);
+}
+
+static void features_release(struct features *self)
+{
+    array_free(self->own_output);
+    common_options_release(&self->common);
 }
 
 enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
 {
-    struct features self = {0};
-    enum clv_status status = parse(&self, argc, argv, err);
-    signals_share();
-    TRY(self.index ? write_index(&self, err) : run(&self, err));
-    array_free(self.own_output);
-    common_options_release(&self.common);
-    return status;
+    OWNED(features_release) struct features self = {0};
+    const enum clv_status status = parse(&self, argc, argv, err);
+    signals_share(); /* where the leader alone fails, too: all processes meet once more */
+    MUST(status);
+    return self.index ? write_index(&self, err) : run(&self, err);
 }

@@ -1,4 +1,4 @@
-/* cleave synth: a set of drawn animals with exact truth. */
+/* `cleave synth`: parses options and has src/synth draw a set of animals with exact masks. Start at cmd_synth. */
 #include <stddef.h>
 #include <string.h>
 
@@ -59,9 +59,14 @@ static const struct clv_option synth_rows[] = {
     {0},
 };
 
+static void synth_release(struct synth *self)
+{
+    common_options_release(&self->common);
+}
+
 enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
 {
-    struct synth self = {0};
+    OWNED(synth_release) struct synth self = {0};
     const struct option_table table = {
         "[OPTION...] FOLDER",
         "Draws images of textured animals with exact masks, to try things out.",
@@ -71,14 +76,12 @@ enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
     };
     clv_synth_init(&self.options);
     common_options_init(&self.common);
-    enum clv_status status = options_parse(&table, argc, argv, &self.common, err);
-    for (size_t i = 0; i < self.common.n_arguments && status == CLV_OK; i++)
-        status = take_folder(&self.folder, NULL, self.common.arguments[i], err);
-    TRY_IF(!self.folder, fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o"));
+    MUST(options_parse(&table, argc, argv, &self.common, err));
+    for (size_t i = 0; i < self.common.n_arguments; i++)
+        MUST(take_folder(&self.folder, NULL, self.common.arguments[i], err));
+    FAIL_IF(!self.folder, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
     struct clv_progress progress = console_progress(NULL);
-    TRY(clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err));
-    if (status == CLV_OK)
-        console_note("%d images in %s", self.options.n_images, self.folder);
-    common_options_release(&self.common);
-    return status;
+    MUST(clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err));
+    console_note("%d images in %s", self.options.n_images, self.folder);
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* cleave: finds the command in the table, runs it, prints its error, returns its documented exit code. */
+/* cleave: finds the command in the table of commands.c, runs it, prints its error, and returns the exit code that
+ * is documented for its status. Processes that mpirun started join first. Start at main, at the end. */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
@@ -103,21 +104,19 @@ static void leave_team(void)
 /* Joins the others. The leader alone prints; argp may end the process, hence atexit. */
 static enum clv_status join_team(const struct command *command, int32_t n, struct clv_error *err)
 {
-    if (!comm_is_built())
-        return fail(
-            err, CLV_ERR_USAGE,
+    FAIL_IF(!comm_is_built(), CLV_ERR_USAGE,
             "started %d times by mpirun or srun, and each would do all of the work: this cleave was built without MPI; "
             "segment, marginals, features and score take their part by --shard I/%d",
             n, n);
-    enum clv_status status = comm_join(err);
-    atexit(leave_team);
-    if (status == CLV_OK && comm_rank())
+    const enum clv_status status = comm_join(err);
+    atexit(leave_team); /* also where it failed halfway */
+    MUST(status);
+    if (comm_rank())
         console_silence();
-    TRY_IF(!command->is_shared,
-           fail(err, CLV_ERR_USAGE,
-                "started %d times by mpirun or srun, and each would do all of the work: %s is not shared by processes",
-                n, command->name));
-    return status;
+    FAIL_IF(!command->is_shared, CLV_ERR_USAGE,
+            "started %d times by mpirun or srun, and each would do all of the work: %s is not shared by processes", n,
+            command->name);
+    return CLV_OK;
 }
 
 /* Appends what is nearly called so to the message of a path that is not there: "; is photos/imgs meant?" */
@@ -153,7 +152,8 @@ static int run(const struct command *command, int argc, char **argv)
     char title[64];
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;
-    TRY(comm_agree(command->run(argc, argv, &err), &err));
+    if (status == CLV_OK)
+        status = comm_agree(command->run(argc, argv, &err), &err);
     console_clear();
     int exit_code = output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
     if (signals_exit_code()) /* a signal outranks what it caused */

@@ -42,8 +42,11 @@ extern const struct command commands[]; /* ends with a NULL name */
 
 const struct command *command_find(const char *name); /* or NULL */
 
-/* What a person at the terminal sees: one-line notes and errors, and a progress line, on standard error and safe from
- * any thread; and answers, on standard output. */
+/* For OWNED: drops a dataset that clv_features_open, or a function like it, has opened. */
+DROPS(opened_dataset_drop, struct clv_dataset, clv_dataset_free)
+
+/* Prints one-line notes and errors, and a progress line, on standard error, and answers on standard output. Safe from
+ * any thread. */
 
 /* Looks whether standard error is a terminal and at NO_COLOR and CLEAVE_HEARTBEAT, and puts a filter before stdout and
  * stderr: control characters of what is printed from then on, but for line ends and tabs, appear as "\x1b", so that no
@@ -58,7 +61,7 @@ void console_put_field(FILE *stream, const char *string);
 void console_set_quiet(bool quiet);
 bool console_is_quiet(void);
 
-/* What becomes of progress: a line on a terminal, elsewhere one a minute; a line of JSON for each event, on standard
+/* How progress is shown: a line on a terminal, elsewhere one a minute; a line of JSON for each event, on standard
  * error whatever it is, and messages and the summary as such lines, too (cleave(1) names them); or nothing. */
 enum console_progress_form { CONSOLE_BAR, CONSOLE_JSON, CONSOLE_NONE };
 void console_set_progress(enum console_progress_form form);
@@ -153,9 +156,9 @@ enum clv_status input_read_mask(struct clv_mask *mask, const struct input *item,
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Notes what pages of inputs given as paths were taken for. Where these would have one output though they are in different folders, all of these keep their
- * folders below the one that they share: 100/IMG_1 and 101/IMG_1. Files of one stem in one folder keep their
- * extensions: a.jpg and a.png. */
+/* Notes as what the pages of inputs given as paths were read. Where such inputs would have one output though they are
+ * in different folders, all of them keep their folders below the one that they share: 100/IMG_1 and 101/IMG_1. Files of
+ * one stem in one folder keep their extensions: a.jpg and a.png. */
 enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err) CLV_CHECK;
 
 /* The length of the folder ("images/") that every item of a set is in: outputs go without it. */
@@ -206,7 +209,7 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
                                   struct clv_error *err) CLV_CHECK;
 void memory_gate_leave(struct memory_gate *self, double bytes);
 
-/* What work on an image does besides labelling it. */
+/* The parts of the work on an image that take memory. */
 struct memory_work {
     const struct clv_recipe *recipe; /* NULL: boxes are cut */
     int32_t n_labels;
@@ -257,7 +260,7 @@ enum clv_status output_locks_folder(struct output_locks *self, const char *folde
 enum clv_status output_locks_make_folder(struct output_locks *self, int *n_made, const char *folder,
                                          const struct shard *shard, struct clv_error *err) CLV_CHECK;
 
-/* The same for a file that is to be replaced: by a hidden file next to it. */
+/* Takes a file that is to be replaced for this run alone, by a hidden file next to it. */
 enum clv_status output_locks_file(struct output_locks *self, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Lets go of all, and removes lock files that nobody else uses. */
@@ -266,7 +269,7 @@ void output_locks_release(struct output_locks *self);
 /* 75 once a lock was refused, else 0. */
 int output_locks_exit_code(void);
 
-/* What to do about outputs that exist already. */
+/* How a command treats outputs that exist already. */
 enum existing {
     EXISTING_REFUSE,
     EXISTING_OVERWRITE,
@@ -302,7 +305,7 @@ enum clv_status outputs_spare(const struct outputs *self, const char *input, str
 enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* The same as a struct set_check's look, whose context is the outputs. */
+/* outputs_spare_set as the `look` of a struct set_check, whose context is the outputs. */
 enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path,
                                     struct clv_error *err) CLV_CHECK;
 
@@ -397,7 +400,7 @@ enum clv_status options_take_arguments(const struct option_table *table, struct 
 enum clv_status options_take_manifest(const struct option_table *table, struct common_options *common,
                                       struct clv_error *err) CLV_CHECK;
 
-/* What two options have to do with each other; the first that is broken is CLV_ERR_USAGE. */
+/* A rule on two options. The first rule that is broken is CLV_ERR_USAGE. */
 struct option_rule {
     const char *option;
     enum {
@@ -417,8 +420,8 @@ void option_help_short(FILE *stream, const char *command, const struct option_ta
 /* Every option, by sections. */
 void option_help_all(FILE *stream, const char *command, const struct option_table *table,
                      const struct common_options *common);
-/* For completion, a line for each: "--pairwise=auto none potts full"; "--data=@" is a file, "--model=@.cleave" one
- * of that name; "--mirror" has no value. */
+/* Prints a line per option for completion: "--pairwise=auto none potts full"; "--data=@" is a file, "--model=@.cleave"
+ * one of that name; "--mirror" has no value. */
 void option_help_list(FILE *stream, const struct option_table *table);
 
 /* --shard i/n: one of n equal parts of the work, for job arrays. A shard is a contiguous block of the whole list, so
@@ -428,7 +431,7 @@ void option_help_list(FILE *stream, const struct option_table *table);
     "Do only part I of N equal parts of the work, such as 1/16\n"                                                      \
     "As a job of an array does. Parts follow each other in the list of inputs; all N make what one run makes"
 
-/* For `take` of a row; the member is a struct shard. */
+/* Parses I/N into a struct shard: the `take` of a row. */
 enum clv_status option_take_shard(void *member, const struct clv_option *option, const char *typed,
                                   struct clv_error *err) CLV_CHECK;
 
@@ -448,7 +451,7 @@ struct value {
 };
 void json_put_values(struct text *text, const struct value *values, size_t n);
 
-/* What follows from the options of features, once all are parsed. */
+/* The options of features together, once all are parsed. */
 
 /* Sets the blocks and bins usual for patches where no others were given, and what struct clv_train_options says of
  * given options. CLV_ERR_USAGE: one that cannot change any feature. */
@@ -464,13 +467,12 @@ void signals_install(void);
 /* Non-zero once a signal arrived: goes into clv_progress.stop. */
 const volatile int *signals_stop(void);
 
-/* From here on a team's members stop together, at the same place of their work, whichever of them a signal reached:
- * before signals_stop is asked for. */
+/* Makes the processes of a run stop together from now on, at the same place of their work, whichever of them receives a
+ * signal. Call before signals_stop. */
 void signals_share(void);
 
-/* From here on SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask to be started again: the exit
- * code is then SIGNALS_REQUEUE, and a second one of them, as Slurm sends, is no reason to drop what the first one asked
- * for. */
+/* Makes SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask for a restart from now on: the exit
+ * code is then SIGNALS_REQUEUE. A second one of them, as Slurm sends, does not end the process at once. */
 #define SIGNALS_REQUEUE 75
 void signals_requeue(void);
 

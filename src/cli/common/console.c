@@ -1,3 +1,6 @@
+/* Prints notes, errors and a progress line on standard error, or events as lines of JSON, through a filter that shows
+ * control characters of names as escapes. One lock guards all of it, so that any thread may print. Start at message and
+ * show_progress. */
 #include "cli/common/common.h"
 
 #include <errno.h>
@@ -361,9 +364,8 @@ struct clv_progress console_progress(FILE *summary)
 
 enum clv_status console_output(struct text *text, struct clv_error *err)
 {
-    enum clv_status status = text->failed ? fail_memory(err) : CLV_OK;
-    if (status == CLV_OK)
-        fwrite(text->bytes, 1, text->size, stdout);
-    text_release(text);
-    return status;
+    OWNED(text_release) struct text owned = TAKE(*text);
+    NEED(!owned.failed);
+    fwrite(owned.bytes, 1, owned.size, stdout);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Lists the images that a command works on, from files, folders, a stream of paths, standard input, a set or a feature
+ * file, and names their outputs so that no two are alike. Start at inputs_add_path and inputs_name_outputs. */
 #include "cli/common/common.h"
 
 #include <limits.h>
@@ -46,7 +48,8 @@ void inputs_cut(struct input_list *list, size_t first, size_t n)
 enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
                                   const char *output, struct clv_error *err)
 {
-    MUST_IF(array_reserve((void **)&list->items, &list->capacity, list->n + 1, sizeof *list->items), fail_memory(err));
+    if (array_reserve((void **)&list->items, &list->capacity, list->n + 1, sizeof *list->items))
+        return fail_memory(err);
     struct input *item = &list->items[list->n++];
     *item = (struct input){
         .name = string_copy(name),
@@ -58,30 +61,28 @@ enum clv_status inputs_add_object(struct input_list *list, const char *name, con
     return complete ? CLV_OK : fail_memory(err);
 }
 
-/* The same for an output named after `file`. */
+/* Adds an input whose output is named after `file`. */
 static enum clv_status add(struct input_list *list, const char *name, const char *image, const char *mask,
                            const char *file, struct clv_error *err)
 {
-    char *output = path_output(file, false);
-    enum clv_status status = output ? inputs_add_object(list, name, image, mask, output, err) : fail_memory(err);
-    TRY_IF(!(list->items[list->n - 1].file = string_copy(file)), fail_memory(err));
-    array_free(output);
-    return status;
+    OWNED_ARRAY char *output = path_output(file, false);
+    NEED(output);
+    MUST(inputs_add_object(list, name, image, mask, output, err));
+    NEED(list->items[list->n - 1].file = string_copy(file));
+    return CLV_OK;
 }
 
 /* A file, or each page of a TIFF that has several; `output` is the file's name below what all outputs share. */
 static enum clv_status add_image(struct input_list *list, const char *path, const char *output, struct clv_error *err)
 {
-    struct path_list pages = {0};
-    enum clv_status status = path_list_add_pages(&pages, "", path, err);
+    OWNED(path_list_release) struct path_list pages = {0};
+    MUST(path_list_add_pages(&pages, "", path, err));
     size_t before = strlen(path) - strlen(output);
-    for (size_t i = 0; i < pages.n && status == CLV_OK; i++) {
-        status = add(list, pages.paths[i], pages.paths[i], NULL, pages.paths[i] + before, err);
-        if (status == CLV_OK)
-            list->items[list->n - 1].is_path = true;
+    for (size_t i = 0; i < pages.n; i++) {
+        MUST(add(list, pages.paths[i], pages.paths[i], NULL, pages.paths[i] + before, err));
+        list->items[list->n - 1].is_path = true;
     }
-    path_list_release(&pages);
-    return status;
+    return CLV_OK;
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -102,24 +103,21 @@ struct input_folder {
 static enum clv_status add_folder_file(struct input_list *list, const struct input_folder *folder, const char *below,
                                        bool is_mask, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    char *path = path_join(folder->path, below);
-    if (!path) {
-        status = fail_memory(err);
-    } else if (is_below(path, folder->skip_below)) {
+    OWNED_ARRAY char *path = path_join(folder->path, below);
+    NEED(path);
+    if (is_below(path, folder->skip_below)) {
         /* an earlier run's output */
     } else if (is_mask || set_is_own(below) || set_is_of_run(folder->path, below)) {
         if (path_is_image(path) && !list->n_own++ && !(list->first_own = string_copy(path)))
-            status = fail_memory(err);
+            return fail_memory(err);
     } else if (set_may_be_image(path, folder->takes_arrays)) {
-        status = add_image(list, path, below, err);
+        MUST(add_image(list, path, below, err));
     } else if (!set_is_table(below)) {
         list->n_skipped++;
         if (!list->first_skipped && !(list->first_skipped = string_copy(path)))
-            status = fail_memory(err);
+            return fail_memory(err);
     }
-    array_free(path);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err)
@@ -132,46 +130,37 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   is_below(list->skip_below, real);
     struct input_folder folder = {.path = path, .skip_below = inside ? list->skip_below : NULL};
-    struct path_list files = {0}, masks = {0};
-    enum clv_status status = folder_walk(&files, path, err);
-    TRY(set_take_masks(&masks, &files, path, err));
-    folder.takes_arrays = status == CLV_OK && set_has_arrays_alone(&files, path, true);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++)
-        status = add_folder_file(list, &folder, files.paths[i], false, err);
-    for (size_t i = 0; i < masks.n && status == CLV_OK; i++)
-        status = add_folder_file(list, &folder, masks.paths[i], true, err);
-    if (status == CLV_OK) {
-        const struct clv_progress progress = console_progress(NULL);
-        report_count(&progress, path, files.n_unreadable, UNREADABLE_FOLDERS, files.first_unreadable);
-        report_count(&progress, path, files.n_links, LINKED_FOLDERS, files.first_link);
-    }
-    path_list_release(&masks);
-    path_list_release(&files);
-    return status;
+    OWNED(path_list_release) struct path_list files = {0};
+    OWNED(path_list_release) struct path_list masks = {0};
+    MUST(folder_walk(&files, path, err));
+    MUST(set_take_masks(&masks, &files, path, err));
+    folder.takes_arrays = set_has_arrays_alone(&files, path, true);
+    for (size_t i = 0; i < files.n; i++)
+        MUST(add_folder_file(list, &folder, files.paths[i], false, err));
+    for (size_t i = 0; i < masks.n; i++)
+        MUST(add_folder_file(list, &folder, masks.paths[i], true, err));
+    const struct clv_progress progress = console_progress(NULL);
+    report_count(&progress, path, files.n_unreadable, UNREADABLE_FOLDERS, files.first_unreadable);
+    report_count(&progress, path, files.n_links, LINKED_FOLDERS, files.first_link);
+    return CLV_OK;
 }
 
 enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, struct clv_error *err)
 {
-    uint8_t *bytes = NULL;
+    OWNED_ARRAY uint8_t *bytes = NULL;
     size_t size = 0, capacity = 0;
-    enum clv_status status = CLV_OK;
     do {
-        if (size > max_size)
-            status = fail(err, CLV_ERR_DATA, "standard input: more than %zu bytes, which no image has", max_size);
-        else if (array_reserve((void **)&bytes, &capacity, size + STREAM_BLOCK, 1))
-            status = fail_memory(err);
-        else
-            size += fread(bytes + size, 1, STREAM_BLOCK, stdin);
-    } while (status == CLV_OK && !feof(stdin) && !ferror(stdin));
-    TRY_IF(ferror(stdin), fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read"));
-    TRY(inputs_add_object(list, STANDARD_INPUT, "-", NULL, "-", err));
-    if (status == CLV_OK) {
-        list->items[list->n - 1].bytes = bytes;
-        list->items[list->n - 1].size = size;
-    } else {
-        array_free(bytes);
-    }
-    return status;
+        FAIL_IF(size > max_size, CLV_ERR_DATA, "standard input: more than %zu bytes, which no image has", max_size);
+        if (array_reserve((void **)&bytes, &capacity, size + STREAM_BLOCK, 1))
+            return fail_memory(err);
+        size += fread(bytes + size, 1, STREAM_BLOCK, stdin);
+    } while (!feof(stdin) && !ferror(stdin));
+    if (ferror(stdin))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
+    MUST(inputs_add_object(list, STANDARD_INPUT, "-", NULL, "-", err));
+    list->items[list->n - 1].bytes = TAKE(bytes);
+    list->items[list->n - 1].size = size;
+    return CLV_OK;
 }
 
 enum clv_status input_read_image(struct clv_image *image, const struct input *item,
@@ -179,13 +168,12 @@ enum clv_status input_read_image(struct clv_image *image, const struct input *it
 {
     static bool is_noted; /* by any thread */
     if (!item->bytes) {
-        enum clv_status status = clv_image_read(image, item->image, limits, err);
-        if (status == CLV_OK && image_is_12_bit(image, item->image, limits) &&
-            !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
+        MUST(clv_image_read(image, item->image, limits, err));
+        if (image_is_12_bit(image, item->image, limits) && !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
             console_note("%s: this 16-bit image has no value above 4095; a model trained with --range 0,4095 sees what "
                          "is in it",
                          item->image);
-        return status;
+        return CLV_OK;
     }
     enum clv_status status = clv_image_decode(image, item->bytes, item->size, limits, err);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, STANDARD_INPUT);
@@ -193,30 +181,29 @@ enum clv_status input_read_image(struct clv_image *image, const struct input *it
 
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator, struct clv_error *err)
 {
-    struct text path;
-    enum clv_status status = CLV_OK;
+    OWNED(text_release) struct text path = {0};
     text_init(&path, LONGEST_PATH);
-    for (int c = 0; c != EOF && status == CLV_OK;) {
+    for (int c = 0; c != EOF;) {
         c = getc(stream);
         if (c != EOF && c != separator) {
             char byte = (char)c;
             text_append(&path, &byte, 1);
-            if (path.failed)
-                status = path.size + 2 > LONGEST_PATH
-                             ? fail(err, CLV_ERR_DATA, "standard input: a path is longer than %d bytes; is it a list?",
-                                    LONGEST_PATH)
-                             : fail_memory(err);
+            if (path.failed) {
+                FAIL_IF(path.size + 2 > LONGEST_PATH, CLV_ERR_DATA,
+                        "standard input: a path is longer than %d bytes; is it a list?", LONGEST_PATH);
+                return fail_memory(err);
+            }
             continue;
         }
         if (separator == '\n' && path.size && path.bytes[path.size - 1] == '\r')
             path.bytes[--path.size] = 0;
         if (path.size)
-            status = inputs_add_path(list, path.bytes, err);
+            MUST(inputs_add_path(list, path.bytes, err));
         path.size = 0;
     }
-    TRY_IF(ferror(stream), fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read"));
-    text_release(&path);
-    return status;
+    if (ferror(stream))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
+    return CLV_OK;
 }
 
 size_t path_shared_folder(const char *a, size_t common, const char *b)
@@ -287,60 +274,75 @@ static enum clv_status keep_folders(const struct placed *placed, size_t n, struc
         common = path_shared_folder(placed[0].path, common, placed[i].path);
     for (size_t i = 0; i < n; i++) {
         char *file = string_copy(placed[i].path + common);
-        MUST_IF(!file, fail_memory(err));
+        NEED(file);
         array_free(placed[i].item->file);
         placed[i].item->file = file;
     }
     return CLV_OK;
 }
 
-/* Of all inputs that are named after files. */
+/* Names the outputs of all inputs that are named after files. */
 static enum clv_status rename_outputs(struct input_list *list, struct clv_error *err)
 {
-    const char **files = array_alloc(list->n, sizeof *files);
-    bool *is_shared = array_alloc(list->n, sizeof *is_shared);
+    OWNED_ARRAY const char **files = array_alloc(list->n, sizeof *files);
+    OWNED_ARRAY bool *is_shared = array_alloc(list->n, sizeof *is_shared);
     size_t n = 0, k = 0;
-    for (size_t i = 0; files && i < list->n; i++)
+    NEED(files && is_shared);
+    for (size_t i = 0; i < list->n; i++)
         if (list->items[i].file)
             files[n++] = list->items[i].file;
-    enum clv_status status = files && is_shared ? path_find_shared_stems(is_shared, files, n, err) : fail_memory(err);
-    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
+    MUST(path_find_shared_stems(is_shared, files, n, err));
+    for (size_t i = 0; i < list->n; i++) {
         struct input *item = &list->items[i];
         if (!item->file)
             continue;
         array_free(item->output);
         item->output = path_output(item->file, is_shared[k++]);
-        status = item->output ? CLV_OK : fail_memory(err);
+        NEED(item->output);
     }
-    arrays_free(files, is_shared);
-    return status;
+    return CLV_OK;
+}
+
+struct placed_list {
+    struct placed *items;
+    size_t n;
+};
+
+static void placed_list_release(struct placed_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        array_free(list->items[i].path);
+    array_free(list->items);
+}
+
+/* Inputs given as paths keep their folders where two of them would have one output. */
+static enum clv_status tell_apart(struct input_list *list, struct clv_error *err)
+{
+    OWNED(placed_list_release) struct placed_list placed = {.items = array_alloc(list->n, sizeof *placed.items)};
+    NEED(placed.items);
+    for (size_t i = 0; i < list->n; i++) {
+        struct input *item = &list->items[i];
+        if (!item->is_path)
+            continue;
+        placed.items[placed.n] = (struct placed){item->output, absolute_path(item->image), item};
+        NEED(placed.items[placed.n++].path);
+    }
+    if (!placed.n)
+        return CLV_OK;
+    qsort(placed.items, placed.n, sizeof *placed.items, compare_placed);
+    return folders_differ(placed.items, placed.n) ? keep_folders(placed.items, placed.n, err) : CLV_OK;
 }
 
 enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err)
 {
     const struct clv_progress progress = console_progress(NULL);
     struct stack_note stacks = {0};
-    size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].is_path)
             stack_note_look(&stacks, list->items[i].image);
     stack_note_report(&stacks, &progress);
-    struct placed *placed = array_alloc(list->n, sizeof *placed);
-    enum clv_status status = placed ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
-        struct input *item = &list->items[i];
-        if (!item->is_path)
-            continue;
-        placed[n] = (struct placed){item->output, absolute_path(item->image), item};
-        status = placed[n++].path ? CLV_OK : fail_memory(err);
-    }
-    if (status == CLV_OK && n)
-        qsort(placed, n, sizeof *placed, compare_placed);
-    TRY_IF(n && folders_differ(placed, n), keep_folders(placed, n, err));
-    for (size_t i = 0; i < n; i++)
-        array_free(placed[i].path);
-    array_free(placed);
-    return status == CLV_OK ? rename_outputs(list, err) : status;
+    MUST(tell_apart(list, err));
+    return rename_outputs(list, err);
 }
 
 size_t set_common_folder(const struct clv_set *set)
@@ -399,23 +401,23 @@ static enum clv_status copy_instances(struct input *input, const struct clv_item
 
 enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common, struct clv_error *err)
 {
-    const char **names = sorted_names(set);
+    OWNED_ARRAY const char **names = sorted_names(set);
     size_t masks = masks_folder(set);
-    enum clv_status status = names ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
+    NEED(names);
+    for (size_t i = 0; i < set->n_items; i++) {
         const struct clv_item *item = &set->items[i];
         const char *file =
             item->mask && is_repeated(names, set->n_items, item->name) ? item->mask + masks : item->name + common;
-        status = add(list, item->name, item->image, item->mask, file, err);
-        TRY_IF(item->instances, copy_instances(&list->items[list->n - 1], item, err));
-        for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
-            if (item->maps[m] && !(list->items[list->n - 1].maps[m] = string_copy(item->maps[m])))
-                status = fail_memory(err);
+        MUST(add(list, item->name, item->image, item->mask, file, err));
+        if (item->instances)
+            MUST(copy_instances(&list->items[list->n - 1], item, err));
+        for (size_t m = 0; m < set->n_maps; m++)
+            if (item->maps[m])
+                NEED(list->items[list->n - 1].maps[m] = string_copy(item->maps[m]));
     }
     memcpy(list->map_names, set->map_names, sizeof list->map_names);
     list->n_maps = set->n_maps;
-    array_free(names);
-    return status == CLV_OK ? rename_outputs(list, err) : status;
+    return rename_outputs(list, err);
 }
 
 enum clv_status input_read_mask(struct clv_mask *mask, const struct input *item, const struct clv_labels *labels,
@@ -434,12 +436,11 @@ enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dat
     size_t common = (size_t)(path_name(first) - first);
     for (size_t i = 1; i < n; i++)
         common = path_shared_folder(first, common, clv_dataset_name(dataset, i));
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *name = clv_dataset_name(dataset, i), *stem = path_name(name);
-        TRY_IF(!*stem || path_check_inside("", name + common, NULL) != CLV_OK,
-               fail(err, CLV_ERR_DATA, "item %zu is named \"%s\": no name of a file in the output's folder", i, name));
-        TRY(add(list, name, NULL, NULL, name + common, err));
+        FAIL_IF(!*stem || path_check_inside("", name + common, NULL) != CLV_OK, CLV_ERR_DATA,
+                "item %zu is named \"%s\": no name of a file in the output's folder", i, name);
+        MUST(add(list, name, NULL, NULL, name + common, err));
     }
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Estimates how much memory work on an image takes (memory_of_work), and lets images into work as long as these
+ * estimates fit into what is free (memory_gate_enter). An ordered queue keeps the order of the inputs. */
 #include "cli/common/common.h"
 
 #include <malloc.h>
@@ -11,7 +13,7 @@
 
 #define MEGABYTE 1e6
 
-/* What the program takes before the first image, and what the allocator may hold back. */
+/* Bytes that the process uses before the first image, including memory that the allocator keeps. */
 #define PROCESS_BYTES 32e6
 
 /* Blocks from this size on go back to the system when they are freed, once an image had to wait for memory. */
@@ -54,26 +56,25 @@ void memory_gate_release(struct memory_gate *self)
 
 enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double bytes, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     ordered_queue_enter(&self->entrance, index);
-    if (bytes > 0 && bytes + PROCESS_BYTES > self->limit)
-        status = fail(err, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
-                      ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
+    const bool fits = !(bytes > 0 && bytes + PROCESS_BYTES > self->limit);
     pthread_mutex_lock(&self->lock);
-    bool waits = status == CLV_OK && bytes > 0 && self->used + bytes > self->limit;
+    bool waits = fits && bytes > 0 && self->used + bytes > self->limit;
     while (waits && self->used + bytes > self->limit)
         pthread_cond_wait(&self->freed, &self->lock);
     if (waits) {
-        /* What others have freed stays in their threads' arenas else, next to what this one takes: large blocks are
-         * returned when they are freed from now on, and what there is is. */
+        /* Memory that other threads have freed would stay in their arenas, next to what this thread takes. So what is
+         * free is returned to the system now, and large blocks whenever they are freed from now on. */
         mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
         malloc_trim(0);
     }
-    if (status == CLV_OK)
+    if (fits)
         self->used += bytes;
     pthread_mutex_unlock(&self->lock);
     ordered_queue_leave(&self->entrance);
-    return status;
+    FAIL_IF(!fits, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
+            ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
+    return CLV_OK;
 }
 
 void memory_gate_leave(struct memory_gate *self, double bytes)

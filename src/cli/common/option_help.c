@@ -1,4 +1,4 @@
-/* Which options were given; what --help prints of them, and what completion reads. */
+/* Prints what --help, --usage and shell completion say of a table of options. Start at option_help_all. */
 #include <stdio.h>
 #include <string.h>
 

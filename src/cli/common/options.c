@@ -1,3 +1,5 @@
+/* Parses a command line by a table of options, over argp: options_parse fills the members that the rows name and
+ * records what was given, options_check applies rules on pairs of options. Rows that all commands share are here. */
 #include "cli/common/common.h"
 
 #include <argp.h>
@@ -111,7 +113,7 @@ void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
 
 enum { KEY_ROWS = 0x100, KEY_USAGE = 0x1000, KEY_LIST };
 
-/* What argp calls back with. */
+/* The context of argp's callbacks. */
 struct parsing {
     const struct option_table *table;
     struct common_options *common;
@@ -137,8 +139,8 @@ static enum clv_status take(const struct option_group *group, const struct clv_o
         common->given[common->n_given++] = option;
     if (option->kind != CLV_OPTION_TEXT || !(option->flags & CLV_OPTION_AGAIN))
         return clv_option_set(group->base, option, typed, err);
-    enum clv_status status = path_list_add(&common->paths, typed, err);
-    return status == CLV_OK && common->paths.n == 1 ? clv_option_set(group->base, option, typed, err) : status;
+    MUST(path_list_add(&common->paths, typed, err));
+    return common->paths.n == 1 ? clv_option_set(group->base, option, typed, err) : CLV_OK;
 }
 
 static void print_and_exit(const struct parsing *self, int key, const struct argp_state *state)
@@ -262,18 +264,17 @@ enum clv_status options_take_arguments(const struct option_table *table, struct 
                                        const char *const *names, size_t n, struct clv_error *err)
 {
     size_t used = 0;
-    enum clv_status status = CLV_OK;
-    for (size_t k = 0; k < n && status == CLV_OK; k++) {
+    for (size_t k = 0; k < n; k++) {
         const struct option_group *group;
         const struct clv_option *option = find_option(&group, table, names[k]);
         bool takes_all = k + 1 == n && option->flags & CLV_OPTION_AGAIN;
         bool takes_one = takes_all || !options_given(common, names[k]);
-        for (; takes_one && used < common->n_arguments && status == CLV_OK; takes_one = takes_all)
-            status = take(group, option, common->arguments[used++], common, err);
+        for (; takes_one && used < common->n_arguments; takes_one = takes_all)
+            MUST(take(group, option, common->arguments[used++], common, err));
     }
-    TRY_IF(used < common->n_arguments, fail(err, CLV_ERR_USAGE, "%s: one argument too many", common->arguments[used]));
-    TRY_IF(common->canonical.failed, fail_memory(err));
-    return status;
+    FAIL_IF(used < common->n_arguments, CLV_ERR_USAGE, "%s: one argument too many", common->arguments[used]);
+    NEED(!common->canonical.failed);
+    return CLV_OK;
 }
 
 /* Or, where its splits are asked for, the folder of one. */
@@ -295,10 +296,10 @@ enum clv_status options_take_manifest(const struct option_table *table, struct c
         return CLV_OK;
     const struct option_group *group;
     const struct clv_option *option = find_option(&group, table, "data");
-    enum clv_status status = take(group, option, common->arguments[k], common, err);
+    MUST(take(group, option, common->arguments[k], common, err));
     common->n_arguments--;
     memmove(common->arguments + k, common->arguments + k + 1, (common->n_arguments - k) * sizeof *common->arguments);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,

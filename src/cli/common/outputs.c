@@ -1,3 +1,5 @@
+/* Checks every file that a command is going to write: it can be created, is none of the inputs, and replaces nothing
+ * unless it may (outputs_claim). Locks keep two runs from writing into one folder or file (output_locks_folder). */
 #include "cli/common/common.h"
 
 #include <errno.h>
@@ -28,8 +30,8 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* What a path leads to, where it leads to anything. That it is unknown (an I/O error) is no reason to take it for
- * absent. */
+/* Finds out what a path leads to, if anything. Where that is unknown (an I/O error), the path does not count as absent.
+ * */
 static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     *there = stat(path, info) == 0;
@@ -46,11 +48,11 @@ static enum clv_status would_replace(bool *would, struct stat *info, const char 
     *would = false;
     if (is_standard(path))
         return CLV_OK;
-    enum clv_status status = examine(would, info, path, err);
-    if (status == CLV_OK && *would)
+    MUST(examine(would, info, path, err));
+    if (*would)
         *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev ||
                                             standard.st_ino != info->st_ino);
-    return status;
+    return CLV_OK;
 }
 
 /* Whether a file could be created at `path`. */
@@ -61,34 +63,31 @@ static enum clv_status check_creatable(const char *path, struct clv_error *err)
     if (is_standard(path))
         return CLV_OK;
     MUST(examine(&there, &info, path, err));
-    enum clv_status status = CLV_OK;
     if (there) {
         FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
         return access(path, W_OK) ? fail_errno(err, CLV_ERR_CREATE, "%s: cannot write", path) : CLV_OK;
     }
-    char *folder = path_folder(path);
-    if (!folder)
-        status = fail_memory(err);
-    else if (stat(folder, &info))
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
-    else if (!S_ISDIR(info.st_mode))
-        status = fail(err, CLV_ERR_CREATE, "%s: cannot create: %s is not a folder", path, folder);
-    else if (access(folder, W_OK | X_OK))
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
-    array_free(folder);
-    return status;
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
+    if (stat(folder, &info))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
+    FAIL_IF(!S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: cannot create: %s is not a folder", path, folder);
+    if (access(folder, W_OK | X_OK))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
+    return CLV_OK;
 }
 
 enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_error *err)
 {
     struct stat info;
     bool would;
-    enum clv_status status = would_replace(&would, &info, path, err);
-    if (status != CLV_OK || !would)
-        return status;
-    MUST_IF(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list), fail_memory(err));
+    MUST(would_replace(&would, &info, path, err));
+    if (!would)
+        return CLV_OK;
+    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
+        return fail_memory(err);
     char *copy = string_copy(path);
-    MUST_IF(!copy, fail_memory(err));
+    NEED(copy);
     self->list[self->n++] = (struct replaced){info.st_dev, info.st_ino, copy};
     return CLV_OK;
 }
@@ -99,10 +98,9 @@ enum clv_status output_check_existing(const char *path, bool may_replace, const 
     bool would;
     if (may_replace)
         return CLV_OK;
-    enum clv_status status = would_replace(&would, &info, path, err);
-    if (status != CLV_OK || !would)
-        return status;
-    return fail(err, CLV_ERR_CREATE, "%s: exists already; --overwrite replaces it%s", path, hint);
+    MUST(would_replace(&would, &info, path, err));
+    FAIL_IF(would, CLV_ERR_CREATE, "%s: exists already; --overwrite replaces it%s", path, hint);
+    return CLV_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -138,15 +136,15 @@ static enum clv_status spare_file(const struct outputs *self, const char *input,
     bool there;
     if (!self->n || !input)
         return CLV_OK;
-    enum clv_status status = identify(&there, &info, input, err);
-    if (status != CLV_OK || !there)
-        return status;
+    MUST(identify(&there, &info, input, err));
+    if (!there)
+        return CLV_OK;
     const struct replaced key = {info.st_dev, info.st_ino, NULL};
     const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);
     if (!found)
         return CLV_OK;
-    if (strcmp(found->path, input) == 0)
-        return fail(err, CLV_ERR_CREATE, "%s: is an input of this command, which the output would replace", input);
+    FAIL_IF(strcmp(found->path, input) == 0, CLV_ERR_CREATE,
+            "%s: is an input of this command, which the output would replace", input);
     return fail(err, CLV_ERR_CREATE, "%s: is the same file as the input %s, which the output would replace",
                 found->path, input);
 }
@@ -157,15 +155,14 @@ enum clv_status outputs_spare(const struct outputs *self, const char *input, str
         return CLV_OK;
     if (!path_is_folder(input))
         return spare_file(self, input, err);
-    struct path_list files = {0};
-    enum clv_status status = folder_walk(&files, input, err);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        char *path = path_join(input, files.paths[i]);
-        status = path ? spare_file(self, path, err) : fail_memory(err);
-        array_free(path);
+    OWNED(path_list_release) struct path_list files = {0};
+    MUST(folder_walk(&files, input, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(input, files.paths[i]);
+        NEED(path);
+        MUST(spare_file(self, path, err));
     }
-    path_list_release(&files);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
@@ -173,38 +170,37 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
 {
     if (!self->n)
         return CLV_OK;
-    char *labels = path_join(set->root, "labels.tsv");
-    enum clv_status status = labels ? spare_file(self, labels, err) : fail_memory(err);
-    array_free(labels);
-    TRY(spare_file(self, set->manifest ? set->manifest : path, err));
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
+    OWNED_ARRAY char *labels = path_join(set->root, "labels.tsv");
+    NEED(labels);
+    MUST(spare_file(self, labels, err));
+    MUST(spare_file(self, set->manifest ? set->manifest : path, err));
+    for (size_t i = 0; i < set->n_items; i++) {
         const struct clv_item *item = &set->items[i];
-        status = spare_file(self, item->image, err);
-        TRY(spare_file(self, item->mask, err));
-        TRY(spare_file(self, item->boxes, err));
-        for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
-            status = spare_file(self, item->maps[m], err);
+        MUST(spare_file(self, item->image, err));
+        MUST(spare_file(self, item->mask, err));
+        MUST(spare_file(self, item->boxes, err));
+        for (size_t m = 0; m < set->n_maps; m++)
+            MUST(spare_file(self, item->maps[m], err));
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status outputs_claim(struct outputs *self, const char *path, bool may_replace, const char *hint,
                               const char *const *inputs, size_t n_inputs, struct clv_error *err)
 {
-    enum clv_status status = check_creatable(path, err);
-    TRY(outputs_add(self, path, err));
+    MUST(check_creatable(path, err));
+    MUST(outputs_add(self, path, err));
     outputs_sort(self);
-    for (size_t i = 0; i < n_inputs && status == CLV_OK; i++)
-        status = outputs_spare(self, inputs[i], err);
-    return status == CLV_OK ? output_check_existing(path, may_replace, hint, err) : status;
+    for (size_t i = 0; i < n_inputs; i++)
+        MUST(outputs_spare(self, inputs[i], err));
+    return output_check_existing(path, may_replace, hint, err);
 }
 
 enum clv_status outputs_make_folder(const char *path, struct clv_error *err)
 {
-    char *folder = path_folder(path);
-    enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
-    array_free(folder);
-    return status;
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
+    return folder_create(folder, err);
 }
 
 enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path, struct clv_error *err)
@@ -293,7 +289,7 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
                                  struct clv_error *err)
 {
     int64_t start = 0, end = 0;
-    MUST_IF(!file, fail_memory(err));
+    NEED(file);
     if (shard) {
         start = (shard->number - 1) * SHARES / shard->count;
         end = shard->number * SHARES / shard->count;

@@ -1,3 +1,5 @@
+/* Checks the options of features together, and sets the defaults that depend on others, once all are parsed
+ * (recipe_options_finish). */
 #include "cli/common/common.h"
 
 #include <string.h>

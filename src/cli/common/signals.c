@@ -1,3 +1,5 @@
+/* Handles SIGINT, SIGTERM and SIGHUP: the first one asks the work to stop at its next safe point, the second one ends
+ * the process. Several processes stop together, and SIGUSR1 can ask for a restart. Start at signals_install. */
 #include "cli/common/common.h"
 
 #include <signal.h>
@@ -44,7 +46,7 @@ static void on_broken_pipe(int number)
     raise(number);
 }
 
-/* By what a handler may call. */
+/* Calls only functions that a signal handler may call. */
 static void write_message(const char *path)
 {
     static const char begin[] = "cleave: ", end[] = ": cannot be read any more; it was cut short, or its disk fails\n";
@@ -112,7 +114,7 @@ static void agree(int number)
     __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
 }
 
-/* What arrives now is known to all when they meet next, which is where the work that stops for it ends. */
+/* A signal that arrives during work alone is known to all processes when they meet next, where that work ends. */
 static void work_alone(bool alone)
 {
     is_alone = alone;

@@ -1,4 +1,6 @@
-/* cleave import: annotations of other programs as a set. */
+/* `cleave import`: makes a set of annotations of other programs. Formats that outline objects are read by
+ * src/data/boxes and painted here (import_outlines); import_dsb.c, import_voc.c, import_masks.c and import_letters.c
+ * have the others. Start at run. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -159,36 +161,33 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         return fail(
             err, CLV_ERR_USAGE,
             "import: which format? coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb, masks or letters");
-    enum clv_status status = find_form(form, options->form, err);
-    TRY_IF(!options->annotations, fail(err, CLV_ERR_USAGE, "import: which file or folder?"));
-    TRY_IF(!options->output || !*options->output,
-           fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?"));
-    if (status == CLV_OK && *form == FORM_LETTERS)
+    MUST(find_form(form, options->form, err));
+    FAIL_IF(!options->annotations, CLV_ERR_USAGE, "import: which file or folder?");
+    FAIL_IF(!options->output || !*options->output, CLV_ERR_USAGE, "import: -o is missing: where does the set go?");
+    if (*form == FORM_LETTERS)
         return check_letters(self, err);
     const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
-    TRY_IF(of_masks, fail(err, CLV_ERR_USAGE, "--%s has no effect: %s is not masks", of_masks, options->form));
-    TRY_IF(options->codes && options->labels,
-           fail(err, CLV_ERR_USAGE, "--codes has no effect: --labels names the values"));
-    TRY_IF(options->has_folds, fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form));
-    TRY_IF(*form == FORM_DSB && options->images, fail(err, CLV_ERR_USAGE, "--images has no effect: dsb has its own"));
-    TRY_IF(*form != CLV_BOXES_GEOJSON && options->property,
-           fail(err, CLV_ERR_USAGE, "--property has no effect: %s is not geojson", options->form));
-    TRY_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside,
-           fail(err, CLV_ERR_USAGE, "--outside has no effect: %s say what is void",
-                *form == FORM_VOC ? "the masks of voc" : "masks"));
+    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s has no effect: %s is not masks", of_masks, options->form);
+    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE, "--codes has no effect: --labels names the values");
+    FAIL_IF(options->has_folds, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form);
+    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE, "--images has no effect: dsb has its own");
+    FAIL_IF(*form != CLV_BOXES_GEOJSON && options->property, CLV_ERR_USAGE,
+            "--property has no effect: %s is not geojson", options->form);
+    FAIL_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside, CLV_ERR_USAGE,
+            "--outside has no effect: %s say what is void", *form == FORM_VOC ? "the masks of voc" : "masks");
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     if (*form == FORM_MASKS && !options_given(common, "train-share"))
         options->train_share = 1; /* converted masks stay the set that they were */
     options->limits = self->common.limits;
-    TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
-               stack_axes_are_chosen(),
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
-                stack_axes_are_chosen()       ? "axes"
-                : options->limits.grey16_high ? "range"
-                : options->limits.band_files  ? "bands"
-                                              : "max-jpeg-scans"));
-    return status;
+    FAIL_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
+                stack_axes_are_chosen(),
+            CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
+            stack_axes_are_chosen()       ? "axes"
+            : options->limits.grey16_high ? "range"
+            : options->limits.band_files  ? "bands"
+                                          : "max-jpeg-scans");
+    return CLV_OK;
 }
 
 /* values[n_labels] of the boxes' labels, and labels.tsv. */
@@ -292,39 +291,38 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
                                    const struct clv_image_boxes *const *entries, const uint8_t *values,
                                    struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     size_t n_without = 0;
     const char *first_without = NULL;
     bool is_layer = boxes->form == CLV_BOXES_GEOJSON, is_one = is_of_all(boxes, self->options);
-    TRY_IF(is_one && images->n_items > 1, import_check_places(images, err));
-    for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
+    if (is_one && images->n_items > 1)
+        MUST(import_check_places(images, err));
+    for (size_t i = 0; i < images->n_items; i++) {
         const struct clv_item *item = &images->items[i];
         const struct clv_image_boxes *entry = is_one ? boxes->images : entries[i];
-        struct clv_image_boxes laid = {0};
-        enum clv_status taken = CLV_OK;
+        OWNED(import_unlay) struct clv_image_boxes laid = {0};
+        enum clv_status taken = CLV_OK; /* import_settle passes over images that fail */
         if (entry && is_layer) {
             taken = import_lay(&laid, entry, item->image, &self->options->limits, err);
             entry = &laid;
         }
         if (taken == CLV_OK && is_unknown(entry)) {
             first_without = n_without++ ? first_without : item->name;
-        } else {
-            size_t n_before = self->n;
-            if (taken == CLV_OK)
-                taken = take_image(self, item, boxes, entry, values, err);
-            status = import_settle(self, n_before, taken, err);
+            continue;
         }
-        import_unlay(&laid);
+        size_t n_before = self->n;
+        if (taken == CLV_OK)
+            taken = take_image(self, item, boxes, entry, values, err);
+        MUST(import_settle(self, n_before, taken, err));
     }
-    if (status == CLV_OK && n_without)
+    if (n_without)
         console_note("%s: says nothing of %zu of %zu images, which were left out; the first is %s",
                      self->options->annotations, n_without, images->n_items, first_without);
     size_t n_lost;
     const char *lost = is_one ? NULL : boxes_first_unused(&n_lost, boxes, entries, images->n_items);
-    if (status == CLV_OK && lost)
+    if (lost)
         console_note("%s: warning: %zu image%s that it names %s not in %s; the first is %s", self->options->annotations,
                      n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "is" : "are", self->options->images, lost);
-    return status;
+    return CLV_OK;
 }
 
 /* An entry is of one image: of two photos of its name, which one is meant is unknown. */
@@ -332,20 +330,17 @@ static enum clv_status check_single(const struct clv_boxes *boxes, const struct 
                                     const struct clv_set *images, const struct import_options *options,
                                     struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    const char **names = array_zalloc(boxes->n_images, sizeof *names);
-    MUST_IF(!names, fail_memory(err));
-    for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
+    OWNED_ARRAY const char **names = array_zalloc(boxes->n_images, sizeof *names);
+    NEED(names);
+    for (size_t i = 0; i < images->n_items; i++) {
         const char **name = entries[i] ? &names[entries[i] - boxes->images] : NULL;
-        TRY_IF(name && *name,
-               fail(err, CLV_ERR_DATA,
-                    "%s: its image %s could be %s or %s in %s; --images FOLDER says where images are",
-                    options->annotations, entries[i]->image, *name, images->items[i].name, options->images));
+        FAIL_IF(name && *name, CLV_ERR_DATA,
+                "%s: its image %s could be %s or %s in %s; --images FOLDER says where images are", options->annotations,
+                entries[i]->image, *name, images->items[i].name, options->images);
         if (name)
             *name = images->items[i].name;
     }
-    array_free(names);
-    return status;
+    return CLV_OK;
 }
 
 /* Nothing is in the set: whether no image is named, or nothing of those that are can be used. */
@@ -368,18 +363,10 @@ static enum clv_status fail_empty(const struct import_set *self, const struct cl
 /* Annotations that name images: outlines and boxes. */
 static enum clv_status import_outlines(struct import_set *self, int form, struct clv_error *err)
 {
-    struct clv_boxes boxes = {0};
-    struct clv_set images = {0};
-    const char **names = NULL;
-    const struct clv_image_boxes **entries = NULL;
-    uint8_t *values = NULL;
-    size_t n_ambiguous = 0;
-    char *ambiguous = NULL;
-    enum clv_status status =
-        boxes_read_outlines(&boxes, self->options->annotations, form, self->options->property, err);
-    TRY(clv_set_read_folder(&images, self->options->images, err));
-    if (status != CLV_OK)
-        goto done;
+    OWNED(clv_set_release) struct clv_set images = {0};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
+    MUST(boxes_read_outlines(&boxes, self->options->annotations, form, self->options->property, err));
+    MUST(clv_set_read_folder(&images, self->options->images, err));
     const struct clv_progress progress = console_progress(NULL);
     report_count(&progress, self->options->annotations, boxes.n_skipped,
                  "annotation cannot be used, so that what it marks is void",
@@ -389,25 +376,24 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     self->n_bad_files = boxes.n_bad_files;
     memcpy(self->n_faults, boxes.n_faults, sizeof self->n_faults);
     self->n_crowd_objects = boxes.n_crowd_objects;
-    names = array_alloc(images.n_items, sizeof *names);
-    entries = array_alloc(images.n_items, sizeof *entries);
-    values = array_alloc(boxes.n_labels, 1);
-    status = names && entries && values ? give_values(values, self, &boxes, err) : fail_memory(err);
-    for (size_t i = 0; i < images.n_items && names; i++)
+    OWNED_ARRAY const char **names = array_alloc(images.n_items, sizeof *names);
+    OWNED_ARRAY const struct clv_image_boxes **entries = array_alloc(images.n_items, sizeof *entries);
+    OWNED_ARRAY uint8_t *values = array_alloc(boxes.n_labels, 1);
+    OWNED_ARRAY char *ambiguous = NULL;
+    size_t n_ambiguous = 0;
+    NEED(names && entries && values);
+    MUST(give_values(values, self, &boxes, err));
+    for (size_t i = 0; i < images.n_items; i++)
         names[i] = images.items[i].name;
-    TRY(boxes_find_clear(entries, &n_ambiguous, &ambiguous, &boxes, names, images.n_items, err));
+    MUST(boxes_find_clear(entries, &n_ambiguous, &ambiguous, &boxes, names, images.n_items, err));
     if (n_ambiguous) {
         console_error("%s", ambiguous);
         self->n_failed += n_ambiguous;
     }
-    TRY_IF(!is_of_all(&boxes, self->options), check_single(&boxes, entries, &images, self->options, err));
-    TRY(take_images(self, &images, &boxes, entries, values, err));
-    TRY_IF(!self->n, fail_empty(self, &images, &boxes, entries, err));
-done:
-    arrays_free(values, entries, names, ambiguous);
-    clv_boxes_release(&boxes);
-    clv_set_release(&images);
-    return status;
+    if (!is_of_all(&boxes, self->options))
+        MUST(check_single(&boxes, entries, &images, self->options, err));
+    MUST(take_images(self, &images, &boxes, entries, values, err));
+    return self->n ? CLV_OK : fail_empty(self, &images, &boxes, entries, err);
 }
 
 /* The folder of images that the note of an exporting run names in its first line. */
@@ -430,83 +416,76 @@ static enum clv_status find_export(char **part, char **images, const struct impo
     char own[PATH_MAX];
     if (!realpath(options->annotations, own))
         return CLV_OK; /* whoever reads them will say why */
-    char *folders[2] = {string_copy(own), path_folder(own)};
-    enum clv_status status = folders[0] && folders[1] ? CLV_OK : fail_memory(err);
-    for (int k = 0; k < 2 && !*part && status == CLV_OK; k++) {
-        char *note = path_join(folders[k], RUN_NOTE);
-        *part = path_join(folders[k], strcmp(options->form, "coco") == 0 ? "coco.json" : options->form);
-        TRY_IF(!note || !*part, fail_memory(err));
-        if (status == CLV_OK && path_exists(note) && path_exists(*part) &&
-            (!k || strcmp(path_name(*part), path_name(own)) == 0)) {
-            status = read_note(images, note, options, err);
-        } else {
-            array_free(*part);
-            *part = NULL;
-        }
-        array_free(note);
+    OWNED_ARRAY char *itself = string_copy(own), *around = path_folder(own);
+    NEED(itself && around);
+    const char *const folders[2] = {itself, around};
+    for (int k = 0; k < 2 && !*part; k++) {
+        OWNED_ARRAY char *note = path_join(folders[k], RUN_NOTE);
+        OWNED_ARRAY char *found =
+            path_join(folders[k], strcmp(options->form, "coco") == 0 ? "coco.json" : options->form);
+        NEED(note && found);
+        if (!path_exists(note) || !path_exists(found) || (k && strcmp(path_name(found), path_name(own)) != 0))
+            continue;
+        MUST(read_note(images, note, options, err));
+        *part = TAKE(found);
     }
-    arrays_free(folders[0], folders[1]);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status run(struct import *import, int form, struct clv_error *err)
 {
-    struct import_set self = {.options = &import->options};
-    struct import_output output = {0};
-    char *next_to = NULL, *part = NULL, *images = NULL;
+    OWNED_ARRAY char *next_to = NULL, *part = NULL, *images = NULL;
+    OWNED(import_set_release) struct import_set self = {.options = &import->options};
+    OWNED(import_output_release) struct import_output output = {0};
     text_init(&self.boxes, (size_t)1 << 30);
     text_init(&self.labels, 1 << 20);
     text_printf(&self.boxes, "image\tlabel\tx\ty\tw\th\n");
-    enum clv_status status =
-        form == FORM_MASKS ? CLV_OK : find_export(&part, &images, &import->options, err); /* masks are where they are */
+    if (form != FORM_MASKS) /* masks are where they are */
+        MUST(find_export(&part, &images, &import->options, err));
     if (part)
         import->options.annotations = part;
     if (!import->options.images)
         import->options.images = images;
-    if (status == CLV_OK && !import->options.images && form >= 0) {
+    if (!import->options.images && form >= 0) {
         const char *path = import->options.annotations;
         next_to = path_is_folder(path) ? string_copy(path) : path_folder(path);
         import->options.images = next_to;
-        status = next_to ? CLV_OK : fail_memory(err);
+        NEED(next_to);
     }
-    TRY(import_output_begin(&output, &import->options, err));
+    MUST(import_output_begin(&output, &import->options, err));
     self.folder = output.work;
-    TRY(form == FORM_DSB     ? import_dsb(&self, err)
-        : form == FORM_VOC   ? import_voc(&self, err)
-        : form == FORM_MASKS ? import_masks(&self, err)
-                             : import_outlines(&self, form, err));
-    TRY(import_split(&self, err));
-    TRY(import_write(&self, err));
-    TRY(import_output_finish(&output, err));
-    if (status == CLV_OK && self.n_overlapped + self.n_hidden)
+    MUST(form == FORM_DSB     ? import_dsb(&self, err)
+         : form == FORM_VOC   ? import_voc(&self, err)
+         : form == FORM_MASKS ? import_masks(&self, err)
+                              : import_outlines(&self, form, err));
+    MUST(import_split(&self, err));
+    MUST(import_write(&self, err));
+    MUST(import_output_finish(&output, err));
+    if (self.n_overlapped + self.n_hidden)
         console_note(
             "objects that others overlap: %zu, each pixel is the smaller one's; without a pixel and left out: %zu",
             self.n_overlapped, self.n_hidden);
-    if (status == CLV_OK) {
-        size_t n_train = 0;
-        for (size_t i = 0; i < self.n; i++)
-            n_train += strcmp(self.items[i].split, "train") == 0;
-        printf("%s: %zu images, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output, self.n,
-               self.n_masks, self.n_boxed, n_train);
-        if (self.n_boxed && !self.n_masks)
-            console_note("boxes teach, too: cleave train %s --boxes %s/boxes.tsv -o MODEL", import->options.output,
-                         import->options.output);
-        import_report(&self);
-        if (self.n_failed || self.n_bad_files)
-            status = import_fail(&self, err);
-    }
-    import_output_release(&output);
-    import_set_release(&self);
-    arrays_free(next_to, part, images);
-    return status;
+    size_t n_train = 0;
+    for (size_t i = 0; i < self.n; i++)
+        n_train += strcmp(self.items[i].split, "train") == 0;
+    printf("%s: %zu images, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output, self.n,
+           self.n_masks, self.n_boxed, n_train);
+    if (self.n_boxed && !self.n_masks)
+        console_note("boxes teach, too: cleave train %s --boxes %s/boxes.tsv -o MODEL", import->options.output,
+                     import->options.output);
+    import_report(&self);
+    return self.n_failed || self.n_bad_files ? import_fail(&self, err) : CLV_OK;
+}
+
+static void import_release(struct import *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status cmd_import(int argc, char **argv, struct clv_error *err)
 {
-    struct import self = {.options = {.train_share = 0.8}};
+    OWNED(import_release) struct import self = {.options = {.train_share = 0.8}};
     int form = 0;
-    enum clv_status status = parse(&self, &form, argc, argv, err);
-    TRY(form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err));
-    common_options_release(&self.common);
-    return status;
+    MUST(parse(&self, &form, argc, argv, err));
+    return form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err);
 }

@@ -30,7 +30,7 @@ struct import_options {
     bool has_folds;
     uint8_t folds[LETTER_MAX_FOLDS]; /* 1: its words are wanted */
     struct clv_image_limits limits;
-    /* For masks: */
+    /* of masks alone: */
     const char *labels; /* a labels.tsv, or NULL */
     int codes;          /* 0: as found, else 1 + the place in code_tables */
     int as, white;      /* enum mask_as, enum mask_white */
@@ -125,7 +125,7 @@ enum clv_status import_objects_end(struct import_objects *self, struct import_se
  * */
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-/* Of images that share a layer each must lie somewhere on Earth, or else CLV_ERR_DATA. */
+/* CLV_ERR_DATA unless each image lies somewhere on Earth, as images that share a layer must. */
 enum clv_status import_check_places(const struct clv_set *images, struct clv_error *err) CLV_CHECK;
 void import_unlay(struct clv_image_boxes *laid);
 

@@ -1,4 +1,5 @@
-/* A layer of polygons in the pixels of an image that lies on Earth. */
+/* Lays the polygons of a GeoJSON layer on an image that lies somewhere on Earth: coordinates become pixels by the
+ * image's georeference, and polygons that miss the image are left out. Start at import_lay. */
 #include <string.h>
 
 #include "base/base.h"
@@ -95,25 +96,32 @@ enum clv_status import_check_places(const struct clv_set *images, struct clv_err
     return CLV_OK;
 }
 
+/* Lays the layer's polygons on the image at that place; messages do not name the image. */
+static enum clv_status lay_all(struct clv_image_boxes *laid, const struct clv_image_boxes *layer,
+                               const struct raster_place *place, struct clv_error *err)
+{
+    double pixel_of[6];
+    MUST(find_pixels(pixel_of, place, layer, err));
+    laid->boxes = array_alloc(layer->n_boxes, sizeof *laid->boxes);
+    laid->voids = array_alloc(layer->n_voids, sizeof *laid->voids);
+    NEED(laid->boxes && laid->voids);
+    for (size_t i = 0; i < layer->n_boxes; i++)
+        MUST(lay_one(laid->boxes, &laid->n_boxes, laid, &layer->boxes[i], pixel_of, err));
+    for (size_t i = 0; i < layer->n_voids; i++)
+        MUST(lay_one(laid->voids, &laid->n_voids, laid, &layer->voids[i], pixel_of, err));
+    laid->n_marks = layer->n_marks == layer->n_voids ? laid->n_voids : 0; /* nothing but points and lines */
+    laid->is_unsure = layer->is_unsure;
+    return CLV_OK;
+}
+
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
                            const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster_place place;
-    double pixel_of[6];
+    OWNED(raster_place_release) struct raster_place place = {0};
     *laid = (struct clv_image_boxes){.image = layer->image, .source = layer->source};
     laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is left out */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
     raster_find_place(&place, image);
-    enum clv_status status = find_pixels(pixel_of, &place, layer, err);
-    laid->boxes = array_alloc(layer->n_boxes, sizeof *laid->boxes);
-    laid->voids = array_alloc(layer->n_voids, sizeof *laid->voids);
-    TRY_IF(!laid->boxes || !laid->voids, fail_memory(err));
-    for (size_t i = 0; i < layer->n_boxes && status == CLV_OK; i++)
-        status = lay_one(laid->boxes, &laid->n_boxes, laid, &layer->boxes[i], pixel_of, err);
-    for (size_t i = 0; i < layer->n_voids && status == CLV_OK; i++)
-        status = lay_one(laid->voids, &laid->n_voids, laid, &layer->voids[i], pixel_of, err);
-    laid->n_marks = layer->n_marks == layer->n_voids ? laid->n_voids : 0; /* nothing but points and lines */
-    laid->is_unsure = layer->is_unsure;
-    raster_place_release(&place);
+    enum clv_status status = lay_all(laid, layer, &place, err);
     return status == CLV_ERR_DATA ? fail_within(err, status, image) : status;
 }

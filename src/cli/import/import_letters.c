@@ -1,4 +1,5 @@
-/* Handwritten words as a feature file of chains. */
+/* Imports the OCR letters of Taskar as a feature file: each word is a chain, each letter a node. Start at
+ * import_letters. */
 #include <string.h>
 
 #include "base/base.h"
@@ -45,16 +46,13 @@ enum clv_status import_take_folds(void *member, const struct clv_option *option,
 
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err)
 {
-    struct letters letters = {0};
-    struct clv_dataset *dataset = NULL;
+    OWNED(letters_release) struct letters letters = {0};
+    OWNED(opened_dataset_drop) struct clv_dataset *dataset = NULL;
     MUST(letters_read(&letters, options->annotations, err));
     enum clv_status status = letters_dataset(&dataset, &letters, options->has_folds ? options->folds : NULL, err);
     if (status != CLV_OK)
-        status = fail_within(err, status, options->annotations);
-    letters_release(&letters);
-    TRY(clv_dataset_write(options->output, dataset, err));
-    if (status == CLV_OK)
-        console_note("features of %zu words in %s", clv_dataset_size(dataset), options->output);
-    clv_dataset_free(dataset);
-    return status;
+        return fail_within(err, status, options->annotations);
+    MUST(clv_dataset_write(options->output, dataset, err));
+    console_note("features of %zu words in %s", clv_dataset_size(dataset), options->output);
+    return CLV_OK;
 }

@@ -158,7 +158,8 @@ static enum clv_status take_set(struct job *self, const char *path, bool *is_set
     NEED(manifest);
     const bool is_manifest = path_is_folder(path) ? path_exists(manifest) : true;
     const enum clv_status status = clv_set_read(&set, path, is_manifest ? err : &ignored);
-    MUST_IF(is_manifest, status);
+    if (is_manifest)
+        MUST(status);
     if (status != CLV_OK)
         return CLV_OK;
     for (size_t i = 0; i < set.n_items; i++)

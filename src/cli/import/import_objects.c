@@ -125,18 +125,25 @@ static enum clv_status paint_void(struct import_objects *self, const struct clv_
     return import_objects_add(self, CLV_VOID, true, &pixels, err);
 }
 
+/* Paints outlines, then what is void; messages do not name the image. */
+static enum clv_status paint_all(struct import_objects *self, const struct clv_image_boxes *entry,
+                                 const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
+{
+    for (size_t i = 0; i < entry->n_boxes; i++)
+        MUST(outline_suits(entry->boxes[i].outline, self->map.width, self->map.height)
+                 ? paint_object(self, entry, i, placed, values, err)
+                 : paint_unsuited(self, entry, &entry->boxes[i], &placed[i], err));
+    for (size_t i = 0; i < entry->n_voids; i++)
+        MUST(paint_void(self, entry, &entry->voids[i], err));
+    return CLV_OK;
+}
+
 enum clv_status import_objects_paint(struct import_objects *self, const struct clv_image_boxes *entry,
                                      const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     self->is_unsure = entry->is_unsure;
-    for (size_t i = 0; i < entry->n_boxes && status == CLV_OK; i++)
-        status = outline_suits(entry->boxes[i].outline, self->map.width, self->map.height)
-                     ? paint_object(self, entry, i, placed, values, err)
-                     : paint_unsuited(self, entry, &entry->boxes[i], &placed[i], err);
-    for (size_t i = 0; i < entry->n_voids && status == CLV_OK; i++)
-        status = paint_void(self, entry, &entry->voids[i], err);
-    return status == CLV_OK ? status : fail_within(err, status, entry->image);
+    enum clv_status status = paint_all(self, entry, placed, values, err);
+    return status == CLV_OK ? CLV_OK : fail_within(err, status, entry->image);
 }
 
 /* Whether any of bytes[n] is not the value. */
@@ -150,9 +157,7 @@ static bool has_other(const uint8_t *bytes, uint8_t value, size_t n)
 enum clv_status import_objects_end(struct import_objects *self, struct import_set *set, struct clv_error *err)
 {
     size_t n = (size_t)self->map.width * (size_t)self->map.height;
-    self->mask = array_alloc(n, 1);
-    if (!self->mask)
-        return fail_memory(err);
+    NEED(self->mask = array_alloc(n, 1));
     for (size_t k = 0; k < self->n; k++) {
         struct import_object *object = &self->objects[k];
         set->n_overlapped += object->left < object->area;

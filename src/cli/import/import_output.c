@@ -1,4 +1,5 @@
-/* Where the set goes: made in a hidden folder next to the output, whose place it takes once it is whole. */
+/* Builds the set in a hidden folder next to the output, whose place it takes once it is whole: a failed import changes
+ * nothing. Start at import_output_begin. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,24 +16,21 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
 {
     char real[PATH_MAX];
     enum path_kind kind = PATH_ABSENT;
-    char *path = string_copy(typed);
-    for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--)
+    OWNED_ARRAY char *path = string_copy(typed);
+    NEED(path);
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0;
-    enum clv_status status = path ? outputs_make_folder(path, err) : fail_memory(err);
-    TRY(path_look(&kind, path, err));
-    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is no folder", path));
-    if (status == CLV_OK && kind == PATH_FOLDER) {
+    MUST(outputs_make_folder(path, err));
+    MUST(path_look(&kind, path, err));
+    FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is no folder", path);
+    if (kind == PATH_FOLDER) {
         array_free(path);
         path = realpath(typed, real) ? string_copy(real) : NULL;
         if (!path)
-            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be found", typed);
+            return fail_errno(err, CLV_ERR_CREATE, "%s: cannot be found", typed);
     }
-    if (status != CLV_OK) {
-        array_free(path);
-        path = NULL;
-    }
-    *target = path;
-    return status;
+    *target = TAKE(path);
+    return CLV_OK;
 }
 
 struct contents {
@@ -63,21 +61,20 @@ static enum clv_status list_contents(struct contents *contents, const char *fold
     return CLV_OK;
 }
 
-/* What is replaced must be a set, and none of what is imported. */
+/* Refuses to replace files that are being imported. */
 static enum clv_status check_replaced(struct import_output *self, const struct import_options *options,
                                       struct clv_error *err)
 {
-    struct path_list files = {0};
-    enum clv_status status = folder_walk(&files, self->target, err);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        char *path = path_join(self->target, files.paths[i]);
-        status = path ? outputs_add(&self->outputs, path, err) : fail_memory(err);
-        array_free(path);
+    OWNED(path_list_release) struct path_list files = {0};
+    MUST(folder_walk(&files, self->target, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(self->target, files.paths[i]);
+        NEED(path);
+        MUST(outputs_add(&self->outputs, path, err));
     }
-    path_list_release(&files);
     outputs_sort(&self->outputs);
-    TRY(outputs_spare(&self->outputs, options->annotations, err));
-    return status == CLV_OK ? outputs_spare(&self->outputs, options->images, err) : status;
+    MUST(outputs_spare(&self->outputs, options->annotations, err));
+    return outputs_spare(&self->outputs, options->images, err);
 }
 
 /* A folder that is there gives way to another if it is empty, or a set that may be replaced. */
@@ -90,22 +87,17 @@ static enum clv_status check_target(struct import_output *self, const struct imp
         return CLV_OK;
     MUST(list_contents(&contents, self->target, err));
     bool is_set = contents.has_manifest && !contents.has_other;
-    if (contents.n && !options->overwrite)
-        return fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite replaces %s",
-                    options->output, contents.name, is_set ? "it" : "only sets that import made");
-    if (contents.n && !is_set)
-        return fail(err, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
-                    options->output, contents.name);
-    char *folder = path_folder(self->target);
-    if (!folder)
-        return fail_memory(err);
+    FAIL_IF(contents.n && !options->overwrite, CLV_ERR_CREATE,
+            "%s: folder is not empty (it holds %s); --overwrite replaces %s", options->output, contents.name,
+            is_set ? "it" : "only sets that import made");
+    FAIL_IF(contents.n && !is_set, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
+            options->output, contents.name);
+    OWNED_ARRAY char *folder = path_folder(self->target);
+    NEED(folder);
     bool is_fixed = stat(self->target, &target) || stat(folder, &above) || target.st_dev != above.st_dev ||
                     (stat(".", &here) == 0 && here.st_dev == target.st_dev && here.st_ino == target.st_ino);
-    array_free(folder);
-    if (is_fixed)
-        return fail(err, CLV_ERR_CREATE,
-                    "%s: the working folder or a mounted disk gives way to no set; name a folder in it",
-                    options->output);
+    FAIL_IF(is_fixed, CLV_ERR_CREATE,
+            "%s: the working folder or a mounted disk gives way to no set; name a folder in it", options->output);
     self->replaces = contents.n > 0;
     self->mode = target.st_mode & 07777;
     return contents.n ? check_replaced(self, options, err) : CLV_OK;
@@ -120,14 +112,13 @@ enum clv_status import_output_begin(struct import_output *self, const struct imp
     size_t size = strlen(self->target) + sizeof "..importing",
            folder = size - sizeof "..importing" - strlen(path_name(self->target));
     self->work = array_alloc(size, 1);
-    if (!self->work)
-        return fail_memory(err);
+    NEED(self->work);
     snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
-    enum clv_status status = folder_remove(self->work, err); /* of a run that was killed */
-    TRY(folder_create(self->work, err));
-    TRY_IF(self->mode && chmod(self->work, self->mode),
-           fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target));
-    return status;
+    MUST(folder_remove(self->work, err)); /* of a run that was killed */
+    MUST(folder_create(self->work, err));
+    if (self->mode && chmod(self->work, self->mode))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target);
+    return CLV_OK;
 }
 
 enum clv_status import_output_finish(struct import_output *self, struct clv_error *err)

@@ -40,7 +40,7 @@ static void lists_release(struct lists *self)
     *self = (struct lists){0};
 }
 
-/* Those whose name is a split's: train.txt, Validation.txt. */
+/* Reads the lists whose name is that of a split: train.txt, Validation.txt. */
 static enum clv_status read_lists(struct lists *lists, const char *root, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -377,7 +377,7 @@ static enum clv_status read_objects(struct clv_object_map *map, const char *path
     return CLV_OK;
 }
 
-/* Where masks, objects and images are. */
+/* The folders of masks, objects and images. */
 struct folders {
     char *masks, *objects, *images; /* objects: NULL if there are none */
 };

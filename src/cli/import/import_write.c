@@ -1,4 +1,5 @@
-/* The set as files. */
+/* Writes the images, masks and tables of an imported set (import_write), and splits it so that copies of an image, and
+ * the images of a folder, stay together (import_split). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define LARGEST_IMAGE ((size_t)1 << 30)
 
-/* What two images share if they belong together. */
+/* Images with equal hashes belong together. */
 struct key {
     uint64_t hash;
     size_t item;
@@ -85,27 +86,25 @@ static enum clv_status assign(struct import_set *self, size_t *parent, struct cl
 {
     size_t n = self->n, n_groups = 0, n_test = 0;
     size_t wanted = size_of_number((1 - self->options->train_share) * (double)n + 0.5);
-    int32_t *order = array_alloc(n, sizeof *order);
-    size_t *firsts = array_alloc(n, sizeof *firsts), *sizes = array_zalloc(n, sizeof *sizes);
-    enum clv_status status = order && firsts && sizes ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED_ARRAY int32_t *order = array_alloc(n, sizeof *order);
+    OWNED_ARRAY size_t *firsts = array_alloc(n, sizeof *firsts), *sizes = array_zalloc(n, sizeof *sizes);
+    NEED(order && firsts && sizes);
+    for (size_t i = 0; i < n; i++) {
         sizes[find(parent, i)]++;
         if (find(parent, i) == i)
             firsts[n_groups++] = i;
     }
-    if (status == CLV_OK)
-        rng_permutation(order, n_groups, self->options->seed, RNG_STREAM(RNG_FOLD, 0));
-    for (size_t k = 0; k < n_groups && status == CLV_OK; k++) {
+    rng_permutation(order, n_groups, self->options->seed, RNG_STREAM(RNG_FOLD, 0));
+    for (size_t k = 0; k < n_groups; k++) {
         size_t first = firsts[order[k]];
         if (n_test >= wanted || (n_test && n_test + sizes[first] > wanted + wanted / 2))
             continue;
         n_test += sizes[first];
         self->items[first].split = "test";
     }
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    for (size_t i = 0; i < n; i++)
         self->items[i].split = self->items[find(parent, i)].split ? self->items[find(parent, i)].split : "train";
-    arrays_free(order, firsts, sizes);
-    return status;
+    return CLV_OK;
 }
 
 static const char *const splits[3] = {"train", "val", "test"};
@@ -141,25 +140,22 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
     for (size_t i = 0; i < n; i++)
         if (self->items[i].split)
             return CLV_OK; /* the annotations' own */
-    struct key *keys = array_alloc(n, sizeof *keys);
-    size_t *parent = array_alloc(n, sizeof *parent);
-    enum clv_status status = keys && parent ? hash_contents(keys, self, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        for (size_t i = 0; i < n; i++)
-            parent[i] = i;
-        size_t n_different = join(parent, keys, n);
-        if (n_different < n)
-            console_note("%zu images are there more than once; copies are in one split", n - n_different);
-        size_t n_folders = hash_folders(keys, self);
-        int choice = self->options->group_by_folder;
-        if (choice == 2 || (choice == 0 && n_folders >= MANY_FOLDERS)) {
-            join(parent, keys, n);
-            console_note("the images of each of %zu folders are in one split; --group-by none mixes them", n_folders);
-        }
-        status = assign(self, parent, err);
+    OWNED_ARRAY struct key *keys = array_alloc(n, sizeof *keys);
+    OWNED_ARRAY size_t *parent = array_alloc(n, sizeof *parent);
+    NEED(keys && parent);
+    MUST(hash_contents(keys, self, err));
+    for (size_t i = 0; i < n; i++)
+        parent[i] = i;
+    size_t n_different = join(parent, keys, n);
+    if (n_different < n)
+        console_note("%zu images are there more than once; copies are in one split", n - n_different);
+    size_t n_folders = hash_folders(keys, self);
+    int choice = self->options->group_by_folder;
+    if (choice == 2 || (choice == 0 && n_folders >= MANY_FOLDERS)) {
+        join(parent, keys, n);
+        console_note("the images of each of %zu folders are in one split; --group-by none mixes them", n_folders);
     }
-    arrays_free(keys, parent);
-    return status;
+    return assign(self, parent, err);
 }
 
 #define LARGEST_FILE ((size_t)1 << 30)
@@ -208,38 +204,29 @@ enum clv_status import_add(struct import_set *self, const char *name, const char
 static enum clv_status place(char **path, const struct import_set *self, const char *below, struct clv_error *err)
 {
     *path = NULL;
-    if (*signals_stop())
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
-    *path = path_join(self->folder, below);
-    if (!*path)
-        return fail_memory(err);
-    enum clv_status status = outputs_make_folder(*path, err);
-    if (status != CLV_OK) {
-        array_free(*path);
-        *path = NULL;
-    }
-    return status;
+    FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
+    OWNED_ARRAY char *result = path_join(self->folder, below);
+    NEED(result);
+    MUST(outputs_make_folder(result, err));
+    *path = TAKE(result);
+    return CLV_OK;
 }
 
 /* A name for the item's mask that no other has: a.jpg and a.png may stand side by side. */
 static enum clv_status name_mask(struct import_set *self, struct import_item *item, struct clv_error *err)
 {
-    char *named = path_join("masks", item->name), ending[32] = ".png";
-    enum clv_status status = named ? CLV_OK : fail_memory(err);
-    for (int again = 2; status == CLV_OK; again++) {
+    OWNED_ARRAY char *named = path_join("masks", item->name);
+    char ending[32] = ".png";
+    NEED(named);
+    for (int again = 2;; again++) {
         array_free(item->mask);
-        item->mask = path_replace_extension(named, ending);
-        char *path = item->mask ? path_join(self->folder, item->mask) : NULL;
-        bool is_free = path && !path_exists(path);
-        if (!path)
-            status = fail_memory(err);
-        array_free(path);
-        if (is_free)
-            break;
+        NEED(item->mask = path_replace_extension(named, ending));
+        OWNED_ARRAY char *path = path_join(self->folder, item->mask);
+        NEED(path);
+        if (!path_exists(path))
+            return CLV_OK;
         snprintf(ending, sizeof ending, "-%d.png", again);
     }
-    array_free(named);
-    return status;
 }
 
 enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_t height, const uint8_t *mask,
@@ -247,54 +234,48 @@ enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_
 {
     struct import_item *item = &self->items[self->n - 1];
     uint8_t palette[256][3];
-    char *path = NULL;
-    enum clv_status status = name_mask(self, item, err);
-    TRY(place(&path, self, item->mask, err));
+    OWNED_ARRAY char *path = NULL;
+    MUST(name_mask(self, item, err));
+    MUST(place(&path, self, item->mask, err));
     clv_default_palette(palette);
-    TRY(clv_png_write_labels(path, width, height, mask, (const uint8_t(*)[3])palette, 256, err));
-    array_free(path);
-    self->n_masks += status == CLV_OK;
-    return status;
+    MUST(clv_png_write_labels(path, width, height, mask, (const uint8_t(*)[3])palette, 256, err));
+    self->n_masks++;
+    return CLV_OK;
 }
 
 enum clv_status import_write_objects(struct import_set *self, const struct clv_object_map *map, struct clv_error *err)
 {
     struct import_item *item = &self->items[self->n - 1];
-    char *path = NULL, *named = path_join("instances", item->mask + strlen("masks/"));
+    OWNED_ARRAY char *path = NULL, *named = path_join("instances", item->mask + strlen("masks/"));
     bool is_tiff = false;
-    enum clv_status status = named ? place(&path, self, named, err) : fail_memory(err);
-    TRY(clv_object_map_write(&is_tiff, path, map, err));
-    if (status == CLV_OK && is_tiff && !self->has_tiff)
+    NEED(named);
+    MUST(place(&path, self, named, err));
+    MUST(clv_object_map_write(&is_tiff, path, map, err));
+    if (is_tiff && !self->has_tiff)
         console_note("%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
                      named, map->n_objects);
     self->has_tiff |= is_tiff;
-    if (status == CLV_OK)
-        item->instances = is_tiff ? path_replace_extension(named, ".tif") : string_copy(named);
-    arrays_free(named, path);
-    return status == CLV_OK && !item->instances ? fail_memory(err) : status;
+    item->instances = is_tiff ? path_replace_extension(named, ".tif") : string_copy(named);
+    NEED(item->instances);
+    return CLV_OK;
 }
 
 enum clv_status import_copy(const struct import_set *self, const char *from, const char *below, struct clv_error *err)
 {
-    char *bytes, *path;
+    OWNED_ARRAY char *bytes = NULL, *path = NULL;
     size_t size;
     MUST(file_read(&bytes, &size, from, LARGEST_FILE, err));
-    enum clv_status status = place(&path, self, below, err);
-    TRY(file_write(path, bytes, size, err));
-    arrays_free(bytes, path);
-    return status;
+    MUST(place(&path, self, below, err));
+    return file_write(path, bytes, size, err);
 }
 
 static enum clv_status write_text(const struct import_set *self, const char *name, const struct text *text,
                                   struct clv_error *err)
 {
-    char *path;
-    if (text->failed)
-        return fail_memory(err);
-    enum clv_status status = place(&path, self, name, err);
-    TRY(file_write(path, text->bytes, text->size, err));
-    array_free(path);
-    return status;
+    OWNED_ARRAY char *path = NULL;
+    NEED(!text->failed);
+    MUST(place(&path, self, name, err));
+    return file_write(path, text->bytes, text->size, err);
 }
 
 /* Tables have no way to write these. */
@@ -350,28 +331,25 @@ enum clv_status import_fail(const struct import_set *self, struct clv_error *err
 
 enum clv_status import_write(struct import_set *self, struct clv_error *err)
 {
-    struct text manifest;
+    OWNED(text_release) struct text manifest = {0};
     bool has_instances = false;
-    enum clv_status status = CLV_OK;
     for (size_t i = 0; i < self->n; i++)
         has_instances |= self->items[i].instances != NULL;
     text_init(&manifest, (size_t)1 << 30);
     text_printf(&manifest, "image\tmask\t%s%ssplit\n", has_instances ? "instances\t" : "",
                 self->n_boxed ? "boxes\t" : "");
-    for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < self->n; i++) {
         const struct import_item *item = &self->items[i];
-        char *below = path_join("images", item->name);
-        status = below ? check_name(item->name, err) : fail_memory(err);
-        TRY(import_copy(self, item->image, below, err));
-        if (status == CLV_OK)
-            text_printf(&manifest, "%s\t%s\t%s%s%s%s%s\n", below, item->mask ? item->mask : "",
-                        item->instances ? item->instances : "", has_instances ? "\t" : "",
-                        item->has_boxes ? "boxes.tsv" : "", self->n_boxed ? "\t" : "", item->split);
-        array_free(below);
+        OWNED_ARRAY char *below = path_join("images", item->name);
+        NEED(below);
+        MUST(check_name(item->name, err));
+        MUST(import_copy(self, item->image, below, err));
+        text_printf(&manifest, "%s\t%s\t%s%s%s%s%s\n", below, item->mask ? item->mask : "",
+                    item->instances ? item->instances : "", has_instances ? "\t" : "",
+                    item->has_boxes ? "boxes.tsv" : "", self->n_boxed ? "\t" : "", item->split);
     }
-    TRY_IF(self->n_boxed, write_text(self, "boxes.tsv", &self->boxes, err));
-    TRY(write_text(self, "labels.tsv", &self->labels, err));
-    TRY(write_text(self, "manifest.tsv", &manifest, err));
-    text_release(&manifest);
-    return status;
+    if (self->n_boxed)
+        MUST(write_text(self, "boxes.tsv", &self->boxes, err));
+    MUST(write_text(self, "labels.tsv", &self->labels, err));
+    return write_text(self, "manifest.tsv", &manifest, err);
 }

@@ -1,4 +1,5 @@
-/* cleave inspect: what a model is and how it was made. */
+/* `cleave inspect`: prints what a model is and how it was made, as text or as JSON. inspect_image.c and inspect_tags.c
+ * do the same for TIFFs and for models of tags. Start at cmd_inspect. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -254,8 +255,8 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
     inspect_sparsity_print(model, threshold);
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
-        struct weight *weights = sorted_row(model, row);
-        MUST_IF(!weights, fail_memory(err));
+        OWNED_ARRAY struct weight *weights = sorted_row(model, row);
+        NEED(weights);
         printf("\nlargest weights of %s\n", model->labels.names[row_label(model, row)]);
         for (int32_t i = 0; i < n_top && i < shape->n_features; i++) {
             feature_name(name, model, weights[i].feature);
@@ -264,7 +265,6 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
                 printf(" +- %-10.3g", sqrt(variances[row * (size_t)shape->n_features + (size_t)weights[i].feature]));
             printf("  %s\n", name);
         }
-        array_free(weights);
     }
     if (shape->pairwise == CLV_PAIRWISE_POTTS) {
         printf("\ncouplings\n");
@@ -273,7 +273,8 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
             printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
         }
     }
-    MUST_IF(shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top), fail_memory(err));
+    if (shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top))
+        return fail_memory(err);
     print_record(model);
     return CLV_OK;
 }
@@ -343,8 +344,8 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
     json_put_key(text, "largest_weights");
     text_put(text, "{");
     for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
-        struct weight *weights = sorted_row(model, row);
-        MUST_IF(!weights, fail_memory(err));
+        OWNED_ARRAY struct weight *weights = sorted_row(model, row);
+        NEED(weights);
         snprintf(name, sizeof name, "%d", row_label(model, row));
         json_put_key(text, name);
         text_put(text, "[");
@@ -359,7 +360,6 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
             text_put(text, "}");
         }
         text_put(text, "]");
-        array_free(weights);
     }
     text_put(text, "}");
     if (model->shape.pairwise == CLV_PAIRWISE_POTTS) {
@@ -380,7 +380,7 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
 static enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, double threshold,
                                     struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, JSON_MAX);
     text_put(&text, "{");
     json_put_key(&text, "labels");
@@ -404,14 +404,10 @@ static enum clv_status inspect_json(const struct clv_model *model, int32_t n_top
         text_put(&text, "null");
     }
     inspect_sparsity_put(&text, model, threshold);
-    enum clv_status status = put_weights(&text, model, n_top, err);
+    MUST(put_weights(&text, model, n_top, err));
     json_put_key(&text, "record");
     record_put_json(&text, &model->record);
     text_put(&text, "}\n");
-    if (status != CLV_OK) {
-        text_release(&text);
-        return status;
-    }
     return console_output(&text, err);
 }
 
@@ -438,10 +434,15 @@ static const struct clv_option inspect_rows[] = {
     {0},
 };
 
+static void inspect_release(struct inspect *self)
+{
+    common_options_release(&self->common);
+}
+
 enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
 {
-    struct inspect self = {.n_top = 10, .threshold = 0.001};
-    struct clv_model model = {0};
+    OWNED(inspect_release) struct inspect self = {.n_top = 10, .threshold = 0.001};
+    OWNED(clv_model_release) struct clv_model model = {0};
     const struct option_table table = {
         "[OPTION...] MODEL|FILE.tif",
         "Tells what is in a model, and how it was made; of a TIFF, what its pages are.",
@@ -453,30 +454,26 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     };
     struct common_options *common = &self.common;
     common_options_init(common);
-    enum clv_status status = options_parse(&table, argc, argv, common, err);
-    for (size_t i = 0; i < common->n_arguments && status == CLV_OK; i++) {
-        if (self.path)
-            status = fail(err, CLV_ERR_USAGE, "%s: one model at a time; %s is given already", common->arguments[i],
-                          self.path);
-        else
-            self.path = common->arguments[i];
+    MUST(options_parse(&table, argc, argv, common, err));
+    for (size_t i = 0; i < common->n_arguments; i++) {
+        FAIL_IF(self.path, CLV_ERR_USAGE, "%s: one model at a time; %s is given already", common->arguments[i],
+                self.path);
+        self.path = common->arguments[i];
     }
-    TRY_IF(!self.path, fail(err, CLV_ERR_USAGE, "inspect: which model?"));
-    bool is_image = status == CLV_OK && inspect_is_image(self.path);
-    bool is_tags = status == CLV_OK && !is_image && inspect_is_tags(self.path);
+    FAIL_IF(!self.path, CLV_ERR_USAGE, "inspect: which model?");
+    bool is_image = inspect_is_image(self.path), is_tags = !is_image && inspect_is_tags(self.path);
     const char *of_models = options_given(common, "top")         ? "top"
                             : options_given(common, "threshold") ? "threshold"
                                                                  : NULL;
-    TRY_IF(is_image && of_models, fail(err, CLV_ERR_USAGE, "--%s has no effect: %s is no model", of_models, self.path));
-    TRY_IF(!is_image, common_options_check(common, "a model has no pixels", err));
-    if (is_tags && options_given(common, "threshold"))
-        status = fail(err, CLV_ERR_USAGE, "--threshold has no effect: %s is a model of tags", self.path);
-    TRY(is_image  ? inspect_image(self.path, &common->limits, self.json, err)
-        : is_tags ? inspect_tags(self.path, self.n_top, self.json, err)
-                  : clv_model_read(&model, self.path, err));
-    TRY_IF(!is_tags && !is_image, self.json ? inspect_json(&model, self.n_top, self.threshold, err)
-                                            : inspect_text(&model, self.n_top, self.threshold, err));
-    clv_model_release(&model);
-    common_options_release(&self.common);
-    return status;
+    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s has no effect: %s is no model", of_models, self.path);
+    FAIL_IF(is_tags && options_given(common, "threshold"), CLV_ERR_USAGE,
+            "--threshold has no effect: %s is a model of tags", self.path);
+    if (is_image)
+        return inspect_image(self.path, &common->limits, self.json, err);
+    MUST(common_options_check(common, "a model has no pixels", err));
+    if (is_tags)
+        return inspect_tags(self.path, self.n_top, self.json, err);
+    MUST(clv_model_read(&model, self.path, err));
+    return self.json ? inspect_json(&model, self.n_top, self.threshold, err)
+                     : inspect_text(&model, self.n_top, self.threshold, err);
 }

@@ -1,4 +1,4 @@
-/* `cleave inspect` of a TIFF: how many images it has, their size and bands, and what its pages are. */
+/* `cleave inspect` of a TIFF: prints how many images it has, their size and bands, and what its pages are. */
 #include <stdio.h>
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* cleave inspect on a model of tags. */
+/* `cleave inspect` of a model of tags, as text or as JSON. Start at inspect_tags. */
 #include <math.h>
 #include <string.h>
 
@@ -113,15 +113,13 @@ static void put_json(struct text *text, const struct clv_tag_model *model, int32
 
 enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct clv_error *err)
 {
-    struct clv_tag_model model = {0};
-    struct text text;
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
+    struct text text = {0}; /* console_output releases it */
     MUST(clv_tag_model_read(&model, path, err));
     text_init(&text, (size_t)1 << 28);
     if (json)
         put_json(&text, &model, n_top);
     else
         put_text(&text, &model, n_top);
-    enum clv_status status = console_output(&text, err);
-    clv_tag_model_release(&model);
-    return status;
+    return console_output(&text, err);
 }

@@ -1,4 +1,5 @@
-/* cleave label: a page on which labels are made by cutting. */
+/* `cleave label`: opens a folder (src/page), serves the page on which its images are labelled (server.c), trains in the
+ * background (trainer.c), and reports at the end how much is labelled. Start at run. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -100,17 +101,15 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
     };
     struct common_options *common = &self->common;
     common_options_init(common);
-    enum clv_status status = options_parse(&table, argc, argv, common, err);
-    TRY_IF(common->n_arguments > 1, fail(err, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already",
-                                         common->arguments[1], common->arguments[0]));
-    TRY_IF(common->limits.band_files,
-           fail(err, CLV_ERR_USAGE,
-                "--bands: label opens images that are one file each; gdalbuildvrt -separate and "
-                "gdal_translate make one of several"));
-    TRY_IF(!common->n_arguments, fail(err, CLV_ERR_USAGE, "label: which folder of images?"));
-    if (status == CLV_OK)
-        self->folder = common->arguments[0];
-    return status;
+    MUST(options_parse(&table, argc, argv, common, err));
+    FAIL_IF(common->n_arguments > 1, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already",
+            common->arguments[1], common->arguments[0]);
+    FAIL_IF(common->limits.band_files, CLV_ERR_USAGE,
+            "--bands: label opens images that are one file each; gdalbuildvrt -separate and "
+            "gdal_translate make one of several");
+    FAIL_IF(!common->n_arguments, CLV_ERR_USAGE, "label: which folder of images?");
+    self->folder = common->arguments[0];
+    return CLV_OK;
 }
 
 static enum clv_status make_token(char token[PAGE_TOKEN_SIZE], struct clv_error *err)
@@ -136,10 +135,11 @@ static enum clv_status write_redirect(char **path, const char *link, int size, s
             continue;
         array_free(*path);
         *path = path_join(folders[k], "cleave-label-XXXXXX.html");
-        MUST_IF(!*path, fail_memory(err));
+        NEED(*path);
         fd = mkostemps(*path, 5, O_CLOEXEC);
     }
-    MUST_IF(fd < 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", *path));
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", *path);
     file_remember_temporary(*path);
     int n = dprintf(fd, REDIRECT, size, link, size, link);
     return close(fd) == 0 && n > 0 ? CLV_OK : fail_errno(err, CLV_ERR_IO, "%s: cannot write", *path);
@@ -159,7 +159,7 @@ static void run_opener(const char *path)
         waitpid(child, NULL, 0);
 }
 
-/* Where there is a desktop; whether it works shows on the screen. */
+/* Opens the page in a browser if there is a desktop. Whether that works shows on the screen. */
 static void open_browser(char **redirect, const char *links)
 {
     struct clv_error err = {0};
@@ -228,7 +228,7 @@ static void report_state(const struct label *self, const struct page_session *se
 static enum clv_status serve(struct label *self, struct label_server *server, const char *links,
                              struct page_session *session, struct clv_error *err)
 {
-    char *redirect = NULL;
+    OWNED_ARRAY char *redirect = NULL;
     if (self->address)
         console_note(
             "--listen %s: whoever can reach this machine there and sees the link can see these images and change "
@@ -241,14 +241,21 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
     fflush(stdout);
     if (self->opens_browser)
         open_browser(&redirect, links);
-    enum clv_status status = label_server_run(server, session, signals_stop(), err);
-    report_state(self, session, &n_before);
+    const enum clv_status status = label_server_run(server, session, signals_stop(), err);
+    report_state(self, session, &n_before); /* however it ended: all is saved */
     if (redirect) {
         remove(redirect);
         file_forget_temporary(redirect);
     }
-    array_free(redirect);
     return status;
+}
+
+/* Ends a session; images that were opened and not labelled leave nothing. */
+static void session_drop(struct page_session **session)
+{
+    if (*session)
+        page_session_remove_empty(*session);
+    page_session_free(*session);
 }
 
 static enum clv_status run(struct label *self, struct clv_error *err)
@@ -256,42 +263,38 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     struct page_trainer view;
     struct page_options options = {
         .folder = self->folder, .files = label_page_files, .trainer = &view, .objects = self->objects};
-    struct label_trainer *trainer = NULL;
-    struct label_server *server = NULL;
-    struct page_session *session = NULL;
-    struct text links;
-    char *model = path_join(self->folder, "label.cleave");
+    OWNED(text_release) struct text links = {0};
+    OWNED_ARRAY char *model = path_join(self->folder, "label.cleave");
+    OWNED(label_trainer_drop) struct label_trainer *trainer = NULL;
+    OWNED(session_drop) struct page_session *session = NULL;
+    OWNED(label_server_drop) struct label_server *server = NULL;
     text_init(&links, MAX_LINKS);
     options.model = model;
     options.boxes = self->boxes;
     options.limits = self->common.limits;
     options.note = console_note;
-    enum clv_status status = model ? make_token(options.access.token, err) : fail_memory(err);
-    TRY(label_trainer_new(&trainer, model, err));
-    if (status == CLV_OK)
-        view = label_trainer_view(trainer);
-    TRY(page_session_new(&session, &options, err));
-    TRY(label_server_new(&server, &links, &options.access, self->address ? self->address : "127.0.0.1", self->port,
-                         err));
-    TRY(serve(self, server, links.bytes, session, err));
-    label_server_free(server);
-    if (session)
-        page_session_remove_empty(session);
-    page_session_free(session);
-    label_trainer_free(trainer);
-    array_free(model);
-    text_release(&links);
-    return status;
+    NEED(model);
+    MUST(make_token(options.access.token, err));
+    MUST(label_trainer_new(&trainer, model, err));
+    view = label_trainer_view(trainer);
+    MUST(page_session_new(&session, &options, err));
+    MUST(label_server_new(&server, &links, &options.access, self->address ? self->address : "127.0.0.1", self->port,
+                          err));
+    return serve(self, server, links.bytes, session, err);
+}
+
+static void label_release(struct label *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
 {
-    struct label self = {.opens_browser = 1};
-    enum clv_status status = parse(&self, argc, argv, err);
-    TRY(output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err));
-    if (status != CLV_OK && output_locks_exit_code())
-        status = fail(err, status, "%s: cleave label has it open, or another run writes there", self.folder);
-    TRY(run(&self, err));
-    common_options_release(&self.common);
-    return status;
+    OWNED(label_release) struct label self = {.opens_browser = 1};
+    MUST(parse(&self, argc, argv, err));
+    const enum clv_status status = output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err);
+    FAIL_IF(status != CLV_OK && output_locks_exit_code(), status,
+            "%s: cleave label has it open, or another run writes there", self.folder);
+    MUST(status);
+    return run(&self, err);
 }

@@ -5,12 +5,14 @@
 #ifndef CLI_LABEL_H
 #define CLI_LABEL_H
 
+#include "base/base.h"
 #include "page/page.h"
 
 /* Runs `cleave train` on what the page exports and follows what it prints. */
 struct label_trainer;
 enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err) CLV_CHECK;
 void label_trainer_free(struct label_trainer *trainer); /* stops */
+DROPS(label_trainer_drop, struct label_trainer, label_trainer_free)
 struct page_trainer label_trainer_view(struct label_trainer *trainer);
 
 struct label_server;
@@ -22,5 +24,6 @@ enum clv_status label_server_new(struct label_server **server, struct text *link
 enum clv_status label_server_run(struct label_server *server, struct page_session *session, const volatile int *stop,
                                  struct clv_error *err) CLV_CHECK;
 void label_server_free(struct label_server *server);
+DROPS(label_server_drop, struct label_server, label_server_free)
 
 #endif

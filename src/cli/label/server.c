@@ -209,7 +209,7 @@ union address {
     struct sockaddr_in6 six;
 };
 
-/* As browsers write it; left out where there is no space. */
+/* Adds a host as browsers write it, if there is space. */
 static void add_host(struct page_access *access, size_t *n, const char *host, int32_t port)
 {
     const size_t most = sizeof access->hosts / sizeof access->hosts[0] - 1;
@@ -234,7 +234,8 @@ static enum clv_status add_interfaces(struct page_access *access, size_t *n, boo
                                       struct clv_error *err)
 {
     struct ifaddrs *list;
-    MUST_IF(getifaddrs(&list) != 0, fail_errno(err, CLV_ERR_OS, "cannot list this machine's addresses"));
+    if (getifaddrs(&list) != 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot list this machine's addresses");
     for (const struct ifaddrs *one = list; one; one = one->ifa_next) {
         const union address *at = (const union address *)one->ifa_addr;
         if (!at || !(one->ifa_flags & IFF_UP))
@@ -253,21 +254,23 @@ static enum clv_status listen_at(struct label_server *server, struct page_access
 {
     union address at = {0};
     bool is_six = inet_pton(AF_INET6, address, &at.six.sin6_addr) == 1;
-    if (!is_six && inet_pton(AF_INET, address, &at.four.sin_addr) != 1)
-        return fail(err, CLV_ERR_USAGE, "--listen: \"%s\" is no IPv4 or IPv6 address", address);
+    FAIL_IF(!is_six && inet_pton(AF_INET, address, &at.four.sin_addr) != 1, CLV_ERR_USAGE,
+            "--listen: \"%s\" is no IPv4 or IPv6 address", address);
     at.any.sa_family = is_six ? AF_INET6 : AF_INET;
     *(is_six ? &at.six.sin6_port : &at.four.sin_port) = htons((uint16_t)*port);
     socklen_t size = is_six ? sizeof at.six : sizeof at.four;
     int on = 1, off = 0;
     server->socket = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    MUST_IF(server->socket < 0, fail_errno(err, CLV_ERR_OS, "cannot open a socket"));
+    if (server->socket < 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot open a socket");
     (void)setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (is_six) /* "::" is IPv4, too */
         (void)setsockopt(server->socket, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(server->socket, &at.any, size) != 0 || listen(server->socket, 128) != 0)
         return fail_errno(err, CLV_ERR_OS, "cannot listen on %s port %d%s", address, *port,
                           errno == EADDRINUSE ? "; --port names another one, without it a free one is taken" : "");
-    MUST_IF(getsockname(server->socket, &at.any, &size) != 0, fail_errno(err, CLV_ERR_OS, "cannot find the port"));
+    if (getsockname(server->socket, &at.any, &size) != 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot find the port");
     *port = ntohs(is_six ? at.six.sin6_port : at.four.sin_port);
     if (is_six ? IN6_IS_ADDR_UNSPECIFIED(&at.six.sin6_addr) : at.four.sin_addr.s_addr == INADDR_ANY)
         return add_interfaces(access, n_hosts, is_six, *port, err);
@@ -279,22 +282,19 @@ enum clv_status label_server_new(struct label_server **server, struct text *link
                                  const char *address, int32_t port, struct clv_error *err)
 {
     size_t n_hosts = 0;
-    struct label_server *fresh = array_zalloc(1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
-    fresh->socket = -1;
-    enum clv_status status = listen_at(fresh, access, &n_hosts, address, &port, err);
+    OWNED(label_server_drop) struct label_server *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    result->socket = -1;
+    MUST(listen_at(result, access, &n_hosts, address, &port, err));
     for (size_t k = 0; k < n_hosts; k++)
         text_printf(links, "http://%s/?token=%s\n", access->hosts[k], access->token);
-    TRY_IF(links->failed, fail_memory(err));
-    if (status == CLV_OK) {
-        add_host(access, &n_hosts, "localhost", port); /* of a tunnel */
-        add_host(access, &n_hosts, "127.0.0.1", port);
-        snprintf(access->cookie, sizeof access->cookie, "cleave-%d", port);
-        fresh->access = *access;
-        *server = fresh;
-    } else
-        label_server_free(fresh);
-    return status;
+    NEED(!links->failed);
+    add_host(access, &n_hosts, "localhost", port); /* of a tunnel */
+    add_host(access, &n_hosts, "127.0.0.1", port);
+    snprintf(access->cookie, sizeof access->cookie, "cleave-%d", port);
+    result->access = *access;
+    *server = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status label_server_run(struct label_server *server, struct page_session *session, const volatile int *stop,
@@ -306,7 +306,8 @@ enum clv_status label_server_run(struct label_server *server, struct page_sessio
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEADERS, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL,
         MHD_OPTION_NOTIFY_CONNECTION, come_or_go, server, MHD_OPTION_END);
-    MUST_IF(!server->daemon, fail_errno(err, CLV_ERR_OS, "cannot start the server"));
+    if (!server->daemon)
+        return fail_errno(err, CLV_ERR_OS, "cannot start the server");
     server->socket = -1; /* the daemon closes it */
     while (!*stop) {
         FAIL_IF(MHD_run_wait(server->daemon, WAIT_MS) != MHD_YES, CLV_ERR_OS, "the server has ended");

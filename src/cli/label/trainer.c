@@ -1,5 +1,5 @@
-/* Learning in the background: `cleave train --progress json` in a process of its own, whose events are read. It is on a
- * terminal that nobody sees, which hangs up if this process dies. What it takes of memory ends with it. */
+/* Trains in the background: runs `cleave train --progress json` as a process of its own and reads its events. The
+ * process has a terminal of its own, which hangs up if this process dies; its memory ends with it. Start at launch. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -212,17 +212,14 @@ static void become_train(const struct label_trainer *trainer, const struct train
 static enum clv_status launch(struct label_trainer *trainer, const struct training_export *export,
                               struct clv_error *err)
 {
-    struct reader_arguments *arguments = array_zalloc(1, sizeof *arguments);
-    char *list = string_copy(export->only ? export->only : export->data);
-    if (!arguments || !list) {
-        arrays_free(arguments, list);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY struct reader_arguments *arguments = array_zalloc(1, sizeof *arguments);
+    OWNED_ARRAY char *list = string_copy(export->only ? export->only : export->data);
+    NEED(arguments && list);
     if (trainer->has_reader)
         pthread_join(trainer->reader, NULL);
     trainer->has_reader = false;
     array_free(trainer->list);
-    trainer->list = list;
+    trainer->list = TAKE(list);
     pid_t child = forkpty(&arguments->terminal, NULL, NULL, NULL);
     if (child == 0)
         become_train(trainer, export);
@@ -237,14 +234,15 @@ static enum clv_status launch(struct label_trainer *trainer, const struct traini
         trainer->left_s = NAN;
         pthread_mutex_unlock(&trainer->lock);
         trainer->has_reader = pthread_create(&trainer->reader, NULL, run, arguments) == 0;
-        if (trainer->has_reader)
+        if (trainer->has_reader) {
+            (void)TAKE(arguments); /* the reader frees them */
             return CLV_OK;
+        }
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         trainer->child = 0;
         close(arguments->terminal);
     }
-    array_free(arguments);
     return fail(err, CLV_ERR_OS, "cannot start training");
 }
 
@@ -289,16 +287,12 @@ static int32_t count(void *context)
 
 enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err)
 {
-    struct label_trainer *fresh = array_zalloc(1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
-    pthread_mutex_init(&fresh->lock, NULL);
-    fresh->loss = fresh->standard_error = NAN;
-    fresh->model = string_copy(model);
-    if (!fresh->model) {
-        label_trainer_free(fresh);
-        return fail_memory(err);
-    }
-    *trainer = fresh;
+    OWNED(label_trainer_drop) struct label_trainer *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    pthread_mutex_init(&result->lock, NULL);
+    result->loss = result->standard_error = NAN;
+    NEED(result->model = string_copy(model));
+    *trainer = TAKE(result);
     return CLV_OK;
 }
 

@@ -1,4 +1,5 @@
-/* cleave score: masks against the truth. */
+/* `cleave score`: compares masks with the truth (run), or the labels that a model gives to the nodes of a feature file
+ * (score_features). score_set.c has the work on masks, score_print.c prints it. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -42,9 +43,10 @@ struct scoring {
     double *node_error;               /* [examples] that are scored: the share of known nodes that are wrong */
     double *log_likelihood;           /* [examples] of those that are scored, if asked for */
     size_t n_scored;
+    int n_threads;
 };
 
-/* Of the examples that are scored: the share of wrong nodes of all, and means over examples. */
+/* The share of wrong nodes over all examples that are scored, and means over these examples. */
 struct means {
     double n_known, error, loss, node_error, log_likelihood;
 };
@@ -57,62 +59,58 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
     self->loss[index] = NAN;
     if (!problem.label || !problem.theta)
         return CLV_OK;
-    int32_t *y = array_alloc(n, sizeof *y);
-    uint8_t *is_visible = array_alloc(n, 1);
-    enum clv_status status = y && is_visible ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
+    OWNED_ARRAY int32_t *y = array_alloc(n, sizeof *y);
+    OWNED_ARRAY uint8_t *is_visible = array_alloc(n, 1);
+    NEED(y && is_visible);
+    for (size_t i = 0; i < n; i++)
         is_visible[i] = problem.label[i] != CLV_UNKNOWN;
-    TRY(clv_model_decode(y, self->model, &problem, is_visible, self->oracles[thread], err));
+    MUST(clv_model_decode(y, self->model, &problem, is_visible, self->oracles[thread], err));
     size_t n_known = 0, n_wrong = 0;
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (is_visible[i]) {
             confusion_add_weighted(&self->confusions[thread], problem.label[i], y[i], 1);
             n_wrong += y[i] != problem.label[i];
             n_known++;
         }
-    if (status == CLV_OK) {
-        self->node_error[index] = (double)n_wrong / (double)n_known;
-        self->loss[index] = clv_loss(&problem, self->model->shape.n_labels, y);
-    }
-    if (status == CLV_OK && self->likelihoods) {
-        status = likelihood_of(&self->log_likelihood[index], &self->likelihoods[thread], self->model, &problem, err);
-        if (status == CLV_ERR_USAGE)
-            status = fail_within(err, status, "--likelihood");
-    }
-    arrays_free(y, is_visible);
-    return status;
+    self->node_error[index] = (double)n_wrong / (double)n_known;
+    self->loss[index] = clv_loss(&problem, self->model->shape.n_labels, y);
+    if (!self->likelihoods)
+        return CLV_OK;
+    enum clv_status status =
+        likelihood_of(&self->log_likelihood[index], &self->likelihoods[thread], self->model, &problem, err);
+    return status == CLV_ERR_USAGE ? fail_within(err, status, "--likelihood") : status;
 }
 
-static enum clv_status score_examples(struct scoring *self, bool wants_likelihood, int n_threads, struct clv_error *err)
+static enum clv_status score_examples(struct scoring *self, bool wants_likelihood, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
+    const int n_threads = self->n_threads;
     self->oracles = array_zalloc((size_t)n_threads, sizeof *self->oracles);
     self->confusions = array_zalloc((size_t)n_threads, sizeof *self->confusions);
     self->loss = array_alloc(clv_dataset_size(self->dataset), sizeof *self->loss);
     self->node_error = array_alloc(clv_dataset_size(self->dataset), sizeof *self->node_error);
-    MUST_IF(!self->oracles || !self->confusions || !self->loss || !self->node_error, fail_memory(err));
+    NEED(self->oracles && self->confusions && self->loss && self->node_error);
     if (wants_likelihood) {
         self->likelihoods = array_zalloc((size_t)n_threads, sizeof *self->likelihoods);
         self->log_likelihood = array_zalloc(clv_dataset_size(self->dataset), sizeof *self->log_likelihood);
-        MUST_IF(!self->likelihoods || !self->log_likelihood, fail_memory(err));
+        NEED(self->likelihoods && self->log_likelihood);
     }
-    for (int t = 0; t < n_threads && status == CLV_OK; t++) {
-        status = clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err);
-        TRY(clv_confusion_init(&self->confusions[t], self->model->shape.n_labels, err));
+    for (int t = 0; t < n_threads; t++) {
+        MUST(clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err));
+        MUST(clv_confusion_init(&self->confusions[t], self->model->shape.n_labels, err));
     }
-    TRY(parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err));
-    for (int t = 1; t < n_threads && status == CLV_OK; t++)
+    MUST(parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err));
+    for (int t = 1; t < n_threads; t++)
         clv_confusion_merge(&self->confusions[0], &self->confusions[t]);
-    for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(self->dataset); i++)
+    for (size_t i = 0; i < clv_dataset_size(self->dataset); i++)
         self->n_scored += !isnan(self->loss[i]);
-    TRY_IF(!self->n_scored, fail(err, CLV_ERR_DATA, "%s: has no true labels to score by, nor has any other",
-                                 clv_dataset_name(self->dataset, 0)));
-    return status;
+    FAIL_IF(!self->n_scored, CLV_ERR_DATA, "%s: has no true labels to score by, nor has any other",
+            clv_dataset_name(self->dataset, 0));
+    return CLV_OK;
 }
 
-static void release(struct scoring *self, int n_threads)
+static void scoring_release(struct scoring *self)
 {
-    for (int t = 0; t < n_threads; t++) {
+    for (int t = 0; t < self->n_threads; t++) {
         if (self->oracles)
             clv_oracle_free(self->oracles[t]);
         if (self->confusions)
@@ -201,24 +199,18 @@ static enum clv_status print(const struct scoring *self, bool json, struct clv_e
  * examples and, if it is wanted, the exact log-likelihood of their known labels. */
 static enum clv_status score_features(const struct features_task *task, struct clv_error *err)
 {
-    struct clv_model model = {0};
-    struct clv_dataset *dataset = NULL;
-    struct scoring scoring = {0};
-    int n_threads = parallel_threads(task->n_threads);
-    enum clv_status status = clv_model_read(&model, task->model_path, err);
-    TRY(features_open_list(&dataset, NULL, task->paths, 0, err));
-    TRY_IF(clv_dataset_n_labels(dataset) != model.shape.n_labels,
-           fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->paths->paths[0],
-                clv_dataset_n_labels(dataset), model.shape.n_labels));
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(opened_dataset_drop) struct clv_dataset *dataset = NULL;
+    OWNED(scoring_release) struct scoring scoring = {.n_threads = parallel_threads(task->n_threads)};
+    MUST(clv_model_read(&model, task->model_path, err));
+    MUST(features_open_list(&dataset, NULL, task->paths, 0, err));
+    FAIL_IF(clv_dataset_n_labels(dataset) != model.shape.n_labels, CLV_ERR_DATA, "%s: has %d labels, the model %d",
+            task->paths->paths[0], clv_dataset_n_labels(dataset), model.shape.n_labels);
     decoding_choose(&model.decoding, task->decoding);
     scoring.dataset = dataset;
     scoring.model = &model;
-    TRY(score_examples(&scoring, task->wants_likelihood, n_threads, err));
-    TRY(print(&scoring, task->json, err));
-    release(&scoring, n_threads);
-    clv_dataset_free(dataset);
-    clv_model_release(&model);
-    return status;
+    MUST(score_examples(&scoring, task->wants_likelihood, err));
+    return print(&scoring, task->json, err);
 }
 
 struct score {
@@ -272,7 +264,7 @@ static const struct clv_option score_rows[] = {
     {0},
 };
 
-/* What goes with masks in files alone, each pixel on its own. */
+/* Refuses options that only apply to masks in files, whose pixels count one by one. */
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
 {
     const char *option = self->band_px ? "band" : self->pred_labels ? "pred-labels" : NULL;
@@ -321,11 +313,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     };
     common_options_init(&self->common);
     MUST(options_parse(&table, argc, argv, &self->common, err));
-    enum clv_status status = CLV_OK;
     if (!self->merge)
-        status = options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err));
     bool has_features = self->data && is_tensor_file(self->data);
     FAIL_IF((self->decoding != DECODING_OWN || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
@@ -341,8 +330,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
     FAIL_IF(score_is_pages(self->data) && self->model_path, CLV_ERR_USAGE, "--model: reads images, %s has masks alone",
             self->data);
-    if (!path_is_folder(self->predictions) && !(score_is_pages(self->predictions) && path_exists(self->predictions)))
-        return fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of predictions", self->predictions);
+    FAIL_IF(!path_is_folder(self->predictions) &&
+                !(score_is_pages(self->predictions) && path_exists(self->predictions)),
+            CLV_ERR_NO_INPUT, "%s: no such folder of predictions", self->predictions);
     return CLV_OK;
 }
 
@@ -364,101 +354,122 @@ static size_t find_common(const struct clv_set *set, const char *folder)
     return folder && path_is_folder(below) ? 0 : common;
 }
 
-static enum clv_status run(const struct score *self, struct clv_error *err)
+/* The truth that predictions are compared with, and how they are read. */
+struct sources {
+    struct clv_set set;
+    struct clv_model model; /* of --model */
+    struct input_list inputs;
+    struct clv_labels predicted; /* of --pred-labels */
+    uint32_t *pages;
+    struct clv_image_limits limits;
+    size_t first; /* the shard's first input */
+};
+
+static void sources_release(struct sources *self)
 {
-    struct clv_progress progress = console_progress(NULL);
-    struct clv_set set = {0};
-    struct clv_model model = {0};
-    struct input_list inputs = {0};
-    struct set_score score = {0};
-    struct clv_labels predicted = {0};
-    uint32_t *pages = NULL;
+    array_free(self->pages);
+    clv_labels_release(&self->predicted);
+    input_list_release(&self->inputs);
+    clv_model_release(&self->model);
+    clv_set_release(&self->set);
+}
+
+/* Lists the inputs of the set that was read, and scores their predictions; *task keeps how. */
+static enum clv_status compare(struct set_score *score, struct score_task *task, struct sources *from,
+                               const struct score *self, const struct clv_progress *progress, struct clv_error *err)
+{
+    struct clv_set *set = &from->set;
     char remedy[2 * PATH_MAX];
-    MUST(score_read_truth(&set, self->data, err));
-    training_set_note_reading(&set, self->data, &progress);
-    training_set_drop_drafts(&set, self->data, "", &progress);
-    size_t common = find_common(&set, self->predictions);
-    enum clv_status status = clv_set_select(&set, self->split, err);
-    TRY(training_set_hide(&set, self->voids, err));
+    size_t common = find_common(set, self->predictions);
+    MUST(clv_set_select(set, self->split, err));
+    MUST(training_set_hide(set, self->voids, err));
     snprintf(remedy, sizeof remedy,
              "; if these are masks, put them into %s/masks and the photos into %s/images; the set with the truth comes "
              "first, the folder of predictions second",
-             set.root, set.root);
-    TRY_IF(!has_masks(&set), fail_unmasked(&set, self->data, ", which would be the truth", remedy, err));
-    TRY(training_set_require_masks(&set, self->data, &progress, err));
-    TRY(inputs_add_set(&inputs, &set, common, err));
-    TRY_IF(self->model_path, clv_model_read(&model, self->model_path, err));
-    struct clv_image_limits limits = self->common.limits;
-    recipe_limits(&limits, &model.recipe);
-    TRY_IF(
-        self->model_path && !model.has_recipe,
-        fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels", self->model_path));
-    TRY_IF(self->pred_labels, clv_labels_read(&predicted, self->pred_labels, err));
-    struct score_task task = {
-        .inputs = &inputs,
-        .labels = &set.labels,
+             set->root, set->root);
+    if (!has_masks(set))
+        return fail_unmasked(set, self->data, ", which would be the truth", remedy, err);
+    MUST(training_set_require_masks(set, self->data, progress, err));
+    MUST(inputs_add_set(&from->inputs, set, common, err));
+    if (self->model_path)
+        MUST(clv_model_read(&from->model, self->model_path, err));
+    recipe_limits(&from->limits, &from->model.recipe);
+    FAIL_IF(self->model_path && !from->model.has_recipe, CLV_ERR_USAGE,
+            "%s: learned from features made elsewhere; it has no superpixels", self->model_path);
+    if (self->pred_labels)
+        MUST(clv_labels_read(&from->predicted, self->pred_labels, err));
+    *task = (struct score_task){
+        .inputs = &from->inputs,
+        .labels = &set->labels,
         .folder = self->predictions,
-        .predicted = self->pred_labels ? &predicted : NULL,
+        .predicted = self->pred_labels ? &from->predicted : NULL,
         .band_px = self->band_px,
-        .model = self->model_path ? &model : NULL,
+        .model = self->model_path ? &from->model : NULL,
         .keeps_counts = self->shard.count > 0,
         .n_threads = self->common.n_threads,
-        .limits = &limits,
-        .progress = &progress,
+        .limits = &from->limits,
+        .progress = progress,
     };
-    size_t first = 0, n = 0;
-    TRY_IF(!self->merge, score_drop_given(&set, &inputs, &task, self->given, err));
-    shard_block(&first, &n, &self->shard, inputs.n);
-    inputs_cut(&inputs, first, n);
-    TRY_IF(!self->merge && score_is_pages(self->predictions),
-           score_find_pages(&pages, self->predictions, self->data, self->split, &inputs, err));
-    task.pages = pages;
-    TRY(self->merge ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
-                    : score_set(&score, &task, err));
+    size_t n = 0;
+    if (!self->merge)
+        MUST(score_drop_given(set, &from->inputs, task, self->given, err));
+    shard_block(&from->first, &n, &self->shard, from->inputs.n);
+    inputs_cut(&from->inputs, from->first, n);
+    if (!self->merge && score_is_pages(self->predictions))
+        MUST(score_find_pages(&from->pages, self->predictions, self->data, self->split, &from->inputs, err));
+    task->pages = from->pages;
+    return self->merge
+               ? score_merge(score, &from->inputs, &set->labels, self->common.arguments, self->common.n_arguments, err)
+               : score_set(score, task, err);
+}
+
+static enum clv_status run(const struct score *self, struct clv_error *err)
+{
+    const struct clv_progress progress = console_progress(NULL);
+    OWNED(sources_release) struct sources from = {.limits = self->common.limits};
+    OWNED(set_score_release) struct set_score score = {0};
+    struct score_task task;
+    MUST(score_read_truth(&from.set, self->data, err));
+    training_set_note_reading(&from.set, self->data, &progress);
+    training_set_drop_drafts(&from.set, self->data, "", &progress);
+    const enum clv_status status = compare(&score, &task, &from, self, &progress, err);
     if (status == CLV_ERR_DATA)
-        status = fail_mask(&set, self->data, self->predictions, &limits, err);
-    if (status != CLV_OK)
-        goto done;
+        return fail_mask(&from.set, self->data, self->predictions, &from.limits, err);
+    MUST(status);
     if (!self->shard.count)
-        status = score_sequences(&score, self->merge ? NULL : &task, &set, self->common.n_threads, err);
-    if (status != CLV_OK)
-        goto done;
+        MUST(score_sequences(&score, self->merge ? NULL : &task, &from.set, self->common.n_threads, err));
     console_clear();
-    if (pages && !self->given)
+    if (from.pages && !self->given)
         score_note_equal_pages(&score, self->predictions);
     if (confusion_unlabelled(&score.confusion))
         console_note("%s: %" PRIu64 " pixels have no label there (255, as where an image has no data) but one in the "
                      "truth, and count as wrong; 255 in the truth leaves them out",
                      self->predictions ? self->predictions : "predictions", confusion_unlabelled(&score.confusion));
     if (self->shard.count)
-        score_shard_print(&score, first);
+        score_shard_print(&score, from.first);
     else if (self->json)
-        status = score_print_json(&score, self->per_image, err);
+        MUST(score_print_json(&score, self->per_image, err));
     else if (self->csv)
         score_print_csv(&score);
     else
         score_print_text(&score, self->per_image);
-done:
-    array_free(pages);
-    clv_labels_release(&predicted);
-    set_score_release(&score);
-    input_list_release(&inputs);
-    clv_model_release(&model);
-    clv_set_release(&set);
-    return status;
+    return CLV_OK;
+}
+
+static void score_release(struct score *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
 {
-    struct score self = {0};
-    enum clv_status status = parse(&self, argc, argv, err);
+    OWNED(score_release) struct score self = {0};
+    MUST(parse(&self, argc, argv, err));
     const struct features_task features = {.paths = &self.common.paths,
                                            .model_path = self.model_path,
                                            .n_threads = self.common.n_threads,
                                            .json = self.json,
                                            .wants_likelihood = self.likelihood,
                                            .decoding = self.decoding};
-    TRY(is_tensor_file(self.data) ? score_features(&features, err) : run(&self, err));
-    common_options_release(&self.common);
-    return status;
+    return is_tensor_file(self.data) ? score_features(&features, err) : run(&self, err);
 }

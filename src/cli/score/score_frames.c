@@ -1,4 +1,5 @@
-/* cleave score of sequences in files of pages: of the truth, of the predictions, and frames whose masks were given. */
+/* Scores sequences in TIFF files of pages: finds the page of each frame, and leaves out frames whose masks were given
+ * to the run. Start at score_find_pages and score_drop_given. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +18,12 @@ bool score_is_pages(const char *path)
 
 enum clv_status score_read_truth(struct clv_set *set, const char *path, struct clv_error *err)
 {
-    MUST(clv_set_read(set, path, err));
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < set->n_items && score_is_pages(path) && status == CLV_OK; i++) {
-        set->items[i].mask = string_copy(set->items[i].image);
-        status = set->items[i].mask ? CLV_OK : fail_memory(err);
-    }
-    if (status != CLV_OK)
-        clv_set_release(set);
-    return status;
+    OWNED(clv_set_release) struct clv_set result = {0};
+    MUST(clv_set_read(&result, path, err));
+    for (size_t i = 0; i < result.n_items && score_is_pages(path); i++)
+        NEED(result.items[i].mask = string_copy(result.items[i].image));
+    *set = TAKE(result);
+    return CLV_OK;
 }
 
 /* A frame of the whole sequence, and which one it is, from 1. */
@@ -45,73 +43,72 @@ static enum clv_status read_sequence(struct clv_set *set, const char *file, cons
 {
     struct sequence_gaps gaps;
     uint32_t n_pages = 0;
-    enum clv_status status = score_read_truth(set, path, err);
-    TRY(sequences_sort(&gaps, set, err));
-    TRY(clv_image_count(&n_pages, file, err));
-    TRY_IF(split && set->n_items != n_pages, clv_set_select(set, split, err));
-    for (size_t i = 1; i < set->n_items && status == CLV_OK; i++) {
+    MUST(score_read_truth(set, path, err));
+    MUST(sequences_sort(&gaps, set, err));
+    MUST(clv_image_count(&n_pages, file, err));
+    if (split && set->n_items != n_pages)
+        MUST(clv_set_select(set, split, err));
+    for (size_t i = 1; i < set->n_items; i++) {
         const char *one = set->items[0].sequence, *other = set->items[i].sequence;
-        TRY_IF(strcmp(one ? one : "", other ? other : "") != 0 && !sequences_are_of_one_file(set->items, set->n_items),
-               fail(err, CLV_ERR_DATA, "%s: its pages are those of one sequence, %s has several: %s and %s", file, path,
-                    one ? one : "", other ? other : ""));
+        FAIL_IF(strcmp(one ? one : "", other ? other : "") != 0 && !sequences_are_of_one_file(set->items, set->n_items),
+                CLV_ERR_DATA, "%s: its pages are those of one sequence, %s has several: %s and %s", file, path,
+                one ? one : "", other ? other : "");
     }
-    TRY_IF(set->n_items != n_pages,
-           fail(err, CLV_ERR_DATA, "%s: has %u page%s, the sequence in %s has %zu frame%s", file, n_pages,
-                n_pages == 1 ? "" : "s", path, set->n_items, set->n_items == 1 ? "" : "s"));
-    return status;
+    FAIL_IF(set->n_items != n_pages, CLV_ERR_DATA, "%s: has %u page%s, the sequence in %s has %zu frame%s", file,
+            n_pages, n_pages == 1 ? "" : "s", path, set->n_items, set->n_items == 1 ? "" : "s");
+    return CLV_OK;
 }
 
 enum clv_status score_find_pages(uint32_t **pages, const char *file, const char *path, const char *split,
                                  const struct input_list *inputs, struct clv_error *err)
 {
-    struct clv_set set = {0};
-    enum clv_status status = read_sequence(&set, file, path, split, err);
-    struct frame_of *frames = array_alloc(set.n_items, sizeof *frames);
-    uint32_t *found = array_alloc(inputs->n, sizeof *found);
-    TRY_IF(!frames || !found, fail_memory(err));
-    for (size_t i = 0; i < set.n_items && status == CLV_OK; i++)
+    OWNED(clv_set_release) struct clv_set set = {0};
+    MUST(read_sequence(&set, file, path, split, err));
+    OWNED_ARRAY struct frame_of *frames = array_alloc(set.n_items, sizeof *frames);
+    OWNED_ARRAY uint32_t *found = array_alloc(inputs->n, sizeof *found);
+    NEED(frames && found);
+    for (size_t i = 0; i < set.n_items; i++)
         frames[i] = (struct frame_of){set.items[i].name, (uint32_t)i + 1};
-    if (status == CLV_OK)
-        qsort(frames, set.n_items, sizeof *frames, compare_frames);
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) { /* each is one of them */
+    qsort(frames, set.n_items, sizeof *frames, compare_frames);
+    for (size_t i = 0; i < inputs->n; i++) { /* each is one of them */
         const struct frame_of wanted = {.name = inputs->items[i].name};
         const struct frame_of *frame = bsearch(&wanted, frames, set.n_items, sizeof *frames, compare_frames);
         found[i] = frame ? frame->page : 1;
     }
-    DELIVER(pages, found, array_free(found));
-    array_free(frames);
-    clv_set_release(&set);
-    return status;
+    *pages = TAKE(found);
+    return CLV_OK;
 }
 
 /* The names, as path_output has them, of what has a mask in the set at `path`. */
 static enum clv_status list_masked(struct path_list *names, const char *path, struct clv_error *err)
 {
-    struct clv_set set = {0};
-    enum clv_status status = clv_set_read(&set, path, err);
+    OWNED(clv_set_release) struct clv_set set = {0};
+    MUST(clv_set_read(&set, path, err));
     size_t common = set_common_folder(&set);
-    for (size_t i = 0; i < set.n_items && status == CLV_OK; i++) {
-        char *name = set.items[i].mask ? path_output(set.items[i].name + common, false) : NULL;
-        TRY_IF(set.items[i].mask, name ? path_list_add(names, name, err) : fail_memory(err));
-        array_free(name);
+    for (size_t i = 0; i < set.n_items; i++) {
+        OWNED_ARRAY char *name = set.items[i].mask ? path_output(set.items[i].name + common, false) : NULL;
+        if (set.items[i].mask) {
+            NEED(name);
+            MUST(path_list_add(names, name, err));
+        }
     }
-    TRY_IF(!names->n, fail(err, CLV_ERR_DATA, "--given: %s has no mask", path));
-    clv_set_release(&set);
-    return status;
+    FAIL_IF(!names->n, CLV_ERR_DATA, "--given: %s has no mask", path);
+    return CLV_OK;
 }
 
-/* Those that the note of a run has as given; none without a note. */
+/* Lists the frames whose masks were given, by the note of the run. Without a note there are none. */
 static enum clv_status list_noted(struct path_list *names, const char *folder, struct clv_error *err)
 {
-    char *path = path_join(folder, RUN_NOTE), *note = NULL, *line;
+    OWNED_ARRAY char *path = path_join(folder, RUN_NOTE), *note = NULL;
+    char *line;
     size_t size;
-    enum clv_status status = path ? CLV_OK : fail_memory(err);
-    TRY_IF(path && path_exists(path), file_read(&note, &size, path, RUN_NOTE_MAX_SIZE, err));
-    for (char *cursor = note; status == CLV_OK && (line = strsep(&cursor, "\n"));)
+    NEED(path);
+    if (path_exists(path))
+        MUST(file_read(&note, &size, path, RUN_NOTE_MAX_SIZE, err));
+    for (char *cursor = note; (line = strsep(&cursor, "\n"));)
         if (strncmp(line, RUN_NOTE_GIVEN, strlen(RUN_NOTE_GIVEN)) == 0)
-            status = path_list_add(names, line + strlen(RUN_NOTE_GIVEN), err);
-    arrays_free(note, path);
-    return status;
+            MUST(path_list_add(names, line + strlen(RUN_NOTE_GIVEN), err));
+    return CLV_OK;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -124,38 +121,34 @@ static enum clv_status look_up(bool *is_given, const struct path_list *names, co
                                size_t index, bool is_named, struct clv_error *err)
 {
     const struct input *input = &task->inputs->items[index];
-    char *name = input->file ? path_output(input->file, false) : string_copy(input->output), *path = NULL;
-    MUST_IF(!name, fail_memory(err));
+    OWNED_ARRAY char *name = input->file ? path_output(input->file, false) : string_copy(input->output);
+    NEED(name);
     *is_given = bsearch(&name, names->paths, names->n, sizeof name, compare_names) != NULL;
-    array_free(name);
     if (!*is_given || is_named)
         return CLV_OK;
-    path = score_prediction_path(task, index);
-    MUST_IF(!path, fail_memory(err));
+    OWNED_ARRAY char *path = score_prediction_path(task, index);
+    NEED(path);
     *is_given = !path_exists(path);
-    array_free(path);
     return CLV_OK;
 }
 
 enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs, const struct score_task *task,
                                  const char *given, struct clv_error *err)
 {
-    struct path_list names = {0};
+    OWNED(path_list_release) struct path_list names = {0};
     size_t kept = 0, n = inputs->n;
     char first[PATH_MAX] = "";
-    bool is_pages = score_is_pages(task->folder), is_given = false;
-    enum clv_status status = given       ? list_masked(&names, given, err)
-                             : !is_pages ? list_noted(&names, task->folder, err)
-                                         : CLV_OK;
-    if (status == CLV_OK && names.n)
+    if (given)
+        MUST(list_masked(&names, given, err));
+    else if (!score_is_pages(task->folder))
+        MUST(list_noted(&names, task->folder, err));
+    if (names.n)
         qsort(names.paths, names.n, sizeof *names.paths, compare_names);
-    bool *drops = array_zalloc(n, sizeof *drops);
-    TRY_IF(!drops, fail_memory(err));
-    for (size_t i = 0; i < n && names.n && status == CLV_OK; i++) {
-        status = look_up(&is_given, &names, task, i, given != NULL, err);
-        drops[i] = is_given;
-    }
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED_ARRAY bool *drops = array_zalloc(n, sizeof *drops);
+    NEED(drops);
+    for (size_t i = 0; i < n && names.n; i++)
+        MUST(look_up(&drops[i], &names, task, i, given != NULL, err));
+    for (size_t i = 0; i < n; i++) {
         if (!drops[i]) {
             set->items[kept] = set->items[i];
             inputs->items[kept++] = inputs->items[i];
@@ -166,10 +159,6 @@ enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs,
         item_release(&set->items[i]);
         input_release(&inputs->items[i]);
     }
-    path_list_release(&names);
-    array_free(drops);
-    if (status != CLV_OK)
-        return status;
     inputs->n = set->n_items = kept;
     if (kept == n)
         return CLV_OK;

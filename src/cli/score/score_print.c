@@ -1,3 +1,4 @@
+/* Prints the scores of a set as text, JSON or CSV. Start at score_print_text. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

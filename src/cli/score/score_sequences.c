@@ -1,4 +1,5 @@
-/* cleave score over sequences: mean J as DAVIS has it (Perazzi et al. 2016), and how much labels flicker. */
+/* Scores sequences: the mean of J over frames as DAVIS has it (Perazzi et al. 2016), and flicker, the share of pixels
+ * whose label changes along the optical flow. Start at score_sequences. */
 #include <math.h>
 #include <string.h>
 
@@ -31,24 +32,21 @@ static enum clv_status shown_read(struct shown *self, const struct sequences *al
 {
     const struct score_task *task = all->task;
     const struct input *item = &task->inputs->items[input];
-    struct clv_image image = {.pixels = NULL};
-    char *path = score_prediction_path(task, input);
+    OWNED_ARRAY char *path = score_prediction_path(task, input);
+    OWNED(clv_image_release) struct clv_image image = {.pixels = NULL};
     const struct clv_labels *labels[2] = {task->predicted ? task->predicted : task->labels, task->labels};
-    enum clv_status status = path ? clv_image_read(&image, item->image, task->limits, err) : fail_memory(err);
-    TRY(frame_init(&self->frame, &image, err));
+    NEED(path);
+    MUST(clv_image_read(&image, item->image, task->limits, err));
+    MUST(frame_init(&self->frame, &image, err));
     int32_t width = self->frame.image.width, height = self->frame.image.height;
-    for (int k = 0; k < 2 && status == CLV_OK; k++) {
-        struct clv_mask mask = {.labels = NULL};
+    for (int k = 0; k < 2; k++) {
+        OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
         self->labels[k] = array_alloc((size_t)width, (size_t)height);
-        status = self->labels[k] ? CLV_OK : fail_memory(err);
-        TRY(clv_mask_read(&mask, k ? item->mask : path, labels[k], image.width, image.height, task->limits, err));
-        if (status == CLV_OK)
-            clv_labels_resize(self->labels[k], width, height, mask.labels, image.width, image.height);
-        clv_mask_release(&mask);
+        NEED(self->labels[k]);
+        MUST(clv_mask_read(&mask, k ? item->mask : path, labels[k], image.width, image.height, task->limits, err));
+        clv_labels_resize(self->labels[k], width, height, mask.labels, image.width, image.height);
     }
-    clv_image_release(&image);
-    array_free(path);
-    return status;
+    return CLV_OK;
 }
 
 /* Adds pixels that motion leads to the frame before, and those of them whose label is another there. */
@@ -59,11 +57,12 @@ static enum clv_status count_changes(size_t changed[2], size_t *moved, const str
     if (before->frame.image.width != width || before->frame.image.height != height)
         return CLV_OK;
     size_t n = (size_t)width * (size_t)height;
-    float *back = array_alloc(4 * n, sizeof *back), *forth = back + 2 * n;
-    enum clv_status status =
-        back ? motion_estimate(back, &now->frame.pyramid, &before->frame.pyramid, err) : fail_memory(err);
-    TRY(motion_estimate(forth, &before->frame.pyramid, &now->frame.pyramid, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED_ARRAY float *back = array_alloc(4 * n, sizeof *back);
+    float *forth = back + 2 * n;
+    NEED(back);
+    MUST(motion_estimate(back, &now->frame.pyramid, &before->frame.pyramid, err));
+    MUST(motion_estimate(forth, &before->frame.pyramid, &now->frame.pyramid, err));
+    for (size_t i = 0; i < n; i++) {
         float x = (float)(i % (size_t)width) + back[2 * i], y = (float)(i / (size_t)width) + back[2 * i + 1], off[2];
         if (x < 0 || y < 0 || x > (float)(width - 1) || y > (float)(height - 1))
             continue;
@@ -78,38 +77,42 @@ static enum clv_status count_changes(size_t changed[2], size_t *moved, const str
         for (int k = 0; k < 2; k++)
             changed[k] += now->labels[k][i] != before->labels[k][from];
     }
-    array_free(back);
-    return status;
+    return CLV_OK;
 }
 
 /* The inputs of one sequence, one after the other. */
+static enum clv_status follow(size_t changed[2], size_t *moved, const struct sequences *self, const char *name,
+                              struct clv_error *err)
+{
+    OWNED(shown_release) struct shown before = {.labels = {NULL}};
+    OWNED(shown_release) struct shown now = {.labels = {NULL}};
+    for (size_t i = 0; i < self->set->n_items; i++) {
+        if (!self->set->items[i].sequence || strcmp(self->set->items[i].sequence, name) != 0)
+            continue;
+        FAIL_IF(stop_requested(self->task->progress), CLV_ERR_INTERRUPTED, "interrupted");
+        MUST(shown_read(&now, self, i, err));
+        if (before.labels[0])
+            MUST(count_changes(changed, moved, &now, &before, err));
+        shown_release(&before);
+        before = TAKE(now);
+    }
+    return CLV_OK;
+}
+
 static enum clv_status score_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     const struct sequences *self = context;
     struct scored_sequence *sequence = &self->score->sequences[index];
-    struct shown before = {.labels = {NULL}}, now = {.labels = {NULL}};
-    size_t changed[2] = {0, 0}, moved = 0, n = self->task && !self->task->band_px ? self->set->n_items : 0;
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        if (!self->set->items[i].sequence || strcmp(self->set->items[i].sequence, sequence->name) != 0)
-            continue;
-        if (stop_requested(self->task->progress))
-            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-        TRY(shown_read(&now, self, i, err));
-        TRY_IF(before.labels[0], count_changes(changed, &moved, &now, &before, err));
-        shown_release(&before);
-        before = now;
-        now = (struct shown){.labels = {NULL}};
-    }
+    size_t changed[2] = {0, 0}, moved = 0;
+    const bool is_counted = self->task && !self->task->band_px;
+    enum clv_status status = is_counted ? follow(changed, &moved, self, sequence->name, err) : CLV_OK;
     if (status == CLV_ERR_NO_INPUT) { /* masks alone are enough for the rest */
         status = CLV_OK;
         moved = 0;
     }
     sequence->flicker = moved ? (double)changed[0] / (double)moved : NAN;
     sequence->truth_flicker = moved ? (double)changed[1] / (double)moved : NAN;
-    shown_release(&before);
-    shown_release(&now);
     return status;
 }
 
@@ -118,7 +121,7 @@ enum clv_status score_sequences(struct set_score *score, const struct score_task
 {
     struct sequences self = {score, task, set};
     score->sequences = array_zalloc(set->n_items, sizeof *score->sequences);
-    MUST_IF(!score->sequences, fail_memory(err));
+    NEED(score->sequences);
     for (size_t i = 0; i < set->n_items; i++) {
         const char *name = set->items[i].sequence;
         size_t k = 0;

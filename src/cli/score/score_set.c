@@ -1,3 +1,5 @@
+/* Scores the masks of a set, image by image on threads: confusions of pixels, of superpixels and of objects. Start at
+ * score_set; score_one does an image. */
 #include "cli/score/score_set.h"
 
 #include <inttypes.h>
@@ -17,10 +19,11 @@ struct job {
     struct set_score *score;
     struct tally *tallies;   /* [n_threads] */
     struct clv_recipe nodes; /* the model's recipe without any feature: nodes are all that is wanted */
+    int n_threads;
     size_t n_done;
 };
 
-/* What one thread counts: whole pixels and whole patches add up to the same in any order. */
+/* The counts of one thread. Whole pixels and whole patches add up to the same sum in any order. */
 struct tally {
     struct clv_confusion own;          /* of the image in work */
     struct clv_confusion total, nodes; /* of all of this thread's images */
@@ -42,12 +45,12 @@ void set_score_release(struct set_score *score)
 enum clv_status set_score_init(struct set_score *score, struct clv_error *err)
 {
     size_t n = score->inputs->n, n_labels = (size_t)score->labels->n_labels;
-    enum clv_status status = clv_confusion_init(&score->confusion, score->labels->n_labels, err);
-    TRY(clv_confusion_init(&score->nodes, score->labels->n_labels, err));
+    MUST(clv_confusion_init(&score->confusion, score->labels->n_labels, err));
+    MUST(clv_confusion_init(&score->nodes, score->labels->n_labels, err));
     score->images = array_zalloc(n, sizeof *score->images);
     score->iou = array_alloc(n * n_labels, sizeof *score->iou);
-    TRY_IF(!score->images || !score->iou, fail_memory(err));
-    return status;
+    NEED(score->images && score->iou);
+    return CLV_OK;
 }
 
 void set_score_measure(struct set_score *score, size_t index, const struct clv_confusion *pixels)
@@ -77,36 +80,27 @@ char *score_prediction_path(const struct score_task *task, size_t index)
 static enum clv_status check_all_there(const struct score_task *task, struct clv_error *err)
 {
     size_t n_missing = 0, n = task->inputs->n;
-    char *first = NULL;
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        char *path = score_prediction_path(task, i);
-        if (!path) {
-            array_free(first);
-            return fail_memory(err);
-        }
+    OWNED_ARRAY char *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        OWNED_ARRAY char *path = score_prediction_path(task, i);
         enum path_kind kind;
-        status = path_look(&kind, path, err);
-        if (status != CLV_OK || kind != PATH_ABSENT || n_missing++) {
-            array_free(path);
-        } else {
-            first = path;
-        }
+        NEED(path);
+        MUST(path_look(&kind, path, err));
+        if (kind == PATH_ABSENT && !n_missing++)
+            first = TAKE(path);
     }
-    TRY_IF(n_missing,
-           fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n));
-    array_free(first);
-    return status;
+    FAIL_IF(n_missing, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n);
+    return CLV_OK;
 }
 
-/* Of an image that has true objects: those found are folder/objects/STEM.png, or .tif where they were too many for it.
- * */
+/* Scores the objects of an image that has true ones against folder/objects/STEM.png, or .tif where they were too many
+ * for a PNG. */
 static enum clv_status score_objects(struct scored_image *scored, const struct job *job, size_t index, int32_t width,
                                      int32_t height, struct clv_error *err)
 {
     const struct score_task *task = job->task;
     const struct input *input = &task->inputs->items[index];
-    struct clv_object_map truth = {0}, found = {0};
+    OWNED(clv_object_map_release) struct clv_object_map found = {0}, truth = {0};
     char path[PATH_MAX];
     scored->f1 = scored->mean_precision = NAN;
     if (!input->instances)
@@ -114,16 +108,12 @@ static enum clv_status score_objects(struct scored_image *scored, const struct j
     snprintf(path, sizeof path, "%s/objects/%s.png", task->folder, input->output);
     if (!path_exists(path))
         snprintf(path, sizeof path, "%s/objects/%s.tif", task->folder, input->output);
-    enum clv_status status = clv_object_map_read(&truth, input->instances, width, height, task->limits, err);
-    TRY(clv_object_map_read(&found, path, width, height, task->limits, err));
-    TRY(object_counts_of(&scored->objects, &truth, &found, err));
-    if (status == CLV_OK) {
-        scored->f1 = object_f1(&scored->objects);
-        scored->mean_precision = object_mean_precision(&scored->objects);
-    }
-    clv_object_map_release(&truth);
-    clv_object_map_release(&found);
-    return status;
+    MUST(clv_object_map_read(&truth, input->instances, width, height, task->limits, err));
+    MUST(clv_object_map_read(&found, path, width, height, task->limits, err));
+    MUST(object_counts_of(&scored->objects, &truth, &found, err));
+    scored->f1 = object_f1(&scored->objects);
+    scored->mean_precision = object_mean_precision(&scored->objects);
+    return CLV_OK;
 }
 
 /* argmax over counts[n_labels], the lowest at ties. */
@@ -136,6 +126,15 @@ static int32_t majority(const float *counts, int32_t n_labels)
     return best;
 }
 
+/* The superpixels (or patches) of an image. */
+static enum clv_status find_nodes(struct clv_example *example, const struct job *job, size_t index,
+                                  struct clv_error *err)
+{
+    OWNED(clv_image_release) struct clv_image image = {0};
+    MUST(clv_image_read(&image, job->task->inputs->items[index].image, job->task->limits, err));
+    return clv_example_extract(example, &image, &job->nodes, err);
+}
+
 /* The sources' measure: every superpixel (or patch) has one true label, the majority of its known pixels by count, and
  * one predicted label, the majority of the mask's pixels in it; it weighs its known pixels, a patch 1. */
 static enum clv_status score_superpixels(struct clv_image_score *score, struct clv_confusion *confusion,
@@ -145,26 +144,15 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
     const struct score_task *task = job->task;
     int32_t n_labels = task->labels->n_labels;
     bool is_patch = task->model->recipe.nodes == CLV_NODES_PATCHES;
-    struct clv_image image = {0};
-    struct clv_example example = {0};
-    int32_t *predicted = NULL;
-    enum clv_status status = clv_image_read(&image, task->inputs->items[index].image, task->limits, err);
-    TRY(clv_example_extract(&example, &image, &job->nodes, err));
-    clv_image_release(&image);
-    TRY(clv_example_set_truth(&example, prediction, n_labels, err));
-    if (status != CLV_OK)
-        goto done;
+    OWNED(clv_example_release) struct clv_example example = {0};
+    MUST(find_nodes(&example, job, index, err));
+    MUST(clv_example_set_truth(&example, prediction, n_labels, err));
     size_t n_nodes = (size_t)example.problem.n_nodes;
-    predicted = array_alloc(n_nodes, sizeof *predicted);
-    if (!predicted) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY int32_t *predicted = array_alloc(n_nodes, sizeof *predicted);
+    NEED(predicted);
     for (size_t i = 0; i < n_nodes; i++)
         predicted[i] = majority(example.counts + i * (size_t)n_labels, n_labels);
-    status = clv_example_set_truth(&example, truth, n_labels, err);
-    if (status != CLV_OK)
-        goto done;
+    MUST(clv_example_set_truth(&example, truth, n_labels, err));
     clv_confusion_clear(confusion);
     for (size_t i = 0; i < n_nodes; i++) {
         const float *counts = example.counts + i * (size_t)n_labels;
@@ -176,10 +164,7 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
                                    is_patch ? 1 : size_of_number(known));
     }
     *score = clv_confusion_score(confusion);
-done:
-    array_free(predicted);
-    clv_example_release(&example);
-    return status;
+    return CLV_OK;
 }
 
 /* The prediction's labels become the truth's of the same name, void where there is none. */
@@ -215,48 +200,45 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     struct scored_image *scored = &job->score->images[index];
     struct tally *tally = &job->tallies[thread];
     struct clv_confusion *confusion = &tally->own;
-    struct clv_mask truth = {0}, prediction = {0};
+    OWNED(clv_mask_release) struct clv_mask truth = {0};
+    OWNED(clv_mask_release) struct clv_mask prediction = {0};
     FAIL_IF(stop_requested(task->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    char *path = score_prediction_path(task, index);
+    OWNED_ARRAY char *path = score_prediction_path(task, index);
     const struct mask_wanted wanted = {.limits = task->limits};
-    enum clv_status status = path ? item_mask_read(&truth, &item, task->labels, &wanted, err) : fail_memory(err);
-    if (status == CLV_OK)
-        scored->figure = figure_of_item(&truth, &item, task->limits);
-    TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
-    TRY_IF(prediction.width != truth.width || prediction.height != truth.height,
-           fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
-                prediction.height, input->mask, truth.width, truth.height));
-    if (status == CLV_OK && task->predicted)
+    NEED(path);
+    MUST(item_mask_read(&truth, &item, task->labels, &wanted, err));
+    scored->figure = figure_of_item(&truth, &item, task->limits);
+    MUST(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
+    FAIL_IF(prediction.width != truth.width || prediction.height != truth.height, CLV_ERR_DATA,
+            "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width, prediction.height, input->mask,
+            truth.width, truth.height);
+    if (task->predicted)
         rename_labels(&prediction, task->predicted, task->labels);
-    TRY_IF(task->band_px, band_keep(&truth, task->band_px, err));
-    if (status == CLV_OK) {
-        clv_confusion_clear(confusion);
-        clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
-        set_score_measure(job->score, index, confusion);
-        scored->note = truth.note;
-        clv_confusion_merge(&tally->total, confusion);
-        status = keep_counts(job, 0, index, confusion, err);
-    }
-    TRY_IF(job->score->has_objects, score_objects(scored, job, index, truth.width, truth.height, err));
-    TRY_IF(task->model, score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err));
-    if (status == CLV_OK && task->model) {
+    if (task->band_px)
+        MUST(band_keep(&truth, task->band_px, err));
+    clv_confusion_clear(confusion);
+    clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
+    set_score_measure(job->score, index, confusion);
+    scored->note = truth.note;
+    clv_confusion_merge(&tally->total, confusion);
+    MUST(keep_counts(job, 0, index, confusion, err));
+    if (job->score->has_objects)
+        MUST(score_objects(scored, job, index, truth.width, truth.height, err));
+    if (task->model) {
+        MUST(score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err));
         clv_confusion_merge(&tally->nodes, confusion);
-        status = keep_counts(job, 1, index, confusion, err);
+        MUST(keep_counts(job, 1, index, confusion, err));
     }
-    clv_mask_release(&truth);
-    clv_mask_release(&prediction);
-    array_free(path);
-    if (status == CLV_OK)
-        report_progress(task->progress, "scoring", __atomic_add_fetch(&job->n_done, 1, __ATOMIC_RELAXED),
-                        task->inputs->n, NULL);
-    return status;
+    report_progress(task->progress, "scoring", __atomic_add_fetch(&job->n_done, 1, __ATOMIC_RELAXED), task->inputs->n,
+                    NULL);
+    return CLV_OK;
 }
 
 static enum clv_status tally_init(struct tally *tally, int32_t n_labels, struct clv_error *err)
 {
-    enum clv_status status = clv_confusion_init(&tally->own, n_labels, err);
-    TRY(clv_confusion_init(&tally->total, n_labels, err));
-    return status == CLV_OK ? clv_confusion_init(&tally->nodes, n_labels, err) : status;
+    MUST(clv_confusion_init(&tally->own, n_labels, err));
+    MUST(clv_confusion_init(&tally->total, n_labels, err));
+    return clv_confusion_init(&tally->nodes, n_labels, err);
 }
 
 static void tally_release(struct tally *tally)
@@ -280,50 +262,47 @@ static void tell_note(const struct set_score *score)
         console_note("%zu of %zu masks: %s", n, score->inputs->n, note);
 }
 
+static void job_release(struct job *job)
+{
+    for (int thread = 0; thread < job->n_threads && job->tallies; thread++)
+        tally_release(&job->tallies[thread]);
+    array_free(job->tallies);
+}
+
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err)
 {
-    int n_threads = parallel_threads(task->n_threads);
-    int32_t n_labels = task->labels->n_labels;
-    struct set_score fresh = {.inputs = task->inputs,
-                              .labels = task->labels,
-                              .has_superpixels = task->model != NULL,
-                              .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
-    struct job job = {.task = task, .score = &fresh};
+    OWNED(set_score_release)
+    struct set_score result = {.inputs = task->inputs,
+                               .labels = task->labels,
+                               .has_superpixels = task->model != NULL,
+                               .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
+    OWNED(job_release)
+    struct job job = {.task = task, .score = &result, .n_threads = parallel_threads(task->n_threads)};
     struct figures figures = {0};
-    char *objects = path_join(task->folder, "objects");
+    OWNED_ARRAY char *objects = path_join(task->folder, "objects");
     for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)
-        fresh.has_objects |= task->inputs->items[i].instances != NULL;
-    array_free(objects);
-    enum clv_status status = task->pages ? CLV_OK : check_all_there(task, err);
-    TRY(set_score_init(&fresh, err));
-    for (size_t kind = 0; kind < 2 && task->keeps_counts && status == CLV_OK; kind++) {
-        fresh.counts[kind] = array_zalloc(task->inputs->n, sizeof *fresh.counts[kind]);
-        status = fresh.counts[kind] ? CLV_OK : fail_memory(err);
-    }
-    job.tallies = array_zalloc((size_t)n_threads, sizeof *job.tallies);
-    TRY_IF(!job.tallies, fail_memory(err));
+        result.has_objects |= task->inputs->items[i].instances != NULL;
+    if (!task->pages)
+        MUST(check_all_there(task, err));
+    MUST(set_score_init(&result, err));
+    for (size_t kind = 0; kind < 2 && task->keeps_counts; kind++)
+        NEED(result.counts[kind] = array_zalloc(task->inputs->n, sizeof *result.counts[kind]));
+    job.tallies = array_zalloc((size_t)job.n_threads, sizeof *job.tallies);
+    NEED(job.tallies);
     if (task->model)
         job.nodes = recipe_of_nodes(&task->model->recipe);
-    for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)
-        status = tally_init(&job.tallies[thread], n_labels, err);
-    TRY(parallel_for(task->inputs->n, n_threads, score_one, &job, err));
-    for (size_t i = 0; i < task->inputs->n && status == CLV_OK; i++)
-        status = figures_agree(&figures, &fresh.images[i].figure, task->inputs->items[i].mask, err);
-    for (int thread = 0; thread < n_threads && job.tallies; thread++) {
-        if (status == CLV_OK) {
-            clv_confusion_merge(&fresh.confusion, &job.tallies[thread].total);
-            clv_confusion_merge(&fresh.nodes, &job.tallies[thread].nodes);
-        }
-        tally_release(&job.tallies[thread]);
+    for (int thread = 0; thread < job.n_threads; thread++)
+        MUST(tally_init(&job.tallies[thread], task->labels->n_labels, err));
+    MUST(parallel_for(task->inputs->n, job.n_threads, score_one, &job, err));
+    for (size_t i = 0; i < task->inputs->n; i++)
+        MUST(figures_agree(&figures, &result.images[i].figure, task->inputs->items[i].mask, err));
+    for (int thread = 0; thread < job.n_threads; thread++) {
+        clv_confusion_merge(&result.confusion, &job.tallies[thread].total);
+        clv_confusion_merge(&result.nodes, &job.tallies[thread].nodes);
     }
-    array_free(job.tallies);
-    if (status == CLV_OK) {
-        tell_note(&fresh);
-        *score = fresh;
-    } else {
-        set_score_release(&fresh);
-    }
-    return status;
+    tell_note(&result);
+    *score = TAKE(result);
+    return CLV_OK;
 }
 
 void mean_over_images(double *mean, double *standard_error, const double *values, size_t n, size_t stride)

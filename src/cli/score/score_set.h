@@ -54,7 +54,7 @@ enum clv_status set_score_init(struct set_score *score, struct clv_error *err) C
 /* The measures of image `index` from its pixels. */
 void set_score_measure(struct set_score *score, size_t index, const struct clv_confusion *pixels);
 
-/* Where the prediction of each input is, and how to read images for superpixels. */
+/* The inputs with their predictions, and how to read images for superpixels. */
 struct score_task {
     const struct input_list *inputs; /* with masks */
     const struct clv_labels *labels;
@@ -116,7 +116,7 @@ enum clv_status score_merge(struct set_score *score, const struct input_list *in
 /* Mean and standard error over the values that are not NaN; NaN without any. values[n], `stride` doubles apart. */
 void mean_over_images(double *mean, double *standard_error, const double *values, size_t n, size_t stride);
 
-/* To standard output. */
+/* Print the scores on standard output. */
 void score_print_text(const struct set_score *score, bool per_image);
 void score_print_csv(const struct set_score *score);
 enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err) CLV_CHECK;

@@ -1,3 +1,5 @@
+/* Prints the counts of a shard as a table (score_shard_print), and adds up the tables of all shards (score_merge):
+ * scores of the whole set come out as if it had been scored at once. */
 
 #include <string.h>
 
@@ -54,31 +56,29 @@ static enum clv_status merge_row(struct merging *self, const struct tsv *table, 
     bool same = false;
     if (strcmp(table->fields[0], columns[0]) == 0)
         return CLV_OK; /* the head of the next one of tables that were put end to end */
-    if (!parse_uint64(table->fields[0], &number) || number < 1 || number > inputs->n)
-        return fail(err, CLV_ERR_DATA, "%s:%zu: image number \"%.60s\", the set has %zu images with masks", table->path,
-                    table->line, table->fields[0], inputs->n);
+    FAIL_IF(!parse_uint64(table->fields[0], &number) || number < 1 || number > inputs->n, CLV_ERR_DATA,
+            "%s:%zu: image number \"%.60s\", the set has %zu images with masks", table->path, table->line,
+            table->fields[0], inputs->n);
     size_t index = (size_t)number - 1;
-    enum clv_status status = is_name(&same, table->fields[1], inputs->items[index].name, err);
-    TRY_IF(!same, fail(err, CLV_ERR_DATA, "%s:%zu: image %zu is %.300s, in the set it is %.300s", table->path,
-                       table->line, index + 1, table->fields[1], inputs->items[index].name));
-    TRY_IF(self->is_there[index], fail(err, CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path,
-                                       table->line, index + 1, inputs->items[index].name));
-    TRY(score_counts_read(&self->own, table->fields[2], table->path, table->line, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(is_name(&same, table->fields[1], inputs->items[index].name, err));
+    FAIL_IF(!same, CLV_ERR_DATA, "%s:%zu: image %zu is %.300s, in the set it is %.300s", table->path, table->line,
+            index + 1, table->fields[1], inputs->items[index].name);
+    FAIL_IF(self->is_there[index], CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line,
+            index + 1, inputs->items[index].name);
+    MUST(score_counts_read(&self->own, table->fields[2], table->path, table->line, err));
     self->is_there[index] = true;
     self->n_there++;
     set_score_measure(score, index, &self->own);
     clv_confusion_merge(&score->confusion, &self->own);
     if (!score->has_superpixels)
         return CLV_OK;
-    status = score_counts_read(&self->own, table->fields[3], table->path, table->line, err);
+    MUST(score_counts_read(&self->own, table->fields[3], table->path, table->line, err));
     score->images[index].superpixel = clv_confusion_score(&self->own);
     clv_confusion_merge(&score->nodes, &self->own);
-    return status;
+    return CLV_OK;
 }
 
-/* What the tables count must be the same in all of them. */
+/* Refuses a table that counts other things than those before it. */
 static enum clv_status check_head(struct merging *self, const struct tsv *table, struct clv_error *err)
 {
     size_t n = sizeof columns / sizeof *columns;
@@ -101,19 +101,19 @@ static enum clv_status check_head(struct merging *self, const struct tsv *table,
 
 static enum clv_status merge_table(struct merging *self, const char *path, struct clv_error *err)
 {
-    struct tsv table = {0};
+    OWNED(tsv_release) struct tsv table = {0};
     char *bytes;
     size_t size;
     bool more = true;
     MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
-    enum clv_status status = tsv_parse(&table, path, bytes, size, err);
-    TRY(check_head(self, &table, err));
-    while (status == CLV_OK && more) {
-        status = tsv_next(&more, &table, err);
-        TRY_IF(more, merge_row(self, &table, err));
+    MUST(tsv_parse(&table, path, bytes, size, err));
+    MUST(check_head(self, &table, err));
+    while (more) {
+        MUST(tsv_next(&more, &table, err));
+        if (more)
+            MUST(merge_row(self, &table, err));
     }
-    tsv_release(&table);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status check_complete(const struct merging *self, struct clv_error *err)
@@ -128,18 +128,24 @@ static enum clv_status check_complete(const struct merging *self, struct clv_err
                 inputs->items[first].name, inputs->n - self->n_there, inputs->n);
 }
 
+static void merging_release(struct merging *self)
+{
+    clv_confusion_release(&self->own);
+    array_free(self->is_there);
+}
+
 enum clv_status score_merge(struct set_score *score, const struct input_list *inputs, const struct clv_labels *labels,
                             char *const *tables, size_t n_tables, struct clv_error *err)
 {
-    struct set_score fresh = {.inputs = inputs, .labels = labels};
-    struct merging self = {.score = &fresh, .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
-    enum clv_status status = self.is_there ? set_score_init(&fresh, err) : fail_memory(err);
-    TRY(clv_confusion_init(&self.own, labels->n_labels, err));
-    for (size_t i = 0; i < n_tables && status == CLV_OK; i++)
-        status = merge_table(&self, tables[i], err);
-    TRY(check_complete(&self, err));
-    clv_confusion_release(&self.own);
-    array_free(self.is_there);
-    DELIVER(score, fresh, set_score_release(&fresh));
-    return status;
+    OWNED(set_score_release) struct set_score result = {.inputs = inputs, .labels = labels};
+    OWNED(merging_release)
+    struct merging self = {.score = &result, .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
+    NEED(self.is_there);
+    MUST(set_score_init(&result, err));
+    MUST(clv_confusion_init(&self.own, labels->n_labels, err));
+    for (size_t i = 0; i < n_tables; i++)
+        MUST(merge_table(&self, tables[i], err));
+    MUST(check_complete(&self, err));
+    *score = TAKE(result);
+    return CLV_OK;
 }

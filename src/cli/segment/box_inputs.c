@@ -1,3 +1,5 @@
+/* Segments from boxes: reads them, makes an input of each object (box_inputs_assign), has src/box_cut cut it out
+ * (box_inputs_cut), and draws the boxes for the report. */
 #include "cli/segment/segment.h"
 
 #include <stdio.h>
@@ -16,8 +18,8 @@
 /* How many labels boxes have; *label is the last of them. */
 static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_boxes *boxes, struct clv_error *err)
 {
-    bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
-    MUST_IF(!is_used, fail_memory(err));
+    OWNED_ARRAY bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
+    NEED(is_used);
     for (size_t i = 0; i < boxes->n_images; i++)
         for (size_t k = 0; k < boxes->images[i].n_boxes; k++)
             is_used[boxes->images[i].boxes[k].label] = true;
@@ -27,38 +29,36 @@ static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_
             *label = (int32_t)i;
             (*n)++;
         }
-    array_free(is_used);
     return CLV_OK;
 }
 
 /* Figure and ground, the figure by its name if it has one that labels can have. */
 static enum clv_status name_one(struct clv_labels *labels, const char *name, struct clv_error *err)
 {
-    enum clv_status status = clv_labels_binary(labels, err);
-    if (status == CLV_OK && *name && strlen(name) < sizeof *labels->names && !strpbrk(name, "\t\r\n"))
+    MUST(clv_labels_binary(labels, err));
+    if (*name && strlen(name) < sizeof *labels->names && !strpbrk(name, "\t\r\n"))
         snprintf(labels->names[1], sizeof *labels->names, "%s", name);
-    return status;
+    return CLV_OK;
 }
 
 /* The values of the set's labels.tsv; *found: it is there and has them all. */
 static enum clv_status values_of_set(struct clv_labels *labels, uint8_t *values, bool *found,
                                      const struct clv_boxes *boxes, const char *data, struct clv_error *err)
 {
-    char *folder = path_is_folder(data) ? string_copy(data) : path_folder(data);
-    char *path = folder ? path_join(folder, "labels.tsv") : NULL;
-    struct clv_labels own = {0};
-    enum clv_status status = path ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY char *folder = path_is_folder(data) ? string_copy(data) : path_folder(data);
+    NEED(folder);
+    OWNED_ARRAY char *path = path_join(folder, "labels.tsv");
+    OWNED(clv_labels_release) struct clv_labels result = {0};
+    NEED(path);
     *found = false;
-    if (status == CLV_OK && path_exists(path)) {
-        status = clv_labels_read(&own, path, err);
-        *found = status == CLV_OK && boxes_values_in(values, &own, boxes);
-    }
-    if (*found)
-        *labels = own;
-    else
-        clv_labels_release(&own);
-    arrays_free(path, folder);
-    return status;
+    if (!path_exists(path))
+        return CLV_OK;
+    MUST(clv_labels_read(&result, path, err));
+    if (!boxes_values_in(values, &result, boxes))
+        return CLV_OK;
+    *labels = TAKE(result);
+    *found = true;
+    return CLV_OK;
 }
 
 static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, const struct clv_boxes *boxes,
@@ -67,18 +67,20 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
     size_t n = 0;
     int32_t label = 0;
     bool found = false;
-    uint8_t *fresh = array_alloc(boxes->n_labels, 1);
-    enum clv_status status = fresh ? count_labels(&n, &label, boxes, err) : fail_memory(err);
-    if (status == CLV_OK && n < 2) {
+    OWNED_ARRAY uint8_t *fresh = array_alloc(boxes->n_labels, 1);
+    NEED(fresh);
+    MUST(count_labels(&n, &label, boxes, err));
+    if (n < 2) {
         memset(fresh, 1, boxes->n_labels);
-        status = name_one(labels, n ? boxes->labels[label] : "", err);
-    } else if (status == CLV_OK) {
+        MUST(name_one(labels, n ? boxes->labels[label] : "", err));
+    } else {
         if (data)
-            status = values_of_set(labels, fresh, &found, boxes, data, err);
-        TRY_IF(!found, boxes_label_values(fresh, labels, boxes, path, err));
+            MUST(values_of_set(labels, fresh, &found, boxes, data, err));
+        if (!found)
+            MUST(boxes_label_values(fresh, labels, boxes, path, err));
     }
-    DELIVER(values, fresh, array_free(fresh));
-    return status;
+    *values = TAKE(fresh);
+    return CLV_OK;
 }
 
 #define ANY_IMAGE "*"
@@ -101,14 +103,12 @@ static bool is_typed(struct clv_box *box, const char *text)
 static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box *box, const char *text,
                                   struct clv_error *err)
 {
-    struct boxes_builder builder = {0};
-    enum clv_status status = boxes_add_image(&builder, ANY_IMAGE, "--boxes", err);
-    TRY_IF(!(box->width > 0 && box->height > 0),
-           fail(err, CLV_ERR_USAGE, "--boxes %s: width and height, the last two numbers, are above 0", text));
-    TRY(boxes_store(&builder, box, "", NULL, err));
-    TRY(boxes_finish(boxes, &builder, text, err));
-    boxes_builder_release(&builder);
-    return status;
+    OWNED(boxes_builder_release) struct boxes_builder builder = {0};
+    MUST(boxes_add_image(&builder, ANY_IMAGE, "--boxes", err));
+    FAIL_IF(!(box->width > 0 && box->height > 0), CLV_ERR_USAGE,
+            "--boxes %s: width and height, the last two numbers, are above 0", text);
+    MUST(boxes_store(&builder, box, "", NULL, err));
+    return boxes_finish(boxes, &builder, text, err);
 }
 
 enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labels, uint8_t **values, const char *path,
@@ -116,16 +116,14 @@ enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labe
 {
     struct clv_box typed = {0};
     const struct clv_progress progress = console_progress(NULL);
-    if (strchr(path, ',') && strspn(path, "0123456789.,-") == strlen(path) && !path_exists(path) &&
-        !is_typed(&typed, path))
-        return fail(err, CLV_ERR_USAGE, "--boxes %s: a box has four numbers, X,Y,WIDTH,HEIGHT", path);
-    enum clv_status status =
-        is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err);
-    if (status == CLV_OK)
-        report_count(&progress, path, boxes->n_skipped, NO_BOXES, boxes->first_skipped);
-    for (size_t i = 0; i < boxes->n_bad_files && status == CLV_OK; i++)
+    FAIL_IF(strchr(path, ',') && strspn(path, "0123456789.,-") == strlen(path) && !path_exists(path) &&
+                !is_typed(&typed, path),
+            CLV_ERR_USAGE, "--boxes %s: a box has four numbers, X,Y,WIDTH,HEIGHT", path);
+    MUST(is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err));
+    report_count(&progress, path, boxes->n_skipped, NO_BOXES, boxes->first_skipped);
+    for (size_t i = 0; i < boxes->n_bad_files; i++)
         console_error("%s", boxes->bad_files[i]);
-    return status == CLV_OK ? give_values(labels, values, boxes, path, data, err) : status;
+    return give_values(labels, values, boxes, path, data, err);
 }
 
 /* Whether the box belongs to the object: both name one mask, or neither does. */
@@ -168,12 +166,9 @@ static enum clv_status add_object(struct assignment *self, const struct input *i
                                   const struct clv_image_boxes *entry, const char *object, struct clv_error *err)
 {
     const char *mask = input->mask && (!object || is_same_file(input->mask, object)) ? input->mask : NULL;
-    char *output = object ? path_replace_extension(object + self->common, "") : string_copy(input->output);
-    enum clv_status status =
-        output ? inputs_add_object(&self->objects, input->name, input->image, mask, output, err) : fail_memory(err);
-    array_free(output);
-    if (status != CLV_OK)
-        return status;
+    OWNED_ARRAY char *output = object ? path_replace_extension(object + self->common, "") : string_copy(input->output);
+    NEED(output);
+    MUST(inputs_add_object(&self->objects, input->name, input->image, mask, output, err));
     struct input *added = &self->objects.items[self->objects.n - 1];
     added->boxes = entry;
     added->object = object;
@@ -192,18 +187,15 @@ static int compare_boxes(const void *a, const void *b)
 static enum clv_status find_first_boxes(bool **is_first, const struct clv_image_boxes *entry, struct clv_error *err)
 {
     size_t n = entry->n_boxes;
-    const struct clv_box **sorted = array_alloc(n, sizeof *sorted);
-    *is_first = array_alloc(n, sizeof **is_first);
-    if (!sorted || !*is_first) {
-        array_free(sorted);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY const struct clv_box **sorted = array_alloc(n, sizeof *sorted);
+    OWNED_ARRAY bool *result = array_alloc(n, sizeof *result);
+    NEED(sorted && result);
     for (size_t k = 0; k < n; k++)
         sorted[k] = &entry->boxes[k];
     qsort(sorted, n, sizeof *sorted, compare_boxes);
     for (size_t k = 0; k < n; k++)
-        (*is_first)[sorted[k] - entry->boxes] = !k || !is_of_object(sorted[k], sorted[k - 1]->mask);
-    array_free(sorted);
+        result[sorted[k] - entry->boxes] = !k || !is_of_object(sorted[k], sorted[k - 1]->mask);
+    *is_first = TAKE(result);
     return CLV_OK;
 }
 
@@ -213,13 +205,12 @@ static enum clv_status add_objects(struct assignment *self, const struct input *
     for (size_t k = 0; k < entry->n_boxes; k++)
         if (input->mask && entry->boxes[k].mask && is_same_file(input->mask, entry->boxes[k].mask))
             return add_object(self, input, entry, entry->boxes[k].mask, err);
-    bool *is_first = NULL;
-    enum clv_status status = find_first_boxes(&is_first, entry, err);
-    for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++)
+    OWNED_ARRAY bool *is_first = NULL;
+    MUST(find_first_boxes(&is_first, entry, err));
+    for (size_t k = 0; k < entry->n_boxes; k++)
         if (is_first[k])
-            status = add_object(self, input, entry, entry->boxes[k].mask, err);
-    array_free(is_first);
-    return status;
+            MUST(add_object(self, input, entry, entry->boxes[k].mask, err));
+    return CLV_OK;
 }
 
 /* The box that was typed is each input's: *entries, array_free them. */
@@ -229,74 +220,69 @@ static enum clv_status find_typed(const struct clv_image_boxes ***entries, const
 {
     const struct clv_box *box = boxes->images->boxes;
     struct clv_error later; /* an image that cannot be read is the run's to report */
-    enum clv_status status = CLV_OK;
     *entries = array_alloc(inputs->n, sizeof **entries);
-    MUST_IF(!*entries, fail_memory(err));
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
+    NEED(*entries);
+    for (size_t i = 0; i < inputs->n; i++) {
         int32_t width, height;
         (*entries)[i] = boxes->images;
         bool is_known =
             inputs->n > 1 && clv_image_read_size(&width, &height, inputs->items[i].image, limits, &later) == CLV_OK;
-        TRY_IF(is_known && (box->x < 0 || box->y < 0 || box->x + box->width > width || box->y + box->height > height),
-               fail(err, CLV_ERR_DATA,
-                    "--boxes %s: reaches out of %s, which is %dx%d; cut that image alone, or name a file of boxes",
-                    text, inputs->items[i].name, width, height));
+        FAIL_IF(is_known && (box->x < 0 || box->y < 0 || box->x + box->width > width || box->y + box->height > height),
+                CLV_ERR_DATA,
+                "--boxes %s: reaches out of %s, which is %dx%d; cut that image alone, or name a file of boxes", text,
+                inputs->items[i].name, width, height);
     }
-    return status;
+    return CLV_OK;
 }
 
-/* What the boxes say of each input: *entries, array_free them. */
+/* Finds the boxes of each input: *entries, which the caller frees with array_free. */
 static enum clv_status find_entries(const struct clv_image_boxes ***entries, const struct input_list *inputs,
                                     const struct clv_boxes *boxes, struct clv_error *err)
 {
-    const char **names = array_alloc(inputs->n, sizeof *names);
+    OWNED_ARRAY const char **names = array_alloc(inputs->n, sizeof *names);
     *entries = array_alloc(inputs->n, sizeof **entries);
     for (size_t i = 0; i < inputs->n && names; i++)
         names[i] = inputs->items[i].name;
-    enum clv_status status = names && *entries ? CLV_OK : fail_memory(err);
-    TRY(boxes_find_all(*entries, boxes, names, inputs->n, err));
-    array_free(names);
-    return status;
+    NEED(names && *entries);
+    return boxes_find_all(*entries, boxes, names, inputs->n, err);
+}
+
+static void assignment_release(struct assignment *self)
+{
+    input_list_release(&self->objects);
 }
 
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct assignment self = {.common = common_mask_folder(boxes)};
+    OWNED(assignment_release) struct assignment self = {.common = common_mask_folder(boxes)};
+    OWNED(text_release) struct text more = {0};
+    OWNED_ARRAY const struct clv_image_boxes **entries = NULL;
     const char *first_without = NULL;
     size_t n_without = 0, n_lost;
-    struct text more;
-    const struct clv_image_boxes **entries;
     text_init(&more, 1 << 16);
     bool is_typed_box = strcmp(boxes->images->image, ANY_IMAGE) == 0;
-    enum clv_status status = is_typed_box ? find_typed(&entries, inputs, boxes, path, limits, err)
-                                          : find_entries(&entries, inputs, boxes, err);
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
+    MUST(is_typed_box ? find_typed(&entries, inputs, boxes, path, limits, err)
+                      : find_entries(&entries, inputs, boxes, err));
+    for (size_t i = 0; i < inputs->n; i++) {
         const struct input *input = &inputs->items[i];
         const struct clv_image_boxes *entry = entries[i];
-        if (entry && entry->n_boxes) {
-            status = add_objects(&self, input, entry, err);
-        } else if (!n_without++) {
+        if (entry && entry->n_boxes)
+            MUST(add_objects(&self, input, entry, err));
+        else if (!n_without++)
             first_without = input->name;
-        }
     }
-    const char *lost = status == CLV_OK && n_without ? boxes_first_unused(&n_lost, boxes, entries, inputs->n) : NULL;
-    array_free(entries);
+    const char *lost = n_without ? boxes_first_unused(&n_lost, boxes, entries, inputs->n) : NULL;
     if (lost)
         text_printf(&more, "; it names images that were not given: %zu, the first is %s", n_lost, lost);
-    TRY_IF(!self.objects.n, fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the images: %zu, the first is %s%s",
-                                 path, inputs->n, first_without, more.bytes ? more.bytes : ""));
-    if (status == CLV_OK && n_without)
+    FAIL_IF(!self.objects.n, CLV_ERR_NO_INPUT, "%s: has a box for none of the images: %zu, the first is %s%s", path,
+            inputs->n, first_without, more.bytes ? more.bytes : "");
+    if (n_without)
         console_note("%s: images without a box were left out: %zu, the first is %s%s", path, n_without, first_without,
                      more.bytes ? more.bytes : "");
-    text_release(&more);
-    if (status != CLV_OK) {
-        input_list_release(&self.objects);
-        return status;
-    }
     self.objects.n_skipped = inputs->n_skipped;
     input_list_release(inputs);
-    *inputs = self.objects;
+    *inputs = TAKE(self.objects);
     return CLV_OK;
 }
 
@@ -307,20 +293,16 @@ static enum clv_status place(struct clv_box **placed, size_t *n, const struct in
 {
     const struct clv_image_boxes *entry = input->boxes;
     size_t n_cut, kept = 0;
-    struct clv_box *all = array_alloc(entry->n_boxes, sizeof *all);
-    MUST_IF(!all, fail_memory(err));
-    enum clv_status status = clv_boxes_place(all, &n_cut, boxes, entry, image->width, image->height, err);
-    if (status != CLV_OK) {
-        array_free(all);
-        return status;
-    }
+    OWNED_ARRAY struct clv_box *result = array_alloc(entry->n_boxes, sizeof *result);
+    NEED(result);
+    MUST(clv_boxes_place(result, &n_cut, boxes, entry, image->width, image->height, err));
     if (is_noted && n_cut)
         console_note("%s: %zu of the boxes of %s reach%s out of it and %s cut at its border", entry->source, n_cut,
                      input->name, n_cut == 1 ? "es" : "", n_cut == 1 ? "was" : "were");
     for (size_t k = 0; k < entry->n_boxes; k++)
-        if (is_of_object(&all[k], input->object))
-            all[kept++] = all[k];
-    *placed = all;
+        if (is_of_object(&result[k], input->object))
+            result[kept++] = result[k];
+    *placed = TAKE(result);
     *n = kept;
     return CLV_OK;
 }
@@ -329,15 +311,13 @@ enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const
                                const uint8_t *values, const struct clv_image *image, struct clv_error *err)
 {
     size_t n = 0;
-    struct clv_box *placed = NULL;
-    enum clv_status status = place(&placed, &n, input, boxes, image, true, err);
-    uint8_t *own = status == CLV_OK ? array_alloc(n, 1) : NULL;
-    TRY_IF(!own, fail_memory(err));
-    for (size_t k = 0; k < n && status == CLV_OK; k++)
+    OWNED_ARRAY struct clv_box *placed = NULL;
+    MUST(place(&placed, &n, input, boxes, image, true, err));
+    OWNED_ARRAY uint8_t *own = array_alloc(n, 1);
+    NEED(own);
+    for (size_t k = 0; k < n; k++)
         own[k] = values[placed[k].label];
-    TRY(clv_box_cut_all(labels, image, placed, own, n, NULL, err));
-    arrays_free(placed, own);
-    return status;
+    return clv_box_cut_all(labels, image, placed, own, n, NULL, err);
 }
 
 static int64_t area_of(const struct clv_pixel_box *box)
@@ -504,14 +484,13 @@ enum clv_status box_inputs_draw(struct clv_image *image, const struct input *inp
     static const uint8_t dark[3] = {30, 30, 30}, bright[3] = {255, 220, 0};
     int32_t longest = image->width > image->height ? image->width : image->height;
     int32_t width = longest < 640 ? 1 : longest / 320; /* two pixels where the report shows it */
-    struct clv_box *placed = NULL;
+    OWNED_ARRAY struct clv_box *placed = NULL;
     size_t n = 0;
-    enum clv_status status = place(&placed, &n, input, boxes, image, false, err);
+    MUST(place(&placed, &n, input, boxes, image, false, err));
     for (size_t k = 0; k < n; k++) {
         struct clv_pixel_box box = clv_box_pixels(&placed[k], image->width, image->height);
         for (int32_t grow = 1 - 2 * width; grow <= width; grow++)
             draw_outline(image, box, grow, grow > 0 || grow <= -width ? dark : bright);
     }
-    array_free(placed);
-    return status;
+    return CLV_OK;
 }

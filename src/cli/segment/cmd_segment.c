@@ -1,4 +1,5 @@
-/* cleave segment: from a model and images to masks. */
+/* `cleave segment`: from a model and images to masks. prepare opens what is read and plans what is written, make_places
+ * makes the folders, run_inputs does the work and ends every file. Start at segment_images. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -81,45 +82,50 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
          {plain_option_rows, &self->common, false}},
     };
     common_options_init(&self->common);
-    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    TRY(options_take_manifest(&table, &self->common, err));
+    MUST(options_parse(&table, argc, argv, &self->common, err));
+    MUST(options_take_manifest(&table, &self->common, err));
     self->cutout |= self->crop || self->cutout_labels;
     if (self->is_sequence && !self->data && self->common.n_arguments == 1)
         self->data = self->common.arguments[--self->common.n_arguments];
-    TRY(segment_check(self, "segment", err));
-    TRY_IF(self->is_sequence, self->model_path ? slices_check(self, err) : sequence_check(self, err));
-    TRY(segment_check_outputs(self, err));
+    MUST(segment_check(self, "segment", err));
+    if (self->is_sequence)
+        MUST(self->model_path ? slices_check(self, err) : sequence_check(self, err));
+    MUST(segment_check_outputs(self, err));
     bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
-    TRY_IF(self->decoding != DECODING_OWN && self->boxes,
-           fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes"));
-    TRY_IF(
-        is_least_loss && self->refine == CLV_REFINE_ALL,
-        fail(err, CLV_ERR_USAGE, "--decode least-loss: does not go with --refine, which refines the best labelling"));
-    TRY_IF(self->features && self->refine == CLV_REFINE_ALL,
-           fail(err, CLV_ERR_USAGE, "--refine: a feature file has no pixels; name the images instead"));
-    TRY_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss),
-           fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
-                self->features ? "a feature file has no pixels" : "--decode least-loss refines nothing"));
+    FAIL_IF(self->decoding != DECODING_OWN && self->boxes, CLV_ERR_USAGE, "--decode: does not go with --boxes");
+    FAIL_IF(is_least_loss && self->refine == CLV_REFINE_ALL, CLV_ERR_USAGE,
+            "--decode least-loss: does not go with --refine, which refines the best labelling");
+    FAIL_IF(self->features && self->refine == CLV_REFINE_ALL, CLV_ERR_USAGE,
+            "--refine: a feature file has no pixels; name the images instead");
+    FAIL_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss), CLV_ERR_USAGE,
+            "--no-refine has no effect: %s",
+            self->features ? "a feature file has no pixels" : "--decode least-loss refines nothing");
     const char *of_draws = options_given(&self->common, "seed")    ? "seed"
                            : options_given(&self->common, "draws") ? "draws"
                                                                    : NULL;
-    TRY_IF(of_draws && !is_least_loss,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", of_draws));
-    return status;
+    FAIL_IF(of_draws && !is_least_loss, CLV_ERR_USAGE,
+            "--%s has no effect: --decode least-loss is missing, which draws", of_draws);
+    return CLV_OK;
+}
+
+/* The items of the set's chosen splits. */
+static enum clv_status add_splits(struct input_list *inputs, const struct segment *self, struct clv_set *set,
+                                  struct clv_error *err)
+{
+    size_t common = set_common_folder(set);
+    MUST(outputs_spare_set(&self->common.outputs, set, self->data, err));
+    MUST(clv_set_select(set, self->split, err));
+    return inputs_add_set(inputs, set, common, err);
 }
 
 static enum clv_status add_data(struct input_list *inputs, const struct segment *self, struct clv_error *err)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     MUST(clv_set_read(&set, self->data, err));
     const struct clv_progress progress = console_progress(NULL);
     training_set_note_reading(&set, self->data, &progress);
-    size_t common = set_common_folder(&set);
-    enum clv_status status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
-    TRY(clv_set_select(&set, self->split, err));
-    TRY(inputs_add_set(inputs, &set, common, err));
-    training_set_note_skipped(&set, self->data, &progress);
-    clv_set_release(&set);
+    const enum clv_status status = add_splits(inputs, self, &set, err);
+    training_set_note_skipped(&set, self->data, &progress); /* it may tell why nothing is left, too */
     return status;
 }
 
@@ -177,37 +183,45 @@ static enum clv_status check_bands(const struct input_list *inputs, const struct
     return CLV_OK;
 }
 
+/* The images of a feature file, a set, and of arguments. */
+static enum clv_status add_inputs(struct input_list *inputs, const struct segment *self,
+                                  const struct clv_dataset *dataset, struct clv_error *err)
+{
+    if (dataset)
+        MUST(inputs_add_dataset(inputs, dataset, err));
+    if (self->data && !self->is_sequence)
+        MUST(add_data(inputs, self, err));
+    for (size_t i = 0; i < self->common.n_arguments; i++)
+        MUST(strcmp(self->common.arguments[i], "-") != 0 ? inputs_add_path(inputs, self->common.arguments[i], err)
+             : segment_is_piped(self)                    ? inputs_add_standard(inputs, LARGEST_STREAM, err)
+                                      : inputs_add_stream(inputs, stdin, self->ends_with_zero ? 0 : '\n', err));
+    return CLV_OK;
+}
+
 static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_model *model,
                               const struct clv_dataset *dataset, struct clv_error *err)
 {
     char real_output[PATH_MAX];
-    enum clv_status status = CLV_OK;
     bool is_piped = segment_is_piped(self);
     inputs->skip_below = is_piped ? NULL : realpath(self->output, real_output);
-    if (dataset)
-        status = inputs_add_dataset(inputs, dataset, err);
-    TRY_IF(self->data && !self->is_sequence, add_data(inputs, self, err));
-    for (size_t i = 0; i < self->common.n_arguments && status == CLV_OK; i++)
-        status = strcmp(self->common.arguments[i], "-") != 0 ? inputs_add_path(inputs, self->common.arguments[i], err)
-                 : is_piped                                  ? inputs_add_standard(inputs, LARGEST_STREAM, err)
-                            : inputs_add_stream(inputs, stdin, self->ends_with_zero ? 0 : '\n', err);
-    inputs->skip_below = NULL;
-    if (status == CLV_OK && self->common.limits.band_files)
+    const enum clv_status status = add_inputs(inputs, self, dataset, err);
+    inputs->skip_below = NULL; /* it ends with this function */
+    MUST(status);
+    if (self->common.limits.band_files)
         drop_further_bands(inputs, self->common.limits.band_files);
-    TRY(inputs_name_outputs(inputs, err));
-    if (status == CLV_OK) {
-        const struct clv_progress progress = console_progress(NULL);
-        report_count(&progress, NULL, inputs->n_skipped, NO_IMAGES, inputs->first_skipped);
-        report_count(&progress, NULL, inputs->n_own, OWN_IMAGES, inputs->first_own);
-    }
-    TRY_IF(model && model->has_recipe && !model->recipe.bands.n_bands, check_bands(inputs, &self->common.limits, err));
-    TRY_IF(!inputs->n, fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
-                            self->features ? self->features
-                            : self->data   ? self->data
-                                           : self->common.arguments[0]));
-    TRY_IF(is_piped && inputs->n > 1,
-           fail(err, CLV_ERR_USAGE, "-o -: standard output takes one result, these are %zu images", inputs->n));
-    return status;
+    MUST(inputs_name_outputs(inputs, err));
+    const struct clv_progress progress = console_progress(NULL);
+    report_count(&progress, NULL, inputs->n_skipped, NO_IMAGES, inputs->first_skipped);
+    report_count(&progress, NULL, inputs->n_own, OWN_IMAGES, inputs->first_own);
+    if (model && model->has_recipe && !model->recipe.bands.n_bands)
+        MUST(check_bands(inputs, &self->common.limits, err));
+    FAIL_IF(!inputs->n, CLV_ERR_NO_INPUT, "%s: no images in it",
+            self->features ? self->features
+            : self->data   ? self->data
+                           : self->common.arguments[0]);
+    FAIL_IF(is_piped && inputs->n > 1, CLV_ERR_USAGE, "-o -: standard output takes one result, these are %zu images",
+            inputs->n);
+    return CLV_OK;
 }
 
 static enum clv_status begin_report(struct segment_run *run, struct clv_error *err)
@@ -332,6 +346,29 @@ static void note_changed(const struct segment_run *run)
                      n, n == 1 ? " was" : "s were", first);
 }
 
+/* Begins all that is written once for all inputs; run_inputs ends it. */
+static enum clv_status begin_files(struct file_writer *table, struct file_writer *objects, struct segment *self,
+                                   struct segment_run *run, struct clv_error *err)
+{
+    bool is_leader = comm_rank() == 0;
+    if (is_leader)
+        MUST(begin_report(run, err));
+    if (self->status_file && is_leader)
+        MUST(file_create(table, self->status_file, err));
+    if (self->export.forms && is_leader)
+        MUST(exporting_begin(&run->exporting, self, run, err));
+    if (self->objects || self->export.forms)
+        NEED(run->listed = array_alloc(2 * run->inputs->n, sizeof *run->listed));
+    if (self->objects)
+        MUST(object_table_begin(objects, self, run->model, err));
+    if (self->is_stack && run->outputs->n_finished < run->outputs->n)
+        MUST(stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.items,
+                            run->sequence->set.n_items, err));
+    return CLV_OK;
+}
+
+/* Whatever the status with which the inputs end, each file is then ended, in this order: so the status is carried
+ * through the ends, and the first failure's message stays. */
 static enum clv_status run_inputs(struct segment *self, struct segment_run *run, struct clv_error *err)
 {
     struct file_writer table = {0}, objects = {0};
@@ -340,17 +377,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     bool is_leader = comm_rank() == 0;
     if (is_leader && self->existing == EXISTING_RESUME && !run->dataset)
         note_changed(run);
-    enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
-    TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
-    TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
-    TRY_IF((self->objects || self->export.forms) &&
-               !(run->listed = array_alloc(2 * run->inputs->n, sizeof *run->listed)),
-           fail_memory(err));
-    TRY_IF(self->objects, object_table_begin(&objects, self, run->model, err));
-    TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
-           stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.items, run->sequence->set.n_items,
-                          err));
-    status = comm_agree(status, err);
+    enum clv_status status = comm_agree(begin_files(&table, &objects, self, run, err), err);
     if (status == CLV_OK) {
         run->objects = objects.stream;
         run->status = table.stream;
@@ -383,7 +410,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
             status = written;
         }
     }
-    TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
+    if (status == CLV_OK && self->json && is_leader)
+        status = marginals_print_json(run, &counts, err);
     text_release(&run->json);
     array_free(run->listed);
     bool has_tiles = status == CLV_ERR_INTERRUPTED && run->inputs->n &&
@@ -402,16 +430,14 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
 static enum clv_status open_model(struct clv_model *model, int32_t *label, const struct segment *self,
                                   struct clv_error *err)
 {
-    enum clv_status status = clv_model_read(model, self->model_path, err);
-    TRY_IF(
-        !model->has_recipe && !self->features,
-        fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed", self->model_path));
+    MUST(clv_model_read(model, self->model_path, err));
+    FAIL_IF(!model->has_recipe && !self->features, CLV_ERR_USAGE,
+            "%s: learned from features made elsewhere; --features is needed", self->model_path);
     decoding_choose(&model->decoding, self->decoding);
-    TRY_IF(self->marginals, marginals_find_label(label, self, &model->labels, err));
-    return status;
+    return self->marginals ? marginals_find_label(label, self, &model->labels, err) : CLV_OK;
 }
 
-/* By their names first: of photographs no head is looked at. */
+/* Marks the inputs that are segmented by tiles. Names are checked first, so that no photograph is opened for it. */
 static void find_tiled(struct input_list *inputs, const struct clv_image_limits *limits)
 {
     for (size_t i = 0; i < inputs->n; i++) {
@@ -423,7 +449,7 @@ static void find_tiled(struct input_list *inputs, const struct clv_image_limits 
     }
 }
 
-/* Of the inputs only the shard's are left, as of the outputs. */
+/* Keeps only the shard's inputs, as output_plan keeps only its outputs. */
 static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
 {
     size_t n, total = inputs->n;
@@ -434,91 +460,117 @@ static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
                      run->options->shard.count, total);
 }
 
+/* All that a run is made of; segment_run has views of it. */
+struct sources {
+    struct clv_model model;
+    struct clv_dataset *dataset; /* of --features */
+    uint8_t *values;             /* of the boxes' labels */
+    struct clv_boxes boxes;
+    struct sequence sequence;
+    struct input_list inputs;
+    struct output_list outputs;
+};
+
+static void sources_release(struct sources *self)
+{
+    output_list_release(&self->outputs);
+    input_list_release(&self->inputs);
+    sequence_release(&self->sequence);
+    clv_boxes_release(&self->boxes);
+    array_free(self->values);
+    clv_dataset_free(self->dataset);
+    clv_model_release(&self->model);
+}
+
+/* Opens all that is read, and plans all that is written; makes nothing. */
+static enum clv_status prepare(struct sources *from, struct segment_run *run, struct segment *self,
+                               struct clv_error *err)
+{
+    struct clv_model *model = &from->model;
+    struct input_list *inputs = &from->inputs;
+    struct clv_image_limits *limits = &self->common.limits;
+    if (comm_rank() == 0)
+        MUST(segment_lock(self, err));
+    MUST(segment_claim(self, err));
+    MUST(self->is_sequence && !self->model_path ? sequence_open(&from->sequence, inputs, &model->labels, self, err)
+         : self->boxes ? box_inputs_open(&from->boxes, &model->labels, &from->values, self->boxes, self->data, err)
+                       : open_model(model, &run->label, self, err));
+    run->box_values = from->values;
+    if (self->is_sequence && self->model_path)
+        MUST(slices_open(&from->sequence, inputs, model, self, err));
+    note_range(&model->recipe, limits);
+    recipe_limits(limits, &model->recipe);
+    if (model->recipe.bands.files[0] && !limits->band_files)
+        limits->band_files = model->recipe.bands.files;
+    if (self->features)
+        MUST(features_open_list(&from->dataset, NULL, &self->common.paths, 0, err));
+    run->dataset = from->dataset;
+    MUST(mask_form_check((enum mask_form)self->mask_form, &model->labels, err));
+    MUST(cutout_choose(run->is_cut, self->cutout_labels, &model->labels, err));
+    MUST(gather(inputs, self, model, from->dataset, err));
+    if (self->model_path && !self->features && !self->marginals)
+        find_tiled(inputs, limits);
+    if (!self->features && self->model_path && (self->maps.n || model->recipe.n_maps))
+        MUST(map_options_check(&self->maps, &model->recipe, inputs->map_names, inputs->n_maps, self->model_path, err));
+    if (self->boxes)
+        MUST(box_inputs_assign(inputs, &from->boxes, self->boxes, limits, err));
+    MUST(segment_take_file(self, inputs, self->is_sequence && sequence_is_one(&from->sequence, self), err));
+    MUST(segment_plan(&from->outputs, self, inputs, err));
+    cut_to_shard(run, inputs);
+    return CLV_OK;
+}
+
+/* The folders, and the files of names in them. */
+static enum clv_status make_places(struct sources *from, struct segment *self, struct clv_error *err)
+{
+    MUST(segment_make_folders(self, &from->outputs, &from->inputs, &from->sequence, err));
+    return from->model.labels.from_file ? names_file_labels(self, &from->model.labels, err) : CLV_OK;
+}
+
 static enum clv_status segment_shard(struct segment *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress(NULL);
-    struct clv_model model = {0};
-    struct clv_dataset *dataset = NULL;
-    struct clv_boxes boxes = {0};
-    uint8_t *values = NULL; /* of the boxes' labels */
-    struct input_list inputs = {.skip_below = NULL};
-    struct output_list outputs = {0};
-    struct sequence sequence = {.input_of = NULL};
-    struct segment_run work = {
+    OWNED(sources_release) struct sources from = {.dataset = NULL};
+    struct segment_run run = {
         .options = self,
-        .model = &model,
-        .boxes = self->boxes ? &boxes : NULL,
-        .sequence = self->is_sequence ? &sequence : NULL,
-        .inputs = &inputs,
-        .outputs = &outputs,
+        .model = &from.model,
+        .boxes = self->boxes ? &from.boxes : NULL,
+        .sequence = self->is_sequence ? &from.sequence : NULL,
+        .inputs = &from.inputs,
+        .outputs = &from.outputs,
         .progress = &progress,
     };
-    bool is_leader = comm_rank() == 0;
-    enum clv_status status = is_leader ? segment_lock(self, err) : CLV_OK;
-    TRY(segment_claim(self, err));
-    TRY(self->is_sequence && !self->model_path ? sequence_open(&sequence, &inputs, &model.labels, self, err)
-        : self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
-                      : open_model(&model, &work.label, self, err));
-    work.box_values = values;
-    TRY_IF(self->is_sequence && self->model_path, slices_open(&sequence, &inputs, &model, self, err));
-    note_range(&model.recipe, &self->common.limits);
-    recipe_limits(&self->common.limits, &model.recipe);
-    if (model.recipe.bands.files[0] && !self->common.limits.band_files)
-        self->common.limits.band_files = model.recipe.bands.files;
-    TRY_IF(self->features, features_open_list(&dataset, NULL, &self->common.paths, 0, err));
-    TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
-    TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));
-    TRY(gather(&inputs, self, &model, dataset, err));
-    if (status == CLV_OK && self->model_path && !self->features && !self->marginals)
-        find_tiled(&inputs, &self->common.limits);
-    TRY_IF(!self->features && self->model_path && (self->maps.n || model.recipe.n_maps),
-           map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err));
-    TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, &self->common.limits, err));
-    TRY(segment_take_file(self, &inputs, self->is_sequence && sequence_is_one(&sequence, self), err));
-    TRY(segment_plan(&outputs, self, &inputs, err));
-    if (status == CLV_OK)
-        cut_to_shard(&work, &inputs);
-    status = comm_agree(status, err); /* nobody writes before all have looked */
-    TRY_IF(is_leader, segment_make_folders(self, &outputs, &inputs, &sequence, err));
-    TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
-    status = comm_agree(status, err);
-    work.dataset = dataset;
-    TRY(comm_agree(run_inputs(self, &work, err), err));
-    TRY_IF(boxes.n_bad_files,
-           fail(err, CLV_ERR_DATA, "%s: %zu files of boxes could not be read", self->boxes, boxes.n_bad_files));
-    output_list_release(&outputs);
-    input_list_release(&inputs);
-    sequence_release(&sequence);
-    clv_boxes_release(&boxes);
-    array_free(values);
-    clv_dataset_free(dataset);
-    clv_model_release(&model);
-    return status;
+    MUST(comm_agree(prepare(&from, &run, self, err), err)); /* nobody writes before all have looked */
+    MUST(comm_agree(comm_rank() == 0 ? make_places(&from, self, err) : CLV_OK, err));
+    MUST(comm_agree(run_inputs(self, &run, err), err));
+    FAIL_IF(from.boxes.n_bad_files, CLV_ERR_DATA, "%s: %zu files of boxes could not be read", self->boxes,
+            from.boxes.n_bad_files);
+    return CLV_OK;
 }
 
 /* A shard's report and table are next to those of the others. */
 enum clv_status segment_images(struct segment *self, struct clv_error *err)
 {
-    char *report = self->report ? shard_path(self->report, &self->shard, true) : NULL;
-    char *table = self->status_file ? shard_path(self->status_file, &self->shard, false) : NULL;
-    enum clv_status status = CLV_OK;
-    if ((self->report && !report) || (self->status_file && !table))
-        status = fail_memory(err);
-    TRY(segment_team_check(self, err));
+    OWNED_ARRAY char *report = self->report ? shard_path(self->report, &self->shard, true) : NULL;
+    OWNED_ARRAY char *table = self->status_file ? shard_path(self->status_file, &self->shard, false) : NULL;
+    NEED((report || !self->report) && (table || !self->status_file));
+    MUST(segment_team_check(self, err));
     self->report = report;
     self->status_file = table;
-    TRY(segment_shard(self, err));
-    segment_remove_empty(self);
+    const enum clv_status status = segment_shard(self, err);
+    segment_remove_empty(self); /* above all after a failure */
     self->report = self->status_file = NULL;
-    arrays_free(report, table);
     return status;
+}
+
+static void segment_release(struct segment *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    struct segment self = {.n_draws = 100, .export = {.tolerance = 1}};
-    enum clv_status status = parse(&self, argc, argv, err);
-    TRY(segment_images(&self, err));
-    common_options_release(&self.common);
-    return status;
+    OWNED(segment_release) struct segment self = {.n_draws = 100, .export = {.tolerance = 1}};
+    MUST(parse(&self, argc, argv, err));
+    return segment_images(&self, err);
 }

@@ -1,4 +1,5 @@
-/* What earlier runs have written of other images, in tables and files that are of all images of a folder. */
+/* Finds what earlier runs have written of other images, in tables and files of a whole folder, and which of it stays:
+ * the rows whose masks still exist (earlier_stays). */
 #include "cli/segment/segment.h"
 
 #include <stdlib.h>
@@ -35,29 +36,31 @@ static enum clv_status look_for_mask(bool *is_there, bool *is_own, const struct 
                                      bool is_shared, struct clv_error *err)
 {
     static const char *const endings[] = {".png", ".tif"};
-    char *output = path_output(path, is_shared), *stem = output ? path_join(run->options->output, output) : NULL;
-    size_t size = stem ? strlen(stem) + sizeof ".png" : 0;
-    char *mask = stem ? array_alloc(size, 1) : NULL;
-    enum clv_status status = mask ? CLV_OK : fail_memory(err);
-    for (int k = 0; k < 2 && mask && !*is_there; k++) {
+    OWNED_ARRAY char *output = path_output(path, is_shared);
+    NEED(output);
+    OWNED_ARRAY char *stem = path_join(run->options->output, output);
+    NEED(stem);
+    size_t size = strlen(stem) + sizeof ".png";
+    OWNED_ARRAY char *mask = array_alloc(size, 1);
+    NEED(mask);
+    for (int k = 0; k < 2 && !*is_there; k++) {
         snprintf(mask, size, "%s%s", stem, endings[k]);
         *is_own = is_listed(run, mask);
         *is_there = *is_own || path_exists(mask);
     }
-    arrays_free(output, stem, mask);
-    return status;
+    return CLV_OK;
 }
 
-/* Of images of one stem, x.jpg and x.png, the masks are x.jpg.png and x.png.png. */
+/* Looks for both names of a mask: images of one stem, x.jpg and x.png, have the masks x.jpg.png and x.png.png. */
 enum clv_status earlier_stays(bool *stays, const struct segment_run *run, const char *name, struct clv_error *err)
 {
     bool is_there = false, is_own = is_listed(run, name);
-    enum clv_status status = CLV_OK;
-    for (const char *end = name; end && !is_own && !is_there && status == CLV_OK;) {
-        status = look_for_mask(&is_there, &is_own, run, end, true, err);
-        TRY_IF(!is_there, look_for_mask(&is_there, &is_own, run, end, false, err));
+    for (const char *end = name; end && !is_own && !is_there;) {
+        MUST(look_for_mask(&is_there, &is_own, run, end, true, err));
+        if (!is_there)
+            MUST(look_for_mask(&is_there, &is_own, run, end, false, err));
         end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL;
     }
     *stays = is_there && !is_own;
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Writes results in the formats of other programs: a file next to each mask (exporting_write), and COCO's and VOC's
+ * file of the whole run, which is begun, added to in input order and ended. Start at exporting_begin. */
 #include "cli/segment/segment.h"
 
 #include <limits.h>
@@ -74,16 +76,15 @@ static enum clv_status write_all_names(struct segment *options, const struct seg
     } files[] = {{EXPORT_VOC, "voc/labelmap.txt", voc_put_labelmap},
                  {EXPORT_YOLO, "yolo/data.yaml", yolo_put_data},
                  {EXPORT_YOLO, "yolo/classes.txt", yolo_put_classes}};
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == CLV_OK; i++) {
-        struct text text;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct text text = {0}; /* names_file_write releases it */
         if (!(files[i].form & run->options->export.forms))
             continue;
         text_init(&text, MAX_BYTES);
         files[i].put(&text, &run->model->labels);
-        status = names_file_write(options, files[i].below, &text, err);
+        MUST(names_file_write(options, files[i].below, &text, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* The run's file. */
@@ -96,13 +97,10 @@ static const char *image_of(const struct input *input)
 static enum clv_status find_first_inputs(struct exporting *self, struct clv_error *err)
 {
     const struct input_list *inputs = self->run->inputs;
-    struct path_of *sorted = array_alloc(inputs->n, sizeof *sorted);
+    OWNED_ARRAY struct path_of *sorted = array_alloc(inputs->n, sizeof *sorted);
     self->first = array_alloc(inputs->n, sizeof *self->first);
     self->is_listed = array_zalloc(inputs->n, sizeof *self->is_listed);
-    if (!sorted || !self->first || !self->is_listed) {
-        array_free(sorted);
-        return fail_memory(err);
-    }
+    NEED(sorted && self->first && self->is_listed);
     for (size_t i = 0; i < inputs->n; i++)
         sorted[i] = (struct path_of){image_of(&inputs->items[i]), i};
     if (inputs->n)
@@ -110,50 +108,62 @@ static enum clv_status find_first_inputs(struct exporting *self, struct clv_erro
     for (size_t i = 0; i < inputs->n; i++)
         self->first[sorted[i].input] =
             i && strcmp(sorted[i].path, sorted[i - 1].path) == 0 ? self->first[sorted[i - 1].input] : sorted[i].input;
-    array_free(sorted);
     return CLV_OK;
 }
 
 /* Hands the text over to a file of the run, and empties it. */
 static enum clv_status flush(struct file_writer *file, struct text *text, struct clv_error *err)
 {
-    enum clv_status status = text->failed ? fail_memory(err) : CLV_OK;
-    if (status == CLV_OK && text->size)
-        fwrite(text->bytes, 1, text->size, file->stream); /* errors surface in file_commit */
-    text_release(text);
-    return status;
+    OWNED(text_release) struct text owned = TAKE(*text);
+    NEED(!owned.failed);
+    if (owned.size)
+        fwrite(owned.bytes, 1, owned.size, file->stream); /* errors surface in file_commit */
+    return CLV_OK;
 }
 
 static enum clv_status create(struct file_writer *file, const struct segment *options, enum export_form form,
                               struct clv_error *err)
 {
-    char *path = NULL;
-    enum clv_status status = exporting_path(&path, options, form, err);
-    TRY_IF(path, outputs_make_folder(path, err));
-    TRY_IF(path, file_create(file, path, err));
-    array_free(path);
-    return status;
+    OWNED_ARRAY char *path = NULL;
+    MUST(exporting_path(&path, options, form, err));
+    if (!path)
+        return CLV_OK;
+    MUST(outputs_make_folder(path, err));
+    return file_create(file, path, err);
 }
+
+static void exporting_free(struct exporting *self)
+{
+    if (!self)
+        return;
+    file_abort(&self->coco);
+    file_abort(&self->list);
+    text_release(&self->images);
+    path_list_release(&self->names);
+    arrays_free(self->first, self->is_listed, self);
+}
+
+DROPS(exporting_drop, struct exporting, exporting_free)
 
 enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
                                 struct clv_error *err)
 {
-    struct exporting *fresh = array_zalloc(1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
-    fresh->run = run;
-    text_init(&fresh->images, MAX_BYTES);
-    enum clv_status status = find_first_inputs(fresh, err);
-    TRY(write_all_names(options, run, err));
-    TRY(create(&fresh->coco, options, EXPORT_COCO, err));
-    TRY(create(&fresh->list, options, EXPORT_VOC, err));
-    if (status == CLV_OK && fresh->coco.stream) {
-        struct text text;
+    OWNED(exporting_drop) struct exporting *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    result->run = run;
+    text_init(&result->images, MAX_BYTES);
+    MUST(find_first_inputs(result, err));
+    MUST(write_all_names(options, run, err));
+    MUST(create(&result->coco, options, EXPORT_COCO, err));
+    MUST(create(&result->list, options, EXPORT_VOC, err));
+    if (result->coco.stream) {
+        struct text text = {0};
         text_init(&text, MAX_BYTES);
         coco_begin(&text);
-        status = flush(&fresh->coco, &text, err);
+        MUST(flush(&result->coco, &text, err));
     }
-    *self = fresh;
-    return status;
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 /* The image's file name below the folder that it was found in; NULL when out of memory. */
@@ -175,22 +185,18 @@ static enum clv_status add_to_coco(struct exporting *self, size_t index, const s
 {
     const struct segment_run *run = self->run;
     size_t first = self->first[index], image_id = run->first + first + 1;
-    struct text text;
-    char *name = name_below(&run->inputs->items[index]);
-    MUST_IF(!name, fail_memory(err));
+    OWNED(text_release) struct text text = {0};
+    OWNED_ARRAY char *name = name_below(&run->inputs->items[index]);
+    NEED(name);
     text_init(&text, MAX_BYTES);
-    enum clv_status status = CLV_OK;
     if (!self->is_listed[first]) {
         coco_put_image(&self->images, image_id, name, contours->width, contours->height);
-        status = path_list_add(&self->names, name, err);
+        MUST(path_list_add(&self->names, name, err));
     }
     self->is_listed[first] = true;
-    array_free(name);
-    TRY(coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
-                         run->options->export.runs, err));
-    struct clv_error later;
-    enum clv_status flushed = flush(&self->coco, &text, status == CLV_OK ? err : &later);
-    return status == CLV_OK ? flushed : status;
+    MUST(coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
+                          run->options->export.runs, err));
+    return flush(&self->coco, &text, err);
 }
 
 enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
@@ -228,38 +234,38 @@ static enum clv_status read_earlier(char **bytes, const struct exporting *self, 
 
 static enum clv_status keep_earlier(struct exporting *self, struct text *text, struct clv_error *err)
 {
-    char *document = NULL, *list = NULL, *line;
-    enum clv_status status = read_earlier(&document, self, &self->coco, err);
-    TRY(read_earlier(&list, self, &self->list, err));
+    OWNED_ARRAY char *document = NULL, *list = NULL;
+    MUST(read_earlier(&document, self, &self->coco, err));
+    MUST(read_earlier(&list, self, &self->list, err));
     if (self->names.n)
         qsort(self->names.paths, self->names.n, sizeof *self->names.paths, compare_names);
     const struct coco_earlier earlier = {.path = self->coco.path, .document = document, .look = look, .context = self};
-    TRY_IF(document, coco_keep(text, &self->images, &self->n_annotations, self->run->inputs->n, &earlier,
-                               &self->run->model->labels, err));
-    for (char *cursor = list; status == CLV_OK && (line = strsep(&cursor, "\n"));) {
+    if (document)
+        MUST(coco_keep(text, &self->images, &self->n_annotations, self->run->inputs->n, &earlier,
+                       &self->run->model->labels, err));
+    char *line;
+    for (char *cursor = list; (line = strsep(&cursor, "\n"));) {
         bool stays = false;
-        TRY_IF(*line, earlier_stays(&stays, self->run, line, err));
+        if (*line)
+            MUST(earlier_stays(&stays, self->run, line, err));
         if (stays)
             fprintf(self->list.stream, "%s\n", line);
     }
-    arrays_free(document, list);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status finish(struct exporting *self, struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, MAX_BYTES);
-    enum clv_status status = keep_earlier(self, &text, err);
-    if (status == CLV_OK && self->coco.stream) {
+    MUST(keep_earlier(self, &text, err));
+    if (self->coco.stream) {
         coco_end(&text, &self->images, &self->run->model->labels);
         text.failed |= self->images.failed;
-        status = flush(&self->coco, &text, err);
-        TRY(file_commit(&self->coco, err));
+        MUST(flush(&self->coco, &text, err));
+        MUST(file_commit(&self->coco, err));
     }
-    text_release(&text);
-    TRY_IF(self->list.stream, file_commit(&self->list, err));
-    return status;
+    return self->list.stream ? file_commit(&self->list, err) : CLV_OK;
 }
 
 enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err)
@@ -269,11 +275,7 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
         return status;
     bool is_good = status == CLV_OK || status == CLV_ERR_INTERRUPTED;
     enum clv_status ended = is_good ? finish(self, &own) : CLV_OK;
-    file_abort(&self->coco);
-    file_abort(&self->list);
-    text_release(&self->images);
-    path_list_release(&self->names);
-    arrays_free(self->first, self->is_listed, self);
+    exporting_free(self);
     if (status == CLV_OK && ended != CLV_OK)
         *err = own;
     return status == CLV_OK ? ended : status;
@@ -319,20 +321,17 @@ static char *path_between(const char *file, const char *image)
 static enum clv_status put_labelme(struct text *text, const struct segment_run *run, const struct input *input,
                                    const char *path, const struct contours *contours, struct clv_error *err)
 {
-    char *image = path_between(path, image_of(input));
-    enum clv_status status = image ? labelme_put(text, contours, &run->model->labels, image, err) : fail_memory(err);
-    array_free(image);
-    return status;
+    OWNED_ARRAY char *image = path_between(path, image_of(input));
+    NEED(image);
+    return labelme_put(text, contours, &run->model->labels, image, err);
 }
 
 static enum clv_status put_geojson(struct text *text, const struct segment_run *run, const struct input *input,
                                    const struct contours *contours, struct clv_error *err)
 {
-    struct raster_place place;
+    OWNED(raster_place_release) struct raster_place place = {0};
     raster_find_place(&place, image_of(input));
-    enum clv_status status = geojson_put(text, contours, &run->model->labels, &place, err);
-    raster_place_release(&place);
-    return status;
+    return geojson_put(text, contours, &run->model->labels, &place, err);
 }
 
 /* The label image of objects, as VOC has it: their numbers in its palette, or 16 bits of grey where these are more. */
@@ -356,17 +355,19 @@ static enum clv_status write_text(const struct segment_run *run, const struct in
                                   const char *path, const struct contours *contours, struct clv_error *err)
 {
     const struct clv_labels *labels = &run->model->labels;
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, MAX_BYTES);
-    enum clv_status status = outputs_make_folder(path, err);
-    TRY_IF(kind == OUTPUT_LABELME, put_labelme(&text, run, input, path, contours, err));
-    TRY_IF(kind == OUTPUT_YOLO, yolo_put(&text, contours, labels, err));
-    TRY_IF(kind == OUTPUT_GEOJSON, put_geojson(&text, run, input, contours, err));
-    TRY_IF(kind == OUTPUT_VOC, voc_put(&text, contours, labels, path_name(image_of(input)), err));
-    TRY_IF(text.failed, fail_memory(err));
-    TRY(file_write(path, text.bytes ? text.bytes : "", text.size, err));
-    text_release(&text);
-    return status;
+    MUST(outputs_make_folder(path, err));
+    if (kind == OUTPUT_LABELME)
+        MUST(put_labelme(&text, run, input, path, contours, err));
+    if (kind == OUTPUT_YOLO)
+        MUST(yolo_put(&text, contours, labels, err));
+    if (kind == OUTPUT_GEOJSON)
+        MUST(put_geojson(&text, run, input, contours, err));
+    if (kind == OUTPUT_VOC)
+        MUST(voc_put(&text, contours, labels, path_name(image_of(input)), err));
+    NEED(!text.failed);
+    return file_write(path, text.bytes ? text.bytes : "", text.size, err);
 }
 
 enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
@@ -374,16 +375,17 @@ enum clv_status exporting_write(const struct segment_run *run, const struct inpu
                                 const struct clv_object_map *objects, struct clv_error *err)
 {
     const char *classes = output->beside[OUTPUT_CLASSES], *class_objects = output->beside[OUTPUT_CLASS_OBJECTS];
-    enum clv_status status = CLV_OK;
-    TRY_IF(class_objects && objects->objects, write_class_objects(class_objects, objects, err));
-    if (classes && status == CLV_OK) {
+    if (class_objects && objects->objects)
+        MUST(write_class_objects(class_objects, objects, err));
+    if (classes) {
         uint8_t palette[256][3];
         clv_default_palette(palette);
-        status = outputs_make_folder(classes, err);
-        TRY(clv_png_write_labels(classes, contours->width, contours->height, labels, (const uint8_t(*)[3])palette, 256,
-                                 err));
+        MUST(outputs_make_folder(classes, err));
+        MUST(clv_png_write_labels(classes, contours->width, contours->height, labels, (const uint8_t(*)[3])palette, 256,
+                                  err));
     }
     for (enum output_kind kind = OUTPUT_LABELME; kind <= OUTPUT_VOC; kind++)
-        TRY_IF(output->beside[kind], write_text(run, input, kind, output->beside[kind], contours, err));
-    return status;
+        if (output->beside[kind])
+            MUST(write_text(run, input, kind, output->beside[kind], contours, err));
+    return CLV_OK;
 }

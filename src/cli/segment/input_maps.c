@@ -1,4 +1,5 @@
-/* The maps of an input: those of --maps, else those of the set's columns. */
+/* Reads the network maps of an input: those that --maps names, else those of the set's columns. Start at
+ * input_maps_read. */
 #include "cli/segment/segment.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ struct own_set {
     struct clv_item item;
 };
 
-static void release(struct own_set *self)
+static void own_set_release(struct own_set *self)
 {
     for (size_t m = 0; m < self->set.n_maps; m++)
         array_free(self->item.maps[m]);
@@ -44,36 +45,32 @@ static enum clv_status find_all(struct own_set *self, const struct input *input,
                                 struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
-    enum clv_status status = CLV_OK;
     *self = (struct own_set){.item = {.name = input->name}};
     self->set = (struct clv_set){.items = &self->item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
         memcpy(self->set.map_names[m], recipe->maps[m].name, sizeof self->set.map_names[m]);
-        status = find(&self->item.maps[m], recipe->maps[m].name, input, run, err);
+        MUST(find(&self->item.maps[m], recipe->maps[m].name, input, run, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 double input_maps_memory(const struct input *input, const struct segment_run *run)
 {
-    struct own_set own;
+    OWNED(own_set_release) struct own_set own = {.item = {.name = NULL}};
     struct clv_error ignored; /* whoever reads the maps will say */
     const struct clv_recipe *recipe = &run->model->recipe;
     bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
-    double bytes = is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options->common.limits) : 0;
-    release(&own);
-    return bytes;
+    return is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options->common.limits) : 0;
 }
 
 enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
-    struct own_set own;
-    enum clv_status status = find_all(&own, work->input, run, err);
-    TRY(item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err));
-    release(&own);
-    if (status != CLV_OK || !work->maps)
-        return status;
-    work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means);
-    return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
+    OWNED(own_set_release) struct own_set own = {.item = {.name = NULL}};
+    MUST(find_all(&own, work->input, run, err));
+    MUST(item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err));
+    if (!work->maps)
+        return CLV_OK;
+    NEED(work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means));
+    return map_drift_means(work->map_means, work->maps, recipe, err);
 }

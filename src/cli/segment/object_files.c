@@ -1,3 +1,5 @@
+/* Finds and measures the objects of an image, writes their label image, and keeps the table objects.tsv, into which the
+ * rows of earlier runs are taken over. Start at object_files_find. */
 #include "cli/segment/segment.h"
 
 #include <math.h>
@@ -33,22 +35,22 @@ enum clv_status object_table_path(char **path, const struct segment *options, st
     *path = NULL;
     if (!options->objects)
         return CLV_OK;
-    char *whole = path_join(options->output, "objects.tsv");
-    *path = whole ? shard_path(whole, &options->shard, false) : NULL;
-    array_free(whole);
-    return *path ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY char *whole = path_join(options->output, "objects.tsv");
+    NEED(whole);
+    NEED(*path = shard_path(whole, &options->shard, false));
+    return CLV_OK;
 }
 
 enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
                                    const struct clv_model *model, struct clv_error *err)
 {
-    char *path = NULL;
-    enum clv_status status = object_table_path(&path, options, err);
-    TRY_IF(path, file_create(table, path, err));
+    OWNED_ARRAY char *path = NULL;
+    MUST(object_table_path(&path, options, err));
+    if (path)
+        MUST(file_create(table, path, err));
     if (table->stream && options->shard.number <= 1)
         put_head(table->stream, bands_of(model));
-    array_free(path);
-    return status;
+    return CLV_OK;
 }
 
 /* Copies lines that stay. */
@@ -56,96 +58,89 @@ static enum clv_status copy_others(FILE *table, char *line, const struct segment
 {
     const char *before = "";
     bool stays = false;
-    enum clv_status status = CLV_OK;
-    while (*line && status == CLV_OK) {
+    while (*line) {
         const size_t length = strcspn(line, "\n");
         char *tab = memchr(line, '\t', length);
         const char *name = line;
         if (tab)
             *tab = '\0';
         if (tab && strcmp(name, before) != 0)
-            status = earlier_stays(&stays, run, before = name, err);
+            MUST(earlier_stays(&stays, run, before = name, err));
         if (tab && stays)
             fprintf(table, "%s\t%.*s\n", name, (int)(line + length - tab - 1), tab + 1);
         line += length + (line[length] == '\n');
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status keep_others(FILE *table, const char *path, struct segment_run *run, struct clv_error *err)
 {
-    char *bytes = NULL, *head = NULL;
+    OWNED_ARRAY char *bytes = NULL, *head = NULL;
     size_t size, head_size;
     if (!path_exists(path) || run->options->shard.count > 1)
         return CLV_OK;
     FILE *stream = open_memstream(&head, &head_size);
-    MUST_IF(!stream, fail_memory(err));
+    NEED(stream);
     put_head(stream, bands_of(run->model));
-    enum clv_status status = fclose(stream) == 0 ? CLV_OK : fail_memory(err);
-    TRY(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
-    if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0)
-        status = copy_others(table, bytes + head_size, run, err);
-    array_free(head);
-    array_free(bytes);
-    return status;
+    NEED(fclose(stream) == 0);
+    MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
+    if (size >= head_size && memcmp(bytes, head, head_size) == 0)
+        MUST(copy_others(table, bytes + head_size, run, err));
+    return CLV_OK;
 }
 
 enum clv_status object_table_end(struct file_writer *table, struct segment_run *run, struct clv_error *err)
 {
-    enum clv_status status = keep_others(table->stream, table->path, run, err);
-    if (status != CLV_OK) {
-        file_abort(table);
-        return status;
-    }
-    return file_commit(table, err);
+    OWNED(file_abort) struct file_writer owned = TAKE(*table);
+    MUST(keep_others(owned.stream, owned.path, run, err));
+    return file_commit(&owned, err);
 }
 
-/* What an earlier run wrote, a PNG or a TIFF, must be what this one finds: its rows are in the same table. */
+/* An earlier run's label image, a PNG or a TIFF, must equal what this run finds: its rows are in the same table. */
 static enum clv_status check_finished(const struct work *work, const struct clv_image_limits *limits,
                                       struct clv_error *err)
 {
     const char *path = work->output->beside[OUTPUT_OBJECTS];
-    char *tiff = path_replace_extension(path, ".tif");
-    struct clv_object_map before = {0};
+    OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");
+    OWNED(clv_object_map_release) struct clv_object_map before = {0};
     size_t n = (size_t)work->width * (size_t)work->height;
-    enum clv_status status =
-        tiff ? clv_object_map_read(&before, path_exists(path) ? path : tiff, work->width, work->height, limits, err)
-             : fail_memory(err);
-    TRY_IF(memcmp(before.objects, work->objects.objects, n * sizeof *before.objects) != 0,
-           fail(err, CLV_ERR_DATA,
-                "%s: has %d objects, with these options there are %d others; --overwrite does all images again", path,
-                before.n_objects, work->objects.n_objects));
-    clv_object_map_release(&before);
-    array_free(tiff);
-    return status;
+    NEED(tiff);
+    MUST(clv_object_map_read(&before, path_exists(path) ? path : tiff, work->width, work->height, limits, err));
+    FAIL_IF(memcmp(before.objects, work->objects.objects, n * sizeof *before.objects) != 0, CLV_ERR_DATA,
+            "%s: has %d objects, with these options there are %d others; --overwrite does all images again", path,
+            before.n_objects, work->objects.n_objects);
+    return CLV_OK;
 }
 
 /* Values as the file has them, where that has more than 8 bits: of a model of bands each band's, of others those of
  * grey in the place of red, green and blue. */
+static void samples_release(struct raster_values *values)
+{
+    array_free(values->samples);
+}
+
 static enum clv_status measure_samples(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const size_t n = (size_t)work->objects.n_objects;
     const int32_t n_bands = bands_of(run->model);
-    struct raster_values values = {0};
-    MUST_IF(work->input->image, raster_values_read(&values, work->input->image, &run->options->common.limits, err));
+    OWNED(samples_release) struct raster_values values = {0};
+    if (work->input->image)
+        MUST(raster_values_read(&values, work->input->image, &run->options->common.limits, err));
     const bool fits = values.samples && values.width == work->width && values.height == work->height;
     const size_t columns = (size_t)values.n_bands;
-    enum clv_status status = CLV_OK;
-    if (fits && (n_bands ? values.n_bands == n_bands : values.n_bands == 1 || values.n_bands == 3)) {
-        work->band_means = array_alloc(n, columns * sizeof *work->band_means);
-        work->band_deviations = array_alloc(n, columns * sizeof *work->band_deviations);
-        status = work->band_means && work->band_deviations
-                     ? objects_measure_samples(work->band_means, work->band_deviations, &work->objects, values.samples,
-                                               values.n_bands, err)
-                     : fail_memory(err);
-        for (size_t k = 0; k < n && status == CLV_OK && !n_bands; k++)
-            for (size_t c = 0; c < 3; c++) {
-                work->object_rows[k].mean[c] = work->band_means[k * columns + (columns == 3 ? c : 0)];
-                work->object_rows[k].deviation[c] = work->band_deviations[k * columns + (columns == 3 ? c : 0)];
-            }
-    }
-    array_free(values.samples);
-    return status;
+    if (!fits || (n_bands ? values.n_bands != n_bands : values.n_bands != 1 && values.n_bands != 3))
+        return CLV_OK;
+    work->band_means = array_alloc(n, columns * sizeof *work->band_means);
+    work->band_deviations = array_alloc(n, columns * sizeof *work->band_deviations);
+    NEED(work->band_means && work->band_deviations);
+    MUST(objects_measure_samples(work->band_means, work->band_deviations, &work->objects, values.samples,
+                                 values.n_bands, err));
+    for (size_t k = 0; k < n && !n_bands; k++)
+        for (size_t c = 0; c < 3; c++) {
+            work->object_rows[k].mean[c] = work->band_means[k * columns + (columns == 3 ? c : 0)];
+            work->object_rows[k].deviation[c] = work->band_deviations[k * columns + (columns == 3 ? c : 0)];
+        }
+    return CLV_OK;
 }
 
 static enum clv_status object_map_copy(struct clv_object_map *copy, const struct clv_object_map *map,
@@ -168,7 +163,8 @@ enum clv_status object_files_find(struct work *work, const struct segment_run *r
     else
         MUST(clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err));
     MUST(clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
-    MUST_IF(work->output->finished, check_finished(work, &options->common.limits, err));
+    if (work->output->finished)
+        MUST(check_finished(work, &options->common.limits, err));
     MUST(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
     return measure_samples(work, run, err);
 }
@@ -177,21 +173,21 @@ enum clv_status object_files_trace(struct work *work, const struct clv_object_ma
                                    const struct segment_run *run, struct clv_error *err)
 {
     size_t n = (size_t)work->width * (size_t)work->height;
-    uint8_t *colours = array_alloc(n, 1);
+    OWNED_ARRAY uint8_t *colours = array_alloc(n, 1);
     bool is_traced[256];
     memset(is_traced, true, sizeof is_traced);
     is_traced[0] = false;
-    enum clv_status status = colours ? object_map_colour(colours, objects, err) : fail_memory(err);
-    TRY(contours_trace(&work->contours, colours, work->width, work->height, is_traced, err));
-    TRY(contours_simplify(&work->contours, colours, run->options->export.tolerance, err));
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    NEED(colours);
+    MUST(object_map_colour(colours, objects, err));
+    MUST(contours_trace(&work->contours, colours, work->width, work->height, is_traced, err));
+    MUST(contours_simplify(&work->contours, colours, run->options->export.tolerance, err));
+    for (size_t p = 0; p < n; p++)
         if (work->contours.object_of[p]) {
             struct contour_object *piece = &work->contours.objects[work->contours.object_of[p] - 1];
             piece->number = work->contours.object_of[p] = objects->objects[p];
             piece->label = objects->labels[piece->number - 1];
         }
-    array_free(colours);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status object_files_write(const struct work *work, struct clv_error *err)
@@ -199,12 +195,12 @@ enum clv_status object_files_write(const struct work *work, struct clv_error *er
     static atomic_flag is_said = ATOMIC_FLAG_INIT;
     const char *path = work->output->beside[OUTPUT_OBJECTS];
     bool is_tiff;
-    enum clv_status status = outputs_make_folder(path, err);
-    TRY(clv_object_map_write(&is_tiff, path, &work->objects, err));
-    if (status == CLV_OK && is_tiff && !atomic_flag_test_and_set(&is_said))
+    MUST(outputs_make_folder(path, err));
+    MUST(clv_object_map_write(&is_tiff, path, &work->objects, err));
+    if (is_tiff && !atomic_flag_test_and_set(&is_said))
         console_note("%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
                      path, work->objects.n_objects);
-    return status;
+    return CLV_OK;
 }
 
 static void put_values(FILE *table, const double *values, int32_t n)
@@ -244,10 +240,9 @@ enum clv_status object_files_outline(struct clv_image *image, const struct clv_o
                                      struct clv_error *err)
 {
     static const uint8_t palette[256][3];
-    uint8_t *colours = array_alloc((size_t)map->width, (size_t)map->height);
-    enum clv_status status = colours ? object_map_colour(colours, map, err) : fail_memory(err);
-    if (status == CLV_OK)
-        clv_overlay_draw(image, colours, palette, 0, outline_px, -1);
-    array_free(colours);
-    return status;
+    OWNED_ARRAY uint8_t *colours = array_alloc((size_t)map->width, (size_t)map->height);
+    NEED(colours);
+    MUST(object_map_colour(colours, map, err));
+    clv_overlay_draw(image, colours, palette, 0, outline_px, -1);
+    return CLV_OK;
 }

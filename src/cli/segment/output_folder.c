@@ -1,6 +1,5 @@
-/* The folder of a run's outputs: a file in its place, what made them, and that nothing is left if nothing came of the
- * run. */
-
+/* Makes the output folder, or the one file in its place, keeps the note that tells what its results are of, and removes
+ * folders that stayed empty. Start at segment_make_folders. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -50,17 +49,12 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
             self->output);
     FAIL_IF(self->objects, CLV_ERR_USAGE, "-o %s: one file, and --objects writes several; -o FOLDER takes them all",
             self->output);
-    char *stem = path_stem(self->output);
+    OWNED_ARRAY char *stem = path_stem(self->output);
     self->parent = path_folder(self->output);
-    if (!stem || !self->parent) {
-        array_free(stem);
-        return fail_memory(err);
-    }
-    if (self->is_stack) {
-        array_free(stem);
-    } else {
+    NEED(stem && self->parent);
+    if (!self->is_stack) {
         array_free(inputs->items->output);
-        inputs->items->output = stem;
+        inputs->items->output = TAKE(stem);
     }
     self->file = self->output;
     self->output = self->parent;
@@ -97,10 +91,9 @@ static enum clv_status put_given(struct text *note, const struct sequence *seque
     for (size_t i = 0; i < sequence->set.n_items && sequence->chains.is_given; i++) {
         if (!sequence->chains.is_given[i])
             continue;
-        char *name = path_output(sequence->set.items[i].name + common, false);
-        MUST_IF(!name, fail_memory(err));
+        OWNED_ARRAY char *name = path_output(sequence->set.items[i].name + common, false);
+        NEED(name);
         text_printf(note, "\n" RUN_NOTE_GIVEN "%s", name);
-        array_free(name);
     }
     return CLV_OK;
 }
@@ -281,7 +274,7 @@ static void remove_folders(const char *path, int n_made)
     array_free(folder);
 }
 
-/* Without results the note has nothing to tell. */
+/* Removes the note if the folder has no results. */
 static void remove_note(const struct segment *self)
 {
     struct path_list files = {0};

@@ -1,3 +1,6 @@
+/* Plans, before any work, which files a segment run writes: names every output, reports inputs whose outputs would
+ * collide, protects the inputs, applies --overwrite and --resume, and locks the output folders. Start at
+ * segment_plan. */
 #include "cli/segment/segment.h"
 
 #include <limits.h>
@@ -39,7 +42,7 @@ static char *output_path(const char *folder, struct output_place place, const ch
     return path;
 }
 
-/* By its name: planning opens no image but heads of TIFFs. */
+/* Judges by the name, because planning opens no image and reads only the headers of TIFFs. */
 static bool is_jpeg(const char *image)
 {
     return image && (text_ends_with(image, ".jpg") || text_ends_with(image, ".jpeg"));
@@ -62,7 +65,7 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     const char *folder = self->output;
     struct output_place mask_place = {"", ending};
     list->items = array_zalloc(inputs->n, sizeof *list->items);
-    MUST_IF(!list->items, fail_memory(err));
+    NEED(list->items);
     list->n = inputs->n;
     for (size_t i = 0; i < inputs->n; i++) {
         struct output *output = &list->items[i];
@@ -73,14 +76,13 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
         output->mask = strcmp(folder, "-") == 0 ? string_copy("-")
                        : self->is_stack         ? string_copy(self->file)
                                                 : output_path(folder, mask_place, name);
-        MUST_IF(!output->mask, fail_memory(err));
+        NEED(output->mask);
         for (int k = 0; k < N_OUTPUTS; k++)
             if (places[k].below) {
                 struct output_place place = places[k];
                 if (k == OUTPUT_OVERLAY && is_jpeg(inputs->items[i].image))
                     place.ending = ".jpg";
-                if (!(output->beside[k] = output_path(folder, place, name)))
-                    return fail_memory(err);
+                NEED(output->beside[k] = output_path(folder, place, name));
             }
     }
     return CLV_OK;
@@ -93,7 +95,7 @@ static enum clv_status add_problem(struct output_list *list, size_t input, struc
     struct output *output = &list->items[input];
     char *problem = message->failed ? NULL : string_copy(message->bytes);
     text_release(message);
-    MUST_IF(!problem, fail_memory(err));
+    NEED(problem);
     list->n_problems += !output->problem;
     array_free(output->problem);
     output->problem = problem;
@@ -102,8 +104,7 @@ static enum clv_status add_problem(struct output_list *list, size_t input, struc
 
 static enum clv_status find_long_names(struct output_list *list, const struct input_list *inputs, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         size_t length = strlen(path_name(list->items[i].mask));
         if (length <= NAME_MAX)
             continue;
@@ -111,33 +112,31 @@ static enum clv_status find_long_names(struct output_list *list, const struct in
         text_init(&message, PROBLEM_MAX_SIZE);
         text_printf(&message, "%s: the name of its output would have %zu bytes, %d at most can be written",
                     inputs->items[i].name, length, NAME_MAX);
-        status = add_problem(list, i, &message, err);
+        MUST(add_problem(list, i, &message, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* paths[first .. end) are one: each of their inputs gets a message that names another one. */
 static enum clv_status add_clash(struct output_list *list, const struct input_list *inputs, const struct path_of *paths,
                                  size_t first, size_t end, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = first; i < end && status == CLV_OK; i++) {
+    for (size_t i = first; i < end; i++) {
         const struct path_of *other = &paths[i == first ? first + 1 : first];
         struct text message;
         text_init(&message, PROBLEM_MAX_SIZE);
         text_printf(&message, "%s: its output %s would be that of %s, too", inputs->items[paths[i].input].name,
                     paths[i].path, inputs->items[other->input].name);
-        status = add_problem(list, paths[i].input, &message, err);
+        MUST(add_problem(list, paths[i].input, &message, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status find_clashes(struct output_list *list, const struct input_list *inputs, bool is_stack,
                                     struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    struct path_of *paths = array_alloc(list->n, (1 + N_OUTPUTS) * sizeof *paths);
-    MUST_IF(!paths, fail_memory(err));
+    OWNED_ARRAY struct path_of *paths = array_alloc(list->n, (1 + N_OUTPUTS) * sizeof *paths);
+    NEED(paths);
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
         if (!i || !is_stack)
@@ -148,14 +147,13 @@ static enum clv_status find_clashes(struct output_list *list, const struct input
     }
     if (n)
         qsort(paths, n, sizeof *paths, path_of_compare);
-    for (size_t first = 0, end; first < n && status == CLV_OK; first = end) {
+    for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && strcmp(paths[end].path, paths[first].path) == 0;)
             end++;
         if (end - first > 1)
-            status = add_clash(list, inputs, paths, first, end, err);
+            MUST(add_clash(list, inputs, paths, first, end, err));
     }
-    array_free(paths);
-    return status;
+    return CLV_OK;
 }
 
 /* A folder on disk. */
@@ -176,12 +174,11 @@ static int compare_places(const void *a, const void *b)
 static enum clv_status find_place(struct place *place, bool *there, const char *path, struct clv_error *err)
 {
     struct stat info;
-    char *folder = path_folder(path);
-    MUST_IF(!folder, fail_memory(err));
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
     *there = stat(folder, &info) == 0;
     if (*there)
         *place = (struct place){info.st_dev, info.st_ino};
-    array_free(folder);
     return CLV_OK;
 }
 
@@ -191,27 +188,26 @@ static enum clv_status check_folders(const struct output_list *list, const struc
 {
     size_t n = 0;
     bool there = false;
-    struct place *places = array_alloc(inputs->n, sizeof *places), own = {0};
-    enum clv_status status = places ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
+    OWNED_ARRAY struct place *places = array_alloc(inputs->n, sizeof *places);
+    NEED(places);
+    for (size_t i = 0; i < inputs->n; i++) {
         if (!inputs->items[i].image || inputs->items[i].bytes)
             continue;
-        status = find_place(&places[n], &there, inputs->items[i].image, err);
+        MUST(find_place(&places[n], &there, inputs->items[i].image, err));
         if (there && (!n || compare_places(&places[n - 1], &places[n]) != 0))
             n++;
     }
     if (n)
         qsort(places, n, sizeof *places, compare_places);
     bool is_piped = list->n && strcmp(list->items[0].mask, "-") == 0;
-    for (size_t i = 0; i < list->n && n && !is_piped && status == CLV_OK; i++) {
+    for (size_t i = 0; i < list->n && n && !is_piped; i++) {
         const char *mask = list->items[i].mask;
-        status = find_place(&own, &there, mask, err);
-        TRY_IF(there && bsearch(&own, places, n, sizeof own, compare_places),
-               fail(err, CLV_ERR_USAGE, "%s: the output folder is the input folder; choose another, such as -o out",
-                    mask));
+        struct place own = {0};
+        MUST(find_place(&own, &there, mask, err));
+        FAIL_IF(there && bsearch(&own, places, n, sizeof own, compare_places), CLV_ERR_USAGE,
+                "%s: the output folder is the input folder; choose another, such as -o out", mask);
     }
-    array_free(places);
-    return status;
+    return CLV_OK;
 }
 
 static void cut_to_shard(struct output_list *list, const struct shard *shard)
@@ -234,45 +230,42 @@ static void cut_to_shard(struct output_list *list, const struct shard *shard)
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct output_list *list, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         if (list->items[i].problem)
             continue;
-        status = outputs_add(outputs, list->items[i].mask, err);
-        for (int k = 0; k < N_OUTPUTS && status == CLV_OK; k++)
+        MUST(outputs_add(outputs, list->items[i].mask, err));
+        for (int k = 0; k < N_OUTPUTS; k++)
             if (list->items[i].beside[k])
-                status = outputs_add(outputs, list->items[i].beside[k], err);
+                MUST(outputs_add(outputs, list->items[i].beside[k], err));
     }
     outputs_sort(outputs);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status spare_inputs(const struct outputs *outputs, const struct input_list *inputs,
                                     struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
-        status = outputs_spare(outputs, inputs->items[i].image, err);
-        TRY(outputs_spare(outputs, inputs->items[i].mask, err));
+    for (size_t i = 0; i < inputs->n; i++) {
+        MUST(outputs_spare(outputs, inputs->items[i].image, err));
+        MUST(outputs_spare(outputs, inputs->items[i].mask, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status check_there(bool *there, const char *path, struct clv_error *err)
 {
     enum path_kind kind = PATH_ABSENT;
-    enum clv_status status = path_look(&kind, path, err);
+    MUST(path_look(&kind, path, err));
     *there = kind != PATH_ABSENT;
-    return status;
+    return CLV_OK;
 }
 
 /* More than 16 bits of objects are in a TIFF. */
 static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
 {
-    char *tiff = path_replace_extension(path, ".tif");
-    enum clv_status status = tiff ? check_there(there, tiff, err) : fail_memory(err);
-    array_free(tiff);
-    return status;
+    OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");
+    NEED(tiff);
+    return check_there(there, tiff, err);
 }
 
 /* A file of pages that is there is not another run's. */
@@ -305,32 +298,31 @@ enum clv_status segment_check_existing(struct output_list *list, const struct se
 {
     enum existing existing = self->existing;
     bool may_replace = existing != EXISTING_REFUSE;
-    enum clv_status status = CLV_OK;
     list->n_finished = 0;
-    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         struct output *output = &list->items[i];
         bool there = existing == EXISTING_RESUME && !output->problem, has_tiles = false;
         output->has_mask = false;
         if (output->is_tiled && !output->problem)
             MUST(check_tiles(&has_tiles, output->mask, existing, err));
         there &= !has_tiles;
-        for (int k = -1; k < N_OUTPUTS && !output->problem && status == CLV_OK; k++) {
+        for (int k = -1; k < N_OUTPUTS && !output->problem; k++) {
             const char *path = k < 0 ? output->mask : output->beside[k];
-            if (path)
-                status = path_is_folder(path)
-                             ? fail(err, CLV_ERR_CREATE, "%s: is a folder", path)
-                             : output_check_existing(path, may_replace, ", --resume does the rest", err);
-            if (path && there && status == CLV_OK)
-                status = check_there(&there, path, err);
-            if (path && !there && k == OUTPUT_OBJECTS && existing == EXISTING_RESUME && status == CLV_OK)
-                status = check_tiff(&there, path, err);
+            if (!path)
+                continue;
+            FAIL_IF(path_is_folder(path), CLV_ERR_CREATE, "%s: is a folder", path);
+            MUST(output_check_existing(path, may_replace, ", --resume does the rest", err));
+            if (there)
+                MUST(check_there(&there, path, err));
+            if (!there && k == OUTPUT_OBJECTS && existing == EXISTING_RESUME)
+                MUST(check_tiff(&there, path, err));
         }
         output->finished = there;
-        if (existing == EXISTING_RESUME && !there && !output->problem && status == CLV_OK)
-            status = check_there(&output->has_mask, output->mask, err);
+        if (existing == EXISTING_RESUME && !there && !output->problem)
+            MUST(check_there(&output->has_mask, output->mask, err));
         list->n_finished += output->finished;
     }
-    return status;
+    return CLV_OK;
 }
 
 /* self->output/<output><ending> (ending NULL: .tif of images with a place, else .png), of pages of one file that, and
@@ -343,27 +335,30 @@ enum clv_status segment_check_existing(struct output_list *list, const struct se
 static enum clv_status output_plan(struct output_list *list, struct segment *self, const struct input_list *inputs,
                                    const char *ending, const struct output_place *places, struct clv_error *err)
 {
-    struct output_list planned = {0};
-    *list = planned;
+    OWNED(output_list_release) struct output_list result = {0};
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, self->output, err);
-    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is not a folder", self->output));
-    TRY(make_paths(&planned, inputs, self, ending, places, err));
-    TRY(find_clashes(&planned, inputs, self->is_stack, err));
-    TRY(find_long_names(&planned, inputs, err));
-    TRY_IF(!self->file, check_folders(&planned, inputs, err));
-    cut_to_shard(&planned, &self->shard);
-    TRY(add_outputs(&self->common.outputs, &planned, err));
-    TRY(spare_inputs(&self->common.outputs, inputs, err));
-    TRY_IF(self->is_stack && self->existing == EXISTING_RESUME, check_pages(self->file, planned.n, err));
-    TRY(segment_check_existing(&planned, self, err));
-    DELIVER(list, planned, output_list_release(&planned));
-    return status;
+    *list = (struct output_list){0};
+    MUST(path_look(&kind, self->output, err));
+    FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is not a folder", self->output);
+    MUST(make_paths(&result, inputs, self, ending, places, err));
+    MUST(find_clashes(&result, inputs, self->is_stack, err));
+    MUST(find_long_names(&result, inputs, err));
+    if (!self->file)
+        MUST(check_folders(&result, inputs, err));
+    cut_to_shard(&result, &self->shard);
+    MUST(add_outputs(&self->common.outputs, &result, err));
+    MUST(spare_inputs(&self->common.outputs, inputs, err));
+    if (self->is_stack && self->existing == EXISTING_RESUME)
+        MUST(check_pages(self->file, result.n, err));
+    MUST(segment_check_existing(&result, self, err));
+    *list = TAKE(result);
+    return CLV_OK;
 }
 
-/* What a run is going to write: whether it may, and that no other run writes there. */
+/* Claims what a run is going to write: it may, and no other run writes there. */
 
-/* What a run with --resume made itself: the page of a report and a table begin as this program begins them. */
+/* Whether a run with --resume replaces a file of its own: pages of reports and tables begin as this program begins
+ * them. */
 static bool begins_with(const char *path, const char *const *beginnings, size_t n)
 {
     char *bytes;
@@ -383,16 +378,16 @@ static bool begins_with(const char *path, const char *const *beginnings, size_t 
 static enum clv_status claim_export(struct segment *self, enum export_form form, const char *const *inputs, size_t n,
                                     struct clv_error *err)
 {
-    char *path = NULL;
+    OWNED_ARRAY char *path = NULL;
     enum path_kind kind = PATH_ABSENT;
-    enum clv_status status = exporting_path(&path, self, form, err);
-    TRY_IF(path, path_look(&kind, path, err));
+    MUST(exporting_path(&path, self, form, err));
+    if (path)
+        MUST(path_look(&kind, path, err));
     bool may_replace = self->existing == EXISTING_OVERWRITE ||
                        (self->existing == EXISTING_RESUME && kind == PATH_FILE && exporting_is_own(path, form));
-    TRY_IF(kind != PATH_ABSENT,
-           outputs_claim(&self->common.outputs, path, may_replace, ", --resume does the rest", inputs, n, err));
-    array_free(path);
-    return status;
+    if (kind != PATH_ABSENT)
+        MUST(outputs_claim(&self->common.outputs, path, may_replace, ", --resume does the rest", inputs, n, err));
+    return CLV_OK;
 }
 
 /* The files next to masks and overlays, and all inputs that options name: the rule of cli/common/outputs.c. */
@@ -407,36 +402,39 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
     size_t n = sizeof inputs / sizeof *inputs;
     bool overwrite = self->existing == EXISTING_OVERWRITE, resume = self->existing == EXISTING_RESUME;
     struct outputs *outputs = &self->common.outputs;
-    enum clv_status status = CLV_OK;
     if (self->status_file)
-        status = outputs_claim(outputs, self->status_file,
-                               overwrite || (resume && begins_with(self->status_file, table_head, n_heads)), "", inputs,
-                               n, err);
+        MUST(outputs_claim(outputs, self->status_file,
+                           overwrite || (resume && begins_with(self->status_file, table_head, n_heads)), "", inputs, n,
+                           err));
     enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made is empty */
-    TRY_IF(page, path_look(&kind, page, err));
-    TRY_IF(kind != PATH_ABSENT,
-           outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err));
-    char *table = NULL;
-    TRY_IF(self->objects, object_table_path(&table, self, err));
+    if (page)
+        MUST(path_look(&kind, page, err));
+    if (kind != PATH_ABSENT)
+        MUST(
+            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err));
+    OWNED_ARRAY char *table = NULL;
+    if (self->objects)
+        MUST(object_table_path(&table, self, err));
     kind = PATH_ABSENT;
-    TRY_IF(table, path_look(&kind, table, err));
-    TRY_IF(kind != PATH_ABSENT,
-           outputs_claim(outputs, table, overwrite || resume, ", --resume does the rest", inputs, n, err));
-    array_free(table);
-    TRY_IF(self->export.forms, claim_export(self, EXPORT_COCO, inputs, n, err));
-    TRY_IF(self->export.forms, claim_export(self, EXPORT_VOC, inputs, n, err));
-    return status;
+    if (table)
+        MUST(path_look(&kind, table, err));
+    if (kind != PATH_ABSENT)
+        MUST(outputs_claim(outputs, table, overwrite || resume, ", --resume does the rest", inputs, n, err));
+    if (!self->export.forms)
+        return CLV_OK;
+    MUST(claim_export(self, EXPORT_COCO, inputs, n, err));
+    return claim_export(self, EXPORT_VOC, inputs, n, err);
 }
 
 enum clv_status segment_claim(struct segment *self, struct clv_error *err)
 {
-    char *page = self->report ? path_join(self->report, "index.html") : NULL;
-    char *picture = self->report ? path_join(self->report, "index-pictures/000101-1.jpg") : NULL;
-    enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
-    if (status == CLV_OK && picture) /* of the images of a large report the first stands for all */
-        status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
-    arrays_free(picture, page);
-    return status;
+    OWNED_ARRAY char *page = self->report ? path_join(self->report, "index.html") : NULL;
+    OWNED_ARRAY char *picture = self->report ? path_join(self->report, "index-pictures/000101-1.jpg") : NULL;
+    NEED(!self->report || (page && picture));
+    MUST(claim_files(self, page, err));
+    if (picture) /* of the images of a large report the first stands for all */
+        MUST(output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err));
+    return CLV_OK;
 }
 
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
@@ -457,15 +455,15 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
     const char *ending = self->all_labels || self->margins ? ".npy" : self->marginals ? ".png" : NULL;
     if (self->file)
         ending = text_ends_with(self->file, ".tif") ? ".tif" : ".png";
-    enum clv_status status = output_plan(outputs, self, inputs, ending, places, err);
-    for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
-        status = outputs_spare(all, named[i], err);
-    for (size_t i = 0; i < self->common.paths.n && status == CLV_OK; i++)
-        status = outputs_spare(all, self->common.paths.paths[i], err);
-    for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)
-        status = outputs_spare(all, self->maps.folders[m].folder, err);
-    if (status != CLV_OK || !outputs->n_problems)
-        return status;
+    MUST(output_plan(outputs, self, inputs, ending, places, err));
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        MUST(outputs_spare(all, named[i], err));
+    for (size_t i = 0; i < self->common.paths.n; i++)
+        MUST(outputs_spare(all, self->common.paths.paths[i], err));
+    for (size_t m = 0; m < self->maps.n; m++)
+        MUST(outputs_spare(all, self->maps.folders[m].folder, err));
+    if (!outputs->n_problems)
+        return CLV_OK;
     bool ends = self->fail_fast || outputs->n_problems == outputs->n;
     const char *last = NULL;
     for (size_t i = 0; i < outputs->n; i++) {
@@ -483,9 +481,9 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
 enum clv_status segment_lock(struct segment *self, struct clv_error *err)
 {
     struct output_locks *locks = &self->common.outputs.locks;
-    enum clv_status status = CLV_OK;
     if (!segment_is_piped(self) && !self->file)
-        status = output_locks_folder(locks, self->output, &self->shard, err);
-    TRY_IF(self->report, output_locks_folder(locks, self->report, NULL, err));
-    return status;
+        MUST(output_locks_folder(locks, self->output, &self->shard, err));
+    if (self->report)
+        MUST(output_locks_folder(locks, self->report, NULL, err));
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* An image that is larger than memory may hold, from file to mask. */
+/* Segments an image that may be larger than memory, tile by tile (src/segment), and writes its mask row by row. The
+ * tiles stay on disk for --resume until the mask is complete. Start at raster_work. */
 #include <string.h>
 
 #include "base/base.h"
@@ -7,7 +8,7 @@
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 
-/* What is made of a whole image. */
+/* Refuses outputs that need a whole image in memory. */
 static enum clv_status check_outputs(const struct segment *self, const struct work *work, struct clv_error *err)
 {
     const struct {
@@ -65,46 +66,42 @@ static enum clv_status write_rows(struct raster_writer *writer, bool *is_empty, 
     *is_empty = true;
     size_t width = (size_t)cut->width;
     int32_t step = cut->refined_px ? cut->refined_px : RASTER_TILE;
-    uint8_t *labels = array_alloc((size_t)step, width);
-    enum clv_status status = labels ? CLV_OK : fail_memory(err);
-    for (int32_t top = 0; top < cut->height && status == CLV_OK; top += step) {
+    OWNED_ARRAY uint8_t *labels = array_alloc((size_t)step, width);
+    NEED(labels);
+    for (int32_t top = 0; top < cut->height; top += step) {
         int32_t rows = cut->height - top < step ? cut->height - top : step;
-        status = cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
-                                 : raster_cut_paint(labels, cut, top, rows, err);
+        MUST(cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
+                             : raster_cut_paint(labels, cut, top, rows, err));
         const struct image_part window = {.top = top, .width = cut->width, .height = rows};
-        TRY(raster_void_labels(labels, &cut->rasters[0], &window, err));
+        MUST(raster_void_labels(labels, &cut->rasters[0], &window, err));
         raster_forget(&cut->rasters[0]);
-        *is_empty &= status == CLV_OK && labels_are_empty(labels, (size_t)rows * width);
-        if (is_binary && status == CLV_OK)
+        *is_empty &= labels_are_empty(labels, (size_t)rows * width);
+        if (is_binary)
             mask_file_to_binary(labels, (size_t)rows * width);
-        for (size_t tile = 0; tile < (size_t)rows && status == CLV_OK; tile += RASTER_TILE)
-            for (size_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
-                status = raster_writer_put(writer, labels + tile * width + left, width, err);
+        for (size_t tile = 0; tile < (size_t)rows; tile += RASTER_TILE)
+            for (size_t left = 0; left < width; left += RASTER_TILE)
+                MUST(raster_writer_put(writer, labels + tile * width + left, width, err));
     }
-    array_free(labels);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status write_mask(struct raster_cut *cut, struct work *work, const struct job *job,
                                   struct clv_error *err)
 {
     int n;
-    struct raster_writer writer;
+    OWNED(raster_writer_abort) struct raster_writer writer = {0};
     enum mask_form form = (enum mask_form)job->run->options->mask_form;
     struct raster_place place = cut->rasters[0].place;
     const uint8_t(*palette)[3] = mask_file_palette(&n, form, &job->run->model->labels, place.may_lack_data);
     const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
     place.may_lack_data &= form != MASKS_BINARY;
     MUST(raster_writer_open(&writer, work->output->mask, &mask, &place, err));
-    enum clv_status status = write_rows(&writer, &work->is_empty, cut, form == MASKS_BINARY, err);
-    TRY(raster_cut_check_files(cut, err));
-    if (status == CLV_OK)
-        return raster_writer_commit(&writer, err);
-    raster_writer_abort(&writer);
-    return status;
+    MUST(write_rows(&writer, &work->is_empty, cut, form == MASKS_BINARY, err));
+    MUST(raster_cut_check_files(cut, err));
+    return raster_writer_commit(&writer, err);
 }
 
-/* For the note on bands of another sensor (work_report). */
+/* Measures the means of the bands, for the note on another sensor (work_report). */
 static enum clv_status find_means(struct work *work, struct raster_cut *cut, struct clv_error *err)
 {
     const struct clv_recipe *recipe = &cut->options.model->recipe;
@@ -128,6 +125,18 @@ static void decide_by_map(struct clv_model *model, const struct segment *options
                  image, rule == CLV_DECODE_MARGINALS ? "marginals" : "marginal-map");
 }
 
+/* Computes the scores of tiles, labels all of them jointly, and writes the mask. */
+static enum clv_status cut_raster(struct work *work, const struct job *job, struct raster_cut *cut,
+                                  struct clv_oracle *oracle, struct clv_error *err)
+{
+    MUST(find_means(work, cut, err));
+    MUST(raster_cut_read(cut, err));
+    if (job->run->progress)
+        clv_oracle_watch(oracle, job->run->progress->stop);
+    MUST(raster_cut_solve(cut, oracle, err));
+    return write_mask(cut, work, job, err);
+}
+
 enum clv_status raster_work(struct work *work, const struct job *job, struct clv_oracle *oracle, struct clv_error *err)
 {
     const struct segment_run *run = job->run;
@@ -140,26 +149,18 @@ enum clv_status raster_work(struct work *work, const struct job *job, struct clv
                                          .n_threads = job->n_threads,
                                          .refine = (enum clv_refine_choice)run->options->refine,
                                          .progress = run->progress};
-    struct output_locks locks = {.n = 0};
-    char *tiles = raster_work_tiles(work->output->mask);
-    enum clv_status status = tiles ? check_outputs(run->options, work, err) : fail_memory(err);
-    if (status == CLV_OK)
-        decide_by_map(&model, run->options, work->input->image);
-    TRY(find_key(&options.key, job, err));
-    TRY(outputs_make_folder(work->output->mask, err));
-    TRY(output_locks_file(&locks, tiles, err)); /* a run into this folder, and one of this file alone, may meet here */
+    OWNED_ARRAY char *tiles = raster_work_tiles(work->output->mask);
+    OWNED(output_locks_release) struct output_locks locks = {.n = 0};
+    NEED(tiles);
+    MUST(check_outputs(run->options, work, err));
+    decide_by_map(&model, run->options, work->input->image);
+    MUST(find_key(&options.key, job, err));
+    MUST(outputs_make_folder(work->output->mask, err));
+    MUST(output_locks_file(&locks, tiles, err)); /* a run into this folder, and one of this file alone, may meet here */
     options.tiles = tiles;
-    TRY(raster_cut_open(&cut, &options, err));
-    if (status == CLV_OK) {
-        status = find_means(work, &cut, err);
-        TRY(raster_cut_read(&cut, err));
-        if (run->progress)
-            clv_oracle_watch(oracle, run->progress->stop);
-        TRY(raster_cut_solve(&cut, oracle, err));
-        TRY(write_mask(&cut, work, job, err));
-        raster_cut_close(&cut, status != CLV_OK && status != CLV_ERR_DATA && status != CLV_ERR_USAGE);
-    }
-    output_locks_release(&locks);
-    array_free(tiles);
+    MUST(raster_cut_open(&cut, &options, err));
+    const enum clv_status status = cut_raster(work, job, &cut, oracle, err);
+    /* Tiles stay where a run with --resume can go on from them. */
+    raster_cut_close(&cut, status != CLV_OK && status != CLV_ERR_DATA && status != CLV_ERR_USAGE);
     return status;
 }

@@ -24,8 +24,8 @@
 #include "report/report.h"
 #include "sequence/sequence.h"
 
-/* Where a run's masks, overlays and the like go, checked as a whole before any image is read: what is written of an
- * image next to its mask. */
+/* The files that are written of an image next to its mask. Their paths are checked as a whole before any image is
+ * read. */
 enum output_kind {
     OUTPUT_OVERLAY,
     OUTPUT_CUTOUT,
@@ -39,7 +39,7 @@ enum output_kind {
     N_OUTPUTS
 };
 
-/* Where outputs of a kind go: folder/<below><output><ending>; below NULL: none is wanted. */
+/* The path of outputs of a kind is folder/<below><output><ending>; below NULL: none is wanted. */
 struct output_place {
     const char *below, *ending;
 };
@@ -120,7 +120,8 @@ extern const struct clv_option segment_shared_rows[], segment_running_rows[], se
  * paths. */
 bool segment_is_piped(const struct segment *self);
 
-/* What options must not be missing or contradict each other (CLV_ERR_USAGE), and those of outputs next to masks. */
+/* Refuse options that are missing or contradict each other (CLV_ERR_USAGE); segment_check_outputs does so for outputs
+ * next to masks. */
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err) CLV_CHECK;
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
@@ -239,7 +240,7 @@ enum clv_status exporting_add(struct exporting *self, size_t index, const struct
  * CLV_OK and CLV_ERR_INTERRUPTED nothing is written. Returns that status, or else what went wrong now. */
 enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* What `cleave marginals` adds to the run that it shares with `cleave segment`. */
+/* `cleave marginals`: it shares the run of `cleave segment`, and adds this. */
 
 #define JSON_MAX_SIZE ((size_t)1 << 30)
 
@@ -247,7 +248,7 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
 #define MARGINALS_WORDS 200
 void marginals_describe(char words[MARGINALS_WORDS], const struct segment_run *run);
 
-/* Of one image. */
+/* The probabilities of one image. */
 struct marginals_summary {
     double share;                 /* expected share of the label's pixels */
     double entropy;               /* mean over pixels of H(p) in bits: 0 certain, 1 a coin */
@@ -371,14 +372,15 @@ struct threads {
     enum clv_status (*one)(void *self, size_t index, int thread, struct clv_error *err); /* all of an input */
 };
 
-/* --sequence with a model (slices.c): what does not go with it (CLV_ERR_USAGE); all of run->sequence, whose items the
- * inputs are, in memory of one window besides that of images; image and labels of a slice of the window at hand. */
+/* --sequence with a model (slices.c). slices_check refuses options that do not go with it (CLV_ERR_USAGE). slices_run
+ * labels run->sequence, whose items are the inputs, in memory of one window besides that of images. slices_take takes
+ * the image and labels of a slice of the window at hand. */
 enum clv_status slices_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
 enum clv_status slices_run(struct threads *threads, struct clv_error *err) CLV_CHECK;
 enum clv_status slices_take(struct work *work, const struct job *job, size_t index, struct clv_error *err) CLV_CHECK;
 
-/* Of work that is done: reads and draws what a report shows next to it; work_name returns the status, whose message
- * names the image from then on. */
+/* work_illustrate reads and draws what a report shows of work that is done. work_name returns the status and makes its
+ * message name the image. */
 enum clv_status work_illustrate(struct work *work, const struct job *job, struct clv_error *err) CLV_CHECK;
 enum clv_status work_name(const struct work *work, enum clv_status status, struct clv_error *err);
 
@@ -391,8 +393,8 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
                          struct clv_error *err) CLV_CHECK;
 void job_release(struct job *job);
 
-/* What a run cannot do whose images several processes share, which mpirun started (cluster/comm.h): standard input and
- * output belong to its leader (CLV_ERR_USAGE). */
+/* CLV_ERR_USAGE: options that do not work where processes that mpirun started share the images (cluster/comm.h), such
+ * as standard input and output, which belong to the leader. */
 enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
 
 /* Each process takes an image when it is free and writes what belongs to it. The leader reports all of them in input
@@ -448,7 +450,7 @@ enum clv_status mask_file_write(const char *path, const char *image, int32_t wid
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Its colours and how many they are, with one of CLV_VOID if has_void; NULL and 0: none. */
+/* Returns the colours of a mask and how many they are, with one of CLV_VOID if has_void; NULL and 0: none. */
 const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels,
                                   bool has_void))[3];
 
@@ -483,7 +485,8 @@ enum clv_status overlay_legend_write(const char *folder, const struct clv_labels
 enum clv_status names_file_write(struct segment *options, const char *below, struct text *text,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Where labels have names of their own: labels.tsv next to the masks of boxes, and the legend of overlays. */
+/* Writes the names of labels that have names of their own: labels.tsv next to the masks of boxes, and the legend of
+ * overlays. */
 enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
@@ -507,14 +510,14 @@ void sequence_release(struct sequence *self);
 /* Whether all inputs are of one sequence. */
 bool sequence_is_one(const struct sequence *self, const struct segment *options);
 
-/* What does not go with it (CLV_ERR_USAGE). */
+/* CLV_ERR_USAGE: an option that does not go with it. */
 enum clv_status sequence_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* Reads the set, adds the wanted frames to the inputs, and takes its labels, which are two. */
 enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,
                               struct segment *options, struct clv_error *err) CLV_CHECK;
 
-/* With a model of sequences: the set in their order, whose items are the inputs. */
+/* Reads the set for a model of sequences, sorts its items by sequence and adds them as inputs. */
 enum clv_status slices_open(struct sequence *self, struct input_list *inputs, const struct clv_model *model,
                             struct segment *options, struct clv_error *err) CLV_CHECK;
 

@@ -1,3 +1,5 @@
+/* Writes the files of an image: its mask, overlay and cut-out; and those that name labels: labels.tsv and the legend.
+ * Start at mask_file_write. */
 #include "cli/segment/segment.h"
 
 #include <string.h>
@@ -60,7 +62,7 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
 static enum clv_status write_labels(const char *path, const char *image, struct label_image *mask, enum mask_form form,
                                     const struct clv_labels *labels, struct clv_error *err)
 {
-    struct raster_place place = {0};
+    OWNED(raster_place_release) struct raster_place place = {0};
     bool is_tiff = text_ends_with(path, ".tif");
     size_t n = (size_t)mask->width * (size_t)mask->height;
     if (is_tiff && image)
@@ -68,25 +70,21 @@ static enum clv_status write_labels(const char *path, const char *image, struct 
     bool has_void = place.may_lack_data || memchr(mask->labels, CLV_VOID, n);
     mask->palette = mask_file_palette(&mask->palette_size, form, labels, has_void);
     place.may_lack_data &= form != MASKS_BINARY;
-    enum clv_status status = is_tiff ? raster_write_labels(path, mask, &place, err)
-                                     : clv_png_write_labels(path, mask->width, mask->height, mask->labels,
-                                                            mask->palette, mask->palette_size, err);
-    raster_place_release(&place);
-    return status;
+    return is_tiff ? raster_write_labels(path, mask, &place, err)
+                   : clv_png_write_labels(path, mask->width, mask->height, mask->labels, mask->palette,
+                                          mask->palette_size, err);
 }
 
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err)
 {
-    uint8_t *values = array_copy(label_of, (size_t)width * (size_t)height, 1);
+    OWNED_ARRAY uint8_t *values = array_copy(label_of, (size_t)width * (size_t)height, 1);
     struct label_image mask = {.width = width, .height = height, .labels = values};
-    enum clv_status status = values ? CLV_OK : fail_memory(err);
-    if (values && form == MASKS_BINARY)
+    NEED(values);
+    if (form == MASKS_BINARY)
         mask_file_to_binary(values, (size_t)width * (size_t)height);
-    TRY(write_labels(path, image, &mask, form, labels, err));
-    array_free(values);
-    return status;
+    return write_labels(path, image, &mask, form, labels, err);
 }
 
 #define OPACITY      0.45
@@ -114,28 +112,24 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
                                    const struct clv_object_map *objects, const struct segment_run *run,
                                    struct clv_error *err)
 {
-    struct clv_image painted = {0};
+    OWNED(clv_image_release) struct clv_image painted = {0};
     uint8_t palette[256][3];
     const struct clv_labels *own = &run->model->labels;
-    uint8_t *of_objects = objects ? labels_of_objects(objects) : NULL;
+    OWNED_ARRAY uint8_t *of_objects = objects ? labels_of_objects(objects) : NULL;
     overlay_palette(palette, (const uint8_t(*)[3])own->palette, own->n_labels);
-    enum clv_status status = outputs_make_folder(path, err);
-    TRY_IF(objects && !of_objects, fail_memory(err));
-    TRY(clv_image_new(&painted, image->width, image->height, image->channels, err));
-    if (status == CLV_OK) {
-        memcpy(painted.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
-        if (run->options->marginals)
-            status = probability_draw(&painted, labels, outline_px(image), err);
-        else
-            clv_overlay_draw(&painted, objects ? of_objects : labels, (const uint8_t(*)[3])palette, OPACITY,
-                             objects ? 0 : outline_px(image), CLV_VOID);
-        TRY_IF(objects, object_files_outline(&painted, objects, outline_px(image), err));
-    }
-    TRY(text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
-                                     : clv_png_write(path, &painted, err));
-    array_free(of_objects);
-    clv_image_release(&painted);
-    return status;
+    MUST(outputs_make_folder(path, err));
+    NEED(of_objects || !objects);
+    MUST(clv_image_new(&painted, image->width, image->height, image->channels, err));
+    memcpy(painted.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
+    if (run->options->marginals)
+        MUST(probability_draw(&painted, labels, outline_px(image), err));
+    else
+        clv_overlay_draw(&painted, objects ? of_objects : labels, (const uint8_t(*)[3])palette, OPACITY,
+                         objects ? 0 : outline_px(image), CLV_VOID);
+    if (objects)
+        MUST(object_files_outline(&painted, objects, outline_px(image), err));
+    return text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
+                                        : clv_png_write(path, &painted, err);
 }
 
 #define LINE_PX   24
@@ -191,68 +185,61 @@ static bool says(const char *path, const struct text *text)
 enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
                                      struct clv_error *err)
 {
-    struct text path, text;
+    OWNED(text_release) struct text path = {0};
+    OWNED(text_release) struct text text = {0};
     text_init(&path, MAX_BYTES);
     text_init(&text, MAX_BYTES);
     text_printf(&path, "%s%soverlays/legend.svg", folder, text_ends_with(folder, "/") ? "" : "/");
     draw(&text, labels);
-    enum clv_status status = path.failed || text.failed ? fail_memory(err) : outputs_make_folder(path.bytes, err);
+    NEED(!path.failed && !text.failed);
+    MUST(outputs_make_folder(path.bytes, err));
     enum path_kind kind = PATH_ABSENT;
-    TRY(path_look(&kind, path.bytes, err));
-    bool is_there = kind != PATH_ABSENT;
-    if (is_there && !overwrite && !says(path.bytes, &text))
+    MUST(path_look(&kind, path.bytes, err));
+    if (kind == PATH_ABSENT || overwrite)
+        return file_write(path.bytes, text.bytes, text.size, err);
+    if (!says(path.bytes, &text))
         console_note("%s is of other labels and stays as it is; --overwrite replaces it", path.bytes);
-    else if (status == CLV_OK && (!is_there || overwrite))
-        status = file_write(path.bytes, text.bytes, text.size, err);
-    text_release(&path);
-    text_release(&text);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status claim(struct segment *options, const char *path, struct clv_error *err)
 {
-    char *folder = options->data ? path_folder(options->data) : NULL;
-    char *labels = folder ? path_join(folder, "labels.tsv") : NULL;
+    OWNED_ARRAY char *folder = options->data ? path_folder(options->data) : NULL;
+    OWNED_ARRAY char *labels = folder ? path_join(folder, "labels.tsv") : NULL;
     bool is_file = options->data && !path_is_folder(options->data); /* next to which labels.tsv is read */
     const char *const inputs[] = {options->data, options->boxes, is_file ? labels : NULL};
-    enum clv_status status = options->data && !labels
-                                 ? fail_memory(err)
-                                 : outputs_claim(&options->common.outputs, path,
-                                                 options->existing == EXISTING_OVERWRITE, "", inputs, 3, err);
-    arrays_free(folder, labels);
-    return status;
+    NEED(labels || !options->data);
+    return outputs_claim(&options->common.outputs, path, options->existing == EXISTING_OVERWRITE, "", inputs, 3, err);
 }
 
 enum clv_status names_file_write(struct segment *options, const char *below, struct text *text, struct clv_error *err)
 {
-    char *path = path_join(options->output, below);
+    OWNED(text_release) struct text owned = TAKE(*text);
+    OWNED_ARRAY char *path = path_join(options->output, below);
     enum path_kind kind = PATH_ABSENT;
-    enum clv_status status = path && !text->failed ? path_look(&kind, path, err) : fail_memory(err);
-    if (status == CLV_OK && (kind == PATH_ABSENT || !says(path, text))) {
-        if (kind != PATH_ABSENT)
-            status = claim(options, path, err);
-        TRY(outputs_make_folder(path, err));
-        TRY(file_write(path, text->bytes ? text->bytes : "", text->size, err));
-    }
-    text_release(text);
-    array_free(path);
-    return status;
+    NEED(path && !owned.failed);
+    MUST(path_look(&kind, path, err));
+    if (kind != PATH_ABSENT && says(path, &owned))
+        return CLV_OK;
+    if (kind != PATH_ABSENT)
+        MUST(claim(options, path, err));
+    MUST(outputs_make_folder(path, err));
+    return file_write(path, owned.bytes ? owned.bytes : "", owned.size, err);
 }
 
 enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     if (!labels->from_file || options->marginals || segment_is_piped(options))
         return CLV_OK;
     if (options->boxes) {
         struct text text;
         text_init(&text, MAX_BYTES);
         labels_put_table(&text, labels);
-        status = names_file_write(options, "labels.tsv", &text, err);
+        MUST(names_file_write(options, "labels.tsv", &text, err));
     }
-    TRY_IF(options->overlay,
-           overlay_legend_write(options->output, labels, options->existing == EXISTING_OVERWRITE, err));
-    return status;
+    if (options->overlay)
+        MUST(overlay_legend_write(options->output, labels, options->existing == EXISTING_OVERWRITE, err));
+    return CLV_OK;
 }
 
 /* The label that is called so, or else has this number; -1: none. */
@@ -268,33 +255,28 @@ static int32_t find_label(const char *name, const struct clv_labels *labels)
 enum clv_status cutout_choose(bool is_object[256], const char *names, const struct clv_labels *labels,
                               struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     for (int label = 0; label < 256; label++)
         is_object[label] = label > 0 && label != CLV_VOID && !names;
     if (!names)
         return CLV_OK;
-    char *list = string_copy(names), *cursor = list, *name;
-    MUST_IF(!list, fail_memory(err));
-    while (status == CLV_OK && (name = strsep(&cursor, ","))) {
+    OWNED_ARRAY char *list = string_copy(names);
+    char *cursor = list, *name;
+    NEED(list);
+    while ((name = strsep(&cursor, ","))) {
         int32_t label = find_label(name, labels);
-        if (label < 0)
-            status = fail(err, CLV_ERR_USAGE, "--cutout-label: \"%s\" is no label of the model's %d, such as %s", name,
-                          labels->n_labels, labels->names[labels->n_labels - 1]);
-        else
-            is_object[label] = true;
+        FAIL_IF(label < 0, CLV_ERR_USAGE, "--cutout-label: \"%s\" is no label of the model's %d, such as %s", name,
+                labels->n_labels, labels->names[labels->n_labels - 1]);
+        is_object[label] = true;
     }
-    array_free(list);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status cutout_write(const char *path, const struct clv_image *image, const uint8_t *labels,
                              const bool is_object[256], bool crop, struct clv_error *err)
 {
-    struct cutout cutout = {0};
-    enum clv_status status = cutout_make(&cutout, image, labels, is_object, err);
-    if (status == CLV_OK && crop)
+    OWNED(cutout_release) struct cutout cutout = {0};
+    MUST(cutout_make(&cutout, image, labels, is_object, err));
+    if (crop)
         cutout_crop(&cutout);
-    TRY(png_write_rgba(path, cutout.width, cutout.height, cutout.rgba, err));
-    cutout_release(&cutout);
-    return status;
+    return png_write_rgba(path, cutout.width, cutout.height, cutout.rgba, err);
 }

@@ -1,4 +1,4 @@
-/* Options that `cleave segment` and `cleave marginals` share. */
+/* The options that `cleave segment` and `cleave marginals` share, and their rules. Start at segment_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,7 +150,6 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
                     "marked on a page; `cleave segment --boxes' and `--sequence' need none",
                     command);
     MUST(options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err));
-    enum clv_status status = CLV_OK;
     if (self->boxes && self->refine != CLV_REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
                     self->refine == CLV_REFINE_ALL
@@ -174,8 +173,8 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
     if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))
         return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
-    status = common_options_check(common, self->features ? "a feature file has no images" : NULL, err);
-    return status == CLV_OK && common->paths.n ? feature_paths_check(&common->paths, "--features", err) : status;
+    MUST(common_options_check(common, self->features ? "a feature file has no images" : NULL, err));
+    return common->paths.n ? feature_paths_check(&common->paths, "--features", err) : CLV_OK;
 }
 
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err)

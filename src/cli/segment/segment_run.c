@@ -1,17 +1,24 @@
-/* All images of a run, on threads. */
+/* Runs over all inputs on threads (segment_all), and shares them between processes that mpirun started (segment_team):
+ * each takes images in turn, and the leader reports them in input order. */
 #include <string.h>
 
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/segment/segment.h"
 
+static enum clv_status do_and_illustrate(struct work *work, struct job *job, size_t index, int thread,
+                                         struct clv_error *err)
+{
+    MUST(work_do(work, job, index, index, thread, err));
+    return work_illustrate(work, job, err);
+}
+
+/* The status of the work is reported in input order, and is this image's alone unless work_report ends the run. */
 static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct threads *self = context;
     struct work work;
-    enum clv_status status = work_do(&work, self->job, index, index, thread, err);
-    TRY(work_illustrate(&work, self->job, err));
-    status = work_name(&work, status, err);
+    enum clv_status status = work_name(&work, do_and_illustrate(&work, self->job, index, thread, err), err);
     ordered_queue_enter(&self->queue, index);
     if (status != CLV_ERR_INTERRUPTED)
         status = work_report(self->job, &work, index, status, err);
@@ -21,29 +28,26 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     return status;
 }
 
-enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
+static void threads_release(struct threads *self)
 {
-    struct job job;
-    enum clv_status status = comm_agree(job_init(&job, counts, run, run->options->memory, err), err);
-    if (status != CLV_OK) {
-        job_release(&job);
-        return status;
-    }
-    struct threads threads = {.job = &job, .one = segment_one};
-    ordered_queue_init(&threads.queue);
-    if (comm_size() > 1)
-        status = segment_team(&job, err);
-    else if (run->inputs->n == 1 && run->inputs->items[0].is_tiled) /* its tiles have the threads */
-        status = segment_one(&threads, 0, 0, err);
-    else
-        status = run->sequence ? slices_run(&threads, err)
-                               : parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
-    ordered_queue_release(&threads.queue);
-    job_release(&job);
-    return status;
+    ordered_queue_release(&self->queue);
 }
 
-/* What a member sends of an image: this, then its labels and those before refining, as far as the leader needs them. */
+enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
+{
+    OWNED(job_release) struct job job = {0};
+    MUST(comm_agree(job_init(&job, counts, run, run->options->memory, err), err));
+    OWNED(threads_release) struct threads threads = {.job = &job, .one = segment_one};
+    ordered_queue_init(&threads.queue);
+    if (comm_size() > 1)
+        return segment_team(&job, err);
+    if (run->inputs->n == 1 && run->inputs->items[0].is_tiled) /* its tiles have the threads */
+        return segment_one(&threads, 0, 0, err);
+    return run->sequence ? slices_run(&threads, err)
+                         : parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
+}
+
+/* The message in which a process sends the result of an image: this, then its labels if the leader needs them. */
 struct result {
     size_t index, n_labels; /* bytes */
     enum clv_status status;
@@ -125,7 +129,17 @@ static void run_out_of_memory(struct sharing *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* What is reported of another process's image, as if it had been worked on here. */
+/* Reads and draws what is reported of another process's image, as if it had been worked on here. */
+static enum clv_status show(struct work *work, const struct job *job, struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    if (run->options->report && !run->dataset)
+        MUST(input_read_image(&work->image, work->input, &run->options->common.limits, err));
+    if (run->options->export.forms)
+        MUST(work_trace(work, run, err));
+    return work_illustrate(work, job, err);
+}
+
 static enum clv_status complete(struct arrival *arrival, const struct job *job, const struct result *result,
                                 const char *bytes)
 {
@@ -137,15 +151,10 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
     work->width = result->width;
     work->height = result->height;
     work->marginals = result->marginals;
-    MUST_IF(result->status != CLV_OK, fail(err, result->status, "%s", result->message));
-    if (result->n_labels && !(work->labels = array_copy(bytes, result->n_labels, 1)))
-        return fail_memory(err);
-    enum clv_status status = CLV_OK;
-    if (run->options->report && !run->dataset)
-        status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-    TRY_IF(run->options->export.forms, work_trace(work, run, err));
-    TRY(work_illustrate(work, job, err));
-    return work_name(work, status, err);
+    FAIL_IF(result->status != CLV_OK, result->status, "%s", result->message);
+    if (result->n_labels)
+        NEED(work->labels = array_copy(bytes, result->n_labels, 1));
+    return work_name(work, show(work, job, err), err);
 }
 
 static void take(void *context, const void *bytes, size_t size)
@@ -202,7 +211,7 @@ static void lighten(struct work *work, const struct segment *options)
 static enum clv_status share_one(struct sharing *self, size_t index, size_t number, int thread, struct clv_error *err)
 {
     struct arrival *arrival = array_zalloc(1, sizeof *arrival);
-    MUST_IF(!arrival, fail_memory(err));
+    NEED(arrival);
     struct job *job = self->job;
     struct work *work = &arrival->work;
     arrival->status = work_do(work, job, index, number, thread, &arrival->error);
@@ -244,15 +253,14 @@ enum clv_status segment_team(struct job *job, struct clv_error *err)
 {
     size_t n = job->run->inputs->n;
     struct sharing self = {.job = job};
-    self.arrivals = array_zalloc(n, sizeof *self.arrivals);
-    enum clv_status status = comm_agree(self.arrivals ? CLV_OK : fail_memory(err), err);
-    if (status != CLV_OK) {
-        array_free(self.arrivals);
-        return status;
-    }
+    OWNED_ARRAY struct arrival **arrivals = array_zalloc(n, sizeof *arrivals);
+    MUST(comm_agree(arrivals ? CLV_OK : fail_memory(err), err));
+    self.arrivals = arrivals;
     pthread_mutex_init(&self.lock, NULL);
-    status = comm_deal_open(&self.deal, n, take, &self, err);
-    TRY(parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err));
+    /* The deal is closed by all processes, whatever the status. */
+    enum clv_status status = comm_deal_open(&self.deal, n, take, &self, err);
+    if (status == CLV_OK)
+        status = parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err);
     if (status != CLV_OK && !comm_rank())
         comm_deal_stop(&self.deal);
     comm_deal_close(&self.deal);
@@ -262,7 +270,6 @@ enum clv_status segment_team(struct job *job, struct clv_error *err)
     }
     for (size_t i = 0; i < n; i++)
         arrival_free(self.arrivals[i]);
-    array_free(self.arrivals);
     pthread_mutex_destroy(&self.lock);
     return status;
 }

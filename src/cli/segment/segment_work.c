@@ -1,4 +1,5 @@
-/* An image from file to outputs, and what is reported of it. */
+/* Works on an image: reads it, labels it, writes its outputs, the mask last (process), and reports it in input order
+ * (work_report). Start at work_do. */
 #include "cli/segment/segment.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@
 #define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
 #define SMALL_PIXELS          1000000
 
-/* Of fewer images nobody knows how much images differ. */
+/* With fewer training images, the variation between images cannot be estimated. */
 #define FEWEST_LEARNED 8
 
 /* One at a time and in input order: a note on maps that are not like those that the model was learned from. */
@@ -47,8 +48,9 @@ static void input_maps_watch(struct job *job, const struct work *work)
                                 "here");
 }
 
-/* The same of features: after 1, 2, 4, .. images, as few say little. Models of 8 and of 147 photos of horses reach at
- * most two thirds of the threshold on 60 others, and pass it on nuclei by the eighth image. */
+/* Notes features that no training image had, after 1, 2, 4, .. images, because few images say little.
+ * Models of 8 and of 147 photos of horses reach at most two thirds of the threshold on 60 others, and pass it on nuclei
+ * by the eighth image. */
 static void features_watch(struct job *job, const struct work *work)
 {
     size_t n = ++job->n_watched;
@@ -85,7 +87,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     work->width = example->width;
     work->height = example->height;
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    MUST_IF(!work->labels, fail_memory(err));
+    NEED(work->labels);
     if (!options->features)
         work->unmet = label_unmet_share(job->run->model, &example->problem);
     if (options->marginals)
@@ -109,13 +111,32 @@ static enum clv_status cut_boxes(struct work *work, const struct job *job, struc
                         : fail_memory(err);
 }
 
+/* Labels an image, or an item of a feature file; the caller closes work->maps. */
+static enum clv_status label_input(struct work *work, const struct job *job, size_t index, struct clv_oracle **oracle,
+                                   struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    OWNED(clv_example_release) struct clv_example example = {0};
+    if (run->dataset) {
+        MUST(dataset_example(&example, run->dataset, run->first + index, err));
+    } else {
+        MUST(input_read_image(&work->image, work->input, &run->options->common.limits, err));
+        if (run->model->recipe.n_maps)
+            MUST(input_maps_read(work, run, err));
+        MUST(example_extract(&example, &work->image, work->maps, &run->model->recipe, err));
+    }
+    if (!*oracle)
+        MUST(clv_oracle_new(oracle, run->options->engine, err));
+    return run->options->all_labels || run->options->margins
+               ? marginals_map_make(&work->map, run, &example, *oracle, err)
+               : label_pixels(work, job, &example, *oracle, err);
+}
+
 static enum clv_status compute(struct work *work, const struct job *job, size_t index, int thread,
                                struct clv_error *err)
 {
     const struct segment_run *run = job->run;
     struct clv_oracle **oracle = &job->oracles[thread];
-    struct clv_example example = {0};
-    enum clv_status status = CLV_OK;
     if (run->boxes)
         return cut_boxes(work, job, err);
     if (job->slices)
@@ -125,18 +146,8 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         MUST(clv_oracle_new(oracle, run->options->engine, err));
     if (work->is_written)
         return raster_work(work, job, *oracle, err);
-    if (run->dataset) {
-        status = dataset_example(&example, run->dataset, run->first + index, err);
-    } else {
-        status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-        TRY_IF(run->model->recipe.n_maps, input_maps_read(work, run, err));
-        TRY(example_extract(&example, &work->image, work->maps, &run->model->recipe, err));
-    }
-    TRY_IF(!*oracle, clv_oracle_new(oracle, run->options->engine, err));
-    TRY(run->options->all_labels || run->options->margins ? marginals_map_make(&work->map, run, &example, *oracle, err)
-                                                          : label_pixels(work, job, &example, *oracle, err));
-    clv_example_release(&example);
-    item_maps_close(work->maps, &run->model->recipe);
+    const enum clv_status status = label_input(work, job, index, oracle, err);
+    item_maps_close(work->maps, &run->model->recipe); /* of an image that failed, too */
     work->maps = NULL;
     return status;
 }
@@ -157,28 +168,22 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
 static enum clv_status read_finished(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &job->run->options->common.limits;
-    struct clv_indexed_image mask = {0};
-    enum clv_status status = CLV_OK;
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     const char *const *beside = (const char *const *)work->output->beside;
     bool wants_image =
         job->run->options->report || job->run->options->objects || beside[OUTPUT_OVERLAY] || beside[OUTPUT_CUTOUT];
     if (wants_image)
-        status = input_read_image(&work->image, work->input, limits, err);
-    TRY(clv_indexed_image_read(&mask, work->output->mask, limits, err));
-    TRY_IF(wants_image && (mask.width != work->image.width || mask.height != work->image.height),
-           fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width, mask.height,
-                work->image.width, work->image.height));
-    if (status == CLV_OK) {
-        work->width = mask.width;
-        work->height = mask.height;
-        work->labels = mask.values;
-        if (!job->run->options->marginals)
-            mask_file_from_binary(work->labels, (size_t)mask.width * (size_t)mask.height, &job->run->model->labels,
-                                  &mask);
-        mask.values = NULL;
-    }
-    clv_indexed_image_release(&mask);
-    return status;
+        MUST(input_read_image(&work->image, work->input, limits, err));
+    MUST(clv_indexed_image_read(&mask, work->output->mask, limits, err));
+    FAIL_IF(wants_image && (mask.width != work->image.width || mask.height != work->image.height), CLV_ERR_DATA,
+            "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width, mask.height, work->image.width,
+            work->image.height);
+    work->width = mask.width;
+    work->height = mask.height;
+    if (!job->run->options->marginals)
+        mask_file_from_binary(mask.values, (size_t)mask.width * (size_t)mask.height, &job->run->model->labels, &mask);
+    work->labels = TAKE(mask.values);
+    return CLV_OK;
 }
 
 /* Whether the mask that is there stays, and what is missing is made of it. */
@@ -188,24 +193,26 @@ static bool keeps_mask(const struct work *work, const struct job *job)
            !work->input->is_tiled;
 }
 
-/* Of one image. The mask comes last: where it exists, the input was finished. */
+/* Writes all outputs of one image, the mask last: if a mask exists, its image is complete. */
 static enum clv_status write_outputs(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct segment_run *run = job->run;
     const char *cutout = segment_is_piped(run->options) ? "-" : work->output->beside[OUTPUT_CUTOUT];
-    enum clv_status status = CLV_OK;
     if (work->output->beside[OUTPUT_OVERLAY])
-        status = overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels,
-                                    run->options->objects ? &work->objects : NULL, run, err);
-    TRY_IF(run->options->objects, object_files_write(work, err));
-    TRY_IF(run->options->cutout, outputs_make_folder(cutout, err));
-    TRY_IF(run->options->cutout,
-           cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
-    TRY_IF(run->options->export.forms, exporting_write(run, work->input, work->output, &work->contours, work->labels,
-                                                       run->options->objects ? &work->objects : &work->boxed, err));
-    TRY_IF(!keeps_mask(work, job) && !(run->options->cutout && segment_is_piped(run->options)),
-           write_mask(work, job, err));
-    return status;
+        MUST(overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels,
+                                run->options->objects ? &work->objects : NULL, run, err));
+    if (run->options->objects)
+        MUST(object_files_write(work, err));
+    if (run->options->cutout) {
+        MUST(outputs_make_folder(cutout, err));
+        MUST(cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
+    }
+    if (run->options->export.forms)
+        MUST(exporting_write(run, work->input, work->output, &work->contours, work->labels,
+                             run->options->objects ? &work->objects : &work->boxed, err));
+    if (!keeps_mask(work, job) && !(run->options->cutout && segment_is_piped(run->options)))
+        MUST(write_mask(work, job, err));
+    return CLV_OK;
 }
 
 static enum clv_status find_boxed(struct work *work, const struct segment_run *run, struct clv_error *err)
@@ -231,24 +238,27 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
 {
     const struct segment_run *run = job->run;
     const bool is_finished = work->output->finished, is_there = is_finished || keeps_mask(work, job);
-    enum clv_status status = CLV_OK;
     FAIL_IF(stop_requested(run->progress), CLV_ERR_INTERRUPTED, "interrupted");
     FAIL_IF(work->output->problem, CLV_ERR_CREATE, "%s", work->output->problem);
     if (is_there && (!is_finished || run->options->report || run->options->export.forms || run->options->objects))
-        status = read_finished(work, job, err);
+        MUST(read_finished(work, job, err));
     else if (!is_there)
-        status = compute(work, job, index, thread, err);
+        MUST(compute(work, job, index, thread, err));
     const bool is_learned = run->options->objects && run->model && learned_objects_are_there(run->model);
-    TRY_IF(is_learned, object_files_find(work, run, err));
-    TRY_IF(!is_there && run->options->min_area && work->labels,
-           contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
+    if (is_learned)
+        MUST(object_files_find(work, run, err));
+    if (!is_there && run->options->min_area && work->labels)
+        MUST(contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
     if (!is_there && work->labels && !run->options->marginals && !job->slices && work->input->image)
-        TRY(raster_void_missing(work->labels, work->width, work->height, work->input->image,
-                                &run->options->common.limits, err));
-    TRY_IF(run->boxes && work->labels, find_boxed(work, run, err));
-    TRY_IF(run->options->objects && !is_learned, object_files_find(work, run, err));
-    TRY_IF(run->options->export.forms, work_trace(work, run, err));
-    return status == CLV_OK && !is_finished && !work->is_written ? write_outputs(work, job, err) : status;
+        MUST(raster_void_missing(work->labels, work->width, work->height, work->input->image,
+                                 &run->options->common.limits, err));
+    if (run->boxes && work->labels)
+        MUST(find_boxed(work, run, err));
+    if (run->options->objects && !is_learned)
+        MUST(object_files_find(work, run, err));
+    if (run->options->export.forms)
+        MUST(work_trace(work, run, err));
+    return is_finished || work->is_written ? CLV_OK : write_outputs(work, job, err);
 }
 
 /* The truth is for the report only: without a readable one the item goes without. */
@@ -285,8 +295,6 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
         .weighted_hamming = NAN,
         .mean_iou = NAN,
     };
-    struct clv_image_score score;
-    enum clv_status status = CLV_OK;
     char note[80];
     if (job->run->options->marginals) {
         double share, entropy;
@@ -303,11 +311,12 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
         item.n_objects = work->objects.n_objects;
     }
     if (item.truth) {
-        status = score_against_truth(&score, work, job, err);
-        item.weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
-        item.mean_iou = status == CLV_OK ? score.mean_iou : NAN;
+        struct clv_image_score score;
+        MUST(score_against_truth(&score, work, job, err));
+        item.weighted_hamming = score.weighted_hamming;
+        item.mean_iou = score.mean_iou;
     }
-    return status == CLV_OK ? clv_report_add(job->run->report, &item, err) : status;
+    return clv_report_add(job->run->report, &item, err);
 }
 
 static void put_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)
@@ -352,45 +361,60 @@ static void find_pixels(struct job *job)
 }
 
 /* Alone and in input order. Returns a failure that ends the run. */
+static enum clv_status report_done(struct job *job, struct work *work, size_t index, struct clv_error *err)
+{
+    struct segment_run *run = job->run;
+    struct segment_counts *counts = job->counts;
+    if (work->map_means)
+        input_maps_watch(job, work);
+    if (!work->output->finished && !work->is_written)
+        features_watch(job, work);
+    counts->n_done += !work->output->finished;
+    counts->n_finished_before += work->output->finished;
+    counts->n_objects += (size_t)work->objects.n_objects;
+    count_boxes(counts, &work->found);
+    counts->n_empty +=
+        !work->output->finished && !run->options->marginals &&
+        (work->is_written ? work->is_empty
+                          : work->labels && labels_are_empty(work->labels, (size_t)work->width * (size_t)work->height));
+    earlier_list(run, work);
+    object_table_add(run, work);
+    if (run->exporting)
+        MUST(exporting_add(run->exporting, index, &work->contours, err));
+    if (run->report)
+        MUST(add_to_report(work, job, err));
+    if (run->options->json && !work->output->finished)
+        MUST(marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err));
+    return CLV_OK;
+}
+
+/* Returns the failure if it is the command's, that of the only input. */
+static enum clv_status report_failure(struct job *job, const struct work *work, enum clv_status failure, bool is_known,
+                                      struct clv_error *err)
+{
+    struct segment_run *run = job->run;
+    if (run->inputs->n > 1 && !is_known)
+        console_error("%s", err->message);
+    if (run->report)
+        MUST(clv_report_add_failure(run->report, work->input->name, err->message, err));
+    return run->inputs->n == 1 ? failure : CLV_OK;
+}
+
 enum clv_status work_report(struct job *job, struct work *work, size_t index, enum clv_status status,
                             struct clv_error *err)
 {
     struct segment_run *run = job->run;
     struct segment_counts *counts = job->counts;
+    const bool is_known = work->output->problem != NULL; /* and reported */
     put_status(job, work, status, status == CLV_OK ? work->found.first_empty : err->message);
-    if (status == CLV_OK) {
-        if (work->map_means)
-            input_maps_watch(job, work);
-        if (!work->output->finished && !work->is_written)
-            features_watch(job, work);
-        counts->n_done += !work->output->finished;
-        counts->n_finished_before += work->output->finished;
-        counts->n_objects += (size_t)work->objects.n_objects;
-        count_boxes(counts, &work->found);
-        counts->n_empty +=
-            !work->output->finished && !run->options->marginals &&
-            (work->is_written
-                 ? work->is_empty
-                 : work->labels && labels_are_empty(work->labels, (size_t)work->width * (size_t)work->height));
-        earlier_list(run, work);
-        object_table_add(run, work);
-        if (run->exporting)
-            status = exporting_add(run->exporting, index, &work->contours, err);
-        TRY_IF(run->report, add_to_report(work, job, err));
-        TRY_IF(run->options->json && !work->output->finished,
-               marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err));
-    } else {
+    if (status != CLV_OK) {
         counts->n_failed++;
         if (counts->first_failure == CLV_OK)
             counts->first_failure = status;
-        bool is_known = work->output->problem != NULL; /* and reported */
         if (((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !is_known) || run->options->fail_fast)
             return status;
-        if (run->inputs->n > 1 && !is_known)
-            console_error("%s", err->message);
-        status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
-        TRY_IF(run->inputs->n == 1, counts->first_failure); /* the only input's failure is the command's */
     }
+    status = status == CLV_OK ? report_done(job, work, index, err) : report_failure(job, work, status, is_known, err);
     if (job->pixels) {
         job->pixels_done += job->pixels[index];
         console_weigh(job->pixels_done, job->n_pixels);
@@ -453,22 +477,22 @@ static enum clv_status wait_for_memory(struct work *work, struct job *job, size_
                                        struct clv_error *err)
 {
     double bytes = memory_needed(job, index);
-    enum clv_status status = memory_gate_enter(&job->gate, number, bytes, err);
+    const enum clv_status status = memory_gate_enter(&job->gate, number, bytes, err);
     if (status == CLV_ERR_MEMORY && is_fit_for_tiles(work->input->image, job->run)) {
         const struct clv_error said = *err;
-        status = fail(err, status, "%s; --max-pixels %d segments it tile by tile, in less", said.message, SMALL_PIXELS);
+        return fail(err, status, "%s; --max-pixels %d segments it tile by tile, in less", said.message, SMALL_PIXELS);
     }
-    work->bytes = status == CLV_OK ? bytes : 0;
-    return status;
+    MUST(status);
+    work->bytes = bytes;
+    return CLV_OK;
 }
 
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
                         struct clv_error *err)
 {
     *work = (struct work){.input = &job->run->inputs->items[index], .output = &job->run->outputs->items[index]};
-    enum clv_status status = wait_for_memory(work, job, index, number, err);
-    TRY(process(work, job, index, thread, err));
-    return status;
+    MUST(wait_for_memory(work, job, index, number, err));
+    return process(work, job, index, thread, err);
 }
 
 enum clv_status work_name(const struct work *work, enum clv_status status, struct clv_error *err)
@@ -484,9 +508,10 @@ enum clv_status work_illustrate(struct work *work, const struct job *job, struct
 {
     if (!job->run->options->report)
         return CLV_OK;
-    enum clv_status status = read_truth(work, job, err);
-    TRY_IF(job->run->boxes, box_inputs_draw(&work->image, work->input, job->run->boxes, err));
-    return status;
+    MUST(read_truth(work, job, err));
+    if (job->run->boxes)
+        MUST(box_inputs_draw(&work->image, work->input, job->run->boxes, err));
+    return CLV_OK;
 }
 
 enum clv_status job_init(struct job *job, struct segment_counts *counts, struct segment_run *run, double memory,

@@ -1,3 +1,5 @@
+/* `cleave segment --sequence` without a model: propagates the masks that are given to the other frames of each
+ * sequence, chains of frames in parallel. Start at sequence_open and sequence_run. */
 #include "cli/segment/segment.h"
 
 #include <string.h>
@@ -41,18 +43,17 @@ enum clv_status sequence_check(const struct segment *self, struct clv_error *err
 static enum clv_status add_inputs(struct sequence *self, struct input_list *inputs, struct clv_error *err)
 {
     struct clv_set wanted = self->set; /* views of the items */
-    wanted.n_items = 0;
-    wanted.items = array_alloc(self->set.n_items, sizeof *wanted.items);
+    OWNED_ARRAY struct clv_item *items = array_alloc(self->set.n_items, sizeof *items);
     self->input_of = array_zalloc(self->set.n_items, sizeof *self->input_of);
-    enum clv_status status = wanted.items && self->input_of ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < self->set.n_items && status == CLV_OK; i++)
+    NEED(items && self->input_of);
+    wanted.items = items;
+    wanted.n_items = 0;
+    for (size_t i = 0; i < self->set.n_items; i++)
         if (self->chains.is_wanted[i]) {
             self->input_of[i] = wanted.n_items;
-            wanted.items[wanted.n_items++] = self->set.items[i];
+            items[wanted.n_items++] = self->set.items[i];
         }
-    TRY(inputs_add_set(inputs, &wanted, set_common_folder(&self->set), err));
-    array_free(wanted.items);
-    return status;
+    return inputs_add_set(inputs, &wanted, set_common_folder(&self->set), err);
 }
 
 static void note_gaps(const struct sequence_gaps *gaps, const char *path)
@@ -62,43 +63,47 @@ static void note_gaps(const struct sequence_gaps *gaps, const char *path)
                      gaps->n == 1 ? "" : "s", gaps->before[0], gaps->before[1]);
 }
 
+/* Says which of the splits that are named there are not. */
+static enum clv_status check_splits(const struct segment *options, struct clv_error *err)
+{
+    const char *const lists[] = {options->given, options->split};
+    for (size_t k = 0; k < 2; k++) {
+        OWNED(clv_set_release) struct clv_set chosen = {.n_items = 0};
+        if (!lists[k])
+            continue;
+        MUST(clv_set_read(&chosen, options->data, err));
+        MUST(clv_set_select(&chosen, lists[k], err));
+    }
+    return CLV_OK;
+}
+
 enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,
                               struct segment *options, struct clv_error *err)
 {
     const struct clv_progress progress = console_progress(NULL);
-    struct clv_set chosen = {.n_items = 0}; /* only to say which splits there are not */
     MUST(clv_set_read(&self->set, options->data, err));
     training_set_note_reading(&self->set, options->data, &progress);
-    enum clv_status status = outputs_spare_set(&options->common.outputs, &self->set, options->data, err);
-    const char *const lists[] = {options->given, options->split};
-    for (size_t k = 0; k < 2 && status == CLV_OK; k++) {
-        TRY_IF(lists[k], clv_set_read(&chosen, options->data, err));
-        TRY_IF(lists[k], clv_set_select(&chosen, lists[k], err));
-        clv_set_release(&chosen);
-        chosen = (struct clv_set){.n_items = 0};
-    }
-    TRY_IF(self->set.labels.n_labels > 2,
-           fail(err, CLV_ERR_DATA, "%s: --sequence carries figure and ground, this set has %d labels", options->data,
-                self->set.labels.n_labels));
+    MUST(outputs_spare_set(&options->common.outputs, &self->set, options->data, err));
+    MUST(check_splits(options, err));
+    FAIL_IF(self->set.labels.n_labels > 2, CLV_ERR_DATA,
+            "%s: --sequence carries figure and ground, this set has %d labels", options->data,
+            self->set.labels.n_labels);
     size_t n_masks = 0;
-    for (size_t i = 0; i < self->set.n_items && status == CLV_OK; i++)
+    for (size_t i = 0; i < self->set.n_items; i++)
         n_masks += self->set.items[i].mask != NULL;
-    TRY_IF(!n_masks && self->set.n_items > 1,
-           fail(err, CLV_ERR_DATA,
-                "%s: none of the %zu frames has a mask; --sequence FOLDER needs FOLDER/images and FOLDER/masks, with a "
-                "mask of at least one frame",
-                options->data, self->set.n_items));
-    TRY(clv_labels_copy(labels, &self->set.labels, err));
-    TRY(chains_find(&self->chains, &self->set, options->given, options->split, err));
-    TRY_IF(!self->chains.n_wanted, fail(err, CLV_ERR_NO_INPUT,
-                                        "%s: nothing to carry: %zu frame%s, and no mask of %s is "
-                                        "wanted",
-                                        options->data, self->set.n_items, self->set.n_items == 1 ? "" : "s",
-                                        self->set.n_items == 1 ? "it" : "them"));
-    if (status == CLV_OK)
-        note_gaps(&self->chains.gaps, options->data);
-    TRY(add_inputs(self, inputs, err));
-    return status;
+    FAIL_IF(!n_masks && self->set.n_items > 1, CLV_ERR_DATA,
+            "%s: none of the %zu frames has a mask; --sequence FOLDER needs FOLDER/images and FOLDER/masks, with a "
+            "mask of at least one frame",
+            options->data, self->set.n_items);
+    MUST(clv_labels_copy(labels, &self->set.labels, err));
+    MUST(chains_find(&self->chains, &self->set, options->given, options->split, err));
+    FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT,
+            "%s: nothing to carry: %zu frame%s, and no mask of %s is "
+            "wanted",
+            options->data, self->set.n_items, self->set.n_items == 1 ? "" : "s",
+            self->set.n_items == 1 ? "it" : "them");
+    note_gaps(&self->chains.gaps, options->data);
+    return add_inputs(self, inputs, err);
 }
 
 enum clv_status slices_open(struct sequence *self, struct input_list *inputs, const struct clv_model *model,
@@ -162,16 +167,15 @@ static const struct output *output_of(const struct carrying *self, size_t place)
 static enum clv_status write_outputs(const struct carrying *self, const struct output *output, size_t place,
                                      const struct clv_image *image, const uint8_t *labels, struct clv_error *err)
 {
-    if (output->problem)
-        return fail(err, CLV_ERR_CREATE, "%s", output->problem);
-    enum clv_status status = outputs_make_folder(output->mask, err);
+    FAIL_IF(output->problem, CLV_ERR_CREATE, "%s", output->problem);
+    MUST(outputs_make_folder(output->mask, err));
     const char *overlay = output->beside[OUTPUT_OVERLAY];
-    TRY_IF(overlay, overlay_file_write(overlay, image, labels, NULL, self->run, err));
-    TRY(self->run->stack
-            ? stack_file_put(self->run->stack, place, image->width, image->height, labels, err)
-            : mask_file_write(output->mask, NULL, image->width, image->height, labels,
-                              (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err));
-    return status;
+    if (overlay)
+        MUST(overlay_file_write(overlay, image, labels, NULL, self->run, err));
+    return self->run->stack
+               ? stack_file_put(self->run->stack, place, image->width, image->height, labels, err)
+               : mask_file_write(output->mask, NULL, image->width, image->height, labels,
+                                 (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err);
 }
 
 static void count_one(struct carrying *self, bool was_there, bool is_empty)
@@ -197,11 +201,10 @@ static enum clv_status read_given(void *context, size_t place, const struct clv_
 {
     const struct carrying *self = context;
     const struct clv_image_limits *limits = &self->run->options->common.limits;
-    enum clv_status status = clv_mask_read(mask, frame_of(self, place)->mask, &self->run->model->labels, image->width,
-                                           image->height, limits, err);
-    if (status == CLV_ERR_DATA)
-        status = fail_mask(&self->run->sequence->set, self->run->options->data, NULL, limits, err);
-    return status;
+    const enum clv_status status = clv_mask_read(mask, frame_of(self, place)->mask, &self->run->model->labels,
+                                                 image->width, image->height, limits, err);
+    return status == CLV_ERR_DATA ? fail_mask(&self->run->sequence->set, self->run->options->data, NULL, limits, err)
+                                  : status;
 }
 
 static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
@@ -209,12 +212,12 @@ static enum clv_status take_frame(void *context, size_t place, const struct clv_
 {
     struct carrying *self = context;
     const struct output *output = output_of(self, place);
-    enum clv_status status = CLV_OK;
-    TRY_IF(output && !output->finished, write_outputs(self, output, place, image, labels, err));
-    if (output && status == CLV_OK)
+    if (output && !output->finished)
+        MUST(write_outputs(self, output, place, image, labels, err));
+    if (output)
         count_one(self, output->finished,
                   labels && labels_are_empty(labels, (size_t)image->width * (size_t)image->height));
-    return status;
+    return CLV_OK;
 }
 
 static const char *name_frame(void *context, size_t place)
@@ -231,10 +234,10 @@ static double bytes_of(const struct carrying *self, const struct clv_item *frame
     return (double)BYTES_PER_PIXEL * width * height + (double)BYTES_PER_WORKED * FRAME_PIXELS;
 }
 
-static enum clv_status carry_chain(void *context, size_t index, int thread, struct clv_error *err)
+/* Carries masks along the chain, as far as frame *k, once there is memory for it. */
+static enum clv_status carry_when_fit(size_t *k, struct carrying *self, size_t index, bool is_there,
+                                      struct clv_error *err)
 {
-    (void)thread;
-    struct carrying *self = context;
     const struct chain *chain = &self->run->sequence->chains.items[index];
     const struct carry_frames frames = {.context = self,
                                         .progress = self->run->progress,
@@ -242,19 +245,29 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
                                         .read_mask = read_given,
                                         .take = take_frame,
                                         .name = name_frame};
+    const double bytes = is_there ? 0 : bytes_of(self, frame_of(self, chain->first));
+    MUST(memory_gate_enter(&self->gate, index, bytes, err));
+    const enum clv_status status = is_there ? CLV_OK : carry_along(k, chain, &frames, err);
+    memory_gate_leave(&self->gate, bytes);
+    return status;
+}
+
+/* A chain that fails is reported here and the others go on, unless the failure ends the run. */
+static enum clv_status carry_chain(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct carrying *self = context;
+    const struct chain *chain = &self->run->sequence->chains.items[index];
     size_t n_wanted = 0, n_there = 0, k = 0;
     for (size_t i = 1; i <= chain->n; i++) {
         const struct output *output = output_of(self, chain_place(chain, i));
         n_wanted += output != NULL;
         n_there += output && output->finished;
     }
-    double bytes = n_there < n_wanted ? bytes_of(self, frame_of(self, chain->first)) : 0;
-    enum clv_status status = memory_gate_enter(&self->gate, index, bytes, err);
-    bytes = status == CLV_OK ? bytes : 0;
-    TRY_IF(n_there < n_wanted, carry_along(&k, chain, &frames, err));
-    memory_gate_leave(&self->gate, bytes);
-    for (; status == CLV_OK && n_there == n_wanted && n_wanted; n_wanted--)
-        count_one(self, true, false), n_there--;
+    const enum clv_status status = carry_when_fit(&k, self, index, n_there == n_wanted, err);
+    if (status == CLV_OK && n_there == n_wanted)
+        for (; n_there; n_there--)
+            count_one(self, true, false);
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED || status == CLV_ERR_CREATE || status == CLV_ERR_IO)
         return status;
     size_t n_lost = 0;
@@ -274,29 +287,31 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
 /* Given masks are pages, too. */
 static enum clv_status put_given(struct carrying *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t place = 0; place < self->run->sequence->set.n_items && status == CLV_OK; place++) {
-        struct clv_mask mask = {.labels = NULL};
+    for (size_t place = 0; place < self->run->sequence->set.n_items; place++) {
+        OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
         struct clv_image size = {.pixels = NULL};
         if (output_of(self, place))
             continue;
-        status = clv_image_read_size(&size.width, &size.height, frame_of(self, place)->image,
-                                     &self->run->options->common.limits, err);
-        TRY(read_given(self, place, &size, &mask, err));
-        TRY(stack_file_put(self->run->stack, place, mask.width, mask.height, mask.labels, err));
-        clv_mask_release(&mask);
+        MUST(clv_image_read_size(&size.width, &size.height, frame_of(self, place)->image,
+                                 &self->run->options->common.limits, err));
+        MUST(read_given(self, place, &size, &mask, err));
+        MUST(stack_file_put(self->run->stack, place, mask.width, mask.height, mask.labels, err));
     }
-    return status;
+    return CLV_OK;
+}
+
+static void carrying_release(struct carrying *self)
+{
+    memory_gate_release(&self->gate);
+    pthread_mutex_destroy(&self->lock);
 }
 
 enum clv_status sequence_run(struct segment_counts *counts, const struct segment_run *run, struct clv_error *err)
 {
-    struct carrying self = {.run = run, .counts = counts, .first_failed = SIZE_MAX};
+    OWNED(carrying_release) struct carrying self = {.run = run, .counts = counts, .first_failed = SIZE_MAX};
     pthread_mutex_init(&self.lock, NULL);
     memory_gate_init(&self.gate, run->options->memory);
-    enum clv_status status = run->stack ? put_given(&self, err) : CLV_OK;
-    TRY(parallel_for(run->sequence->chains.n, run->options->common.n_threads, carry_chain, &self, err));
-    memory_gate_release(&self.gate);
-    pthread_mutex_destroy(&self.lock);
-    return status;
+    if (run->stack)
+        MUST(put_given(&self, err));
+    return parallel_for(run->sequence->chains.n, run->options->common.n_threads, carry_chain, &self, err);
 }

@@ -1,4 +1,4 @@
-/* --sequence with a model: slices are labelled window by window, several at once. */
+/* `cleave segment --sequence` with a model: labels the slices of a sequence window by window. Start at slices_run. */
 #include "cli/segment/segment.h"
 
 #include <string.h>
@@ -57,27 +57,25 @@ enum clv_status slices_take(struct work *work, const struct job *job, size_t ind
     work->width = work->image.width;
     work->height = work->image.height;
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    if (!work->labels)
-        return fail_memory(err);
+    NEED(work->labels);
     MUST(slices_paint(work->labels, &self->slices, index - self->first, &work->image,
                       segment_refines(run, work->width, work->height), err));
     work->unmet = label_unmet_share(run->model, slices_problem(&self->slices, index - self->first));
     return CLV_OK;
 }
 
-enum clv_status slices_run(struct threads *threads, struct clv_error *err)
+/* Labels one sequence after the other; *n_longest is how many slices the longest has. */
+static enum clv_status label_sequences(size_t *n_longest, struct threads *threads, struct clv_error *err)
 {
     struct job *job = threads->job;
     const struct clv_item *items = job->run->sequence->set.items;
-    size_t n = job->run->inputs->n, size = (size_t)job->run->model->recipe.window;
-    size_t n_longest = 0;
-    enum clv_status status = CLV_OK;
-    for (size_t first = 0, end; first < n && status == CLV_OK; first = end) {
+    size_t n = job->run->inputs->n;
+    for (size_t first = 0, end; first < n; first = end) {
         const char *name = items[first].sequence;
         for (end = first + 1;
              end < n && (name ? items[end].sequence && !strcmp(name, items[end].sequence) : !items[end].sequence);)
             end++;
-        n_longest = end - first > n_longest ? end - first : n_longest;
+        *n_longest = end - first > *n_longest ? end - first : *n_longest;
         struct slice_work work = {
             .threads = threads,
             .first = first,
@@ -93,13 +91,22 @@ enum clv_status slices_run(struct threads *threads, struct clv_error *err)
                        .read = read,
                        .one = do_slice}};
         job->slices = &work;
-        status = slices_label(&work.slices, err);
+        MUST(slices_label(&work.slices, err));
     }
-    if (status == CLV_OK && n_longest > size && job->run->model->shape.n_edge_features)
+    return CLV_OK;
+}
+
+enum clv_status slices_run(struct threads *threads, struct clv_error *err)
+{
+    struct job *job = threads->job;
+    size_t n_longest = 0, size = (size_t)job->run->model->recipe.window;
+    const enum clv_status status = label_sequences(&n_longest, threads, err);
+    job->slices = NULL; /* the sequence that it led to has ended */
+    MUST(status);
+    if (n_longest > size && job->run->model->shape.n_edge_features)
         console_note(
             "a sequence of %zu slices is longer than the model's window of %zu: a slice is labelled with those "
             "nearest to it, not with all; `train --window N' makes models of larger ones",
             n_longest, size);
-    job->slices = NULL;
-    return status;
+    return CLV_OK;
 }

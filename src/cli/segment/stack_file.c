@@ -1,3 +1,5 @@
+/* Writes the masks of a sequence as pages of one TIFF, in order: a page that comes early waits. Start at
+ * stack_file_put. */
 #include <pthread.h>
 
 #include "base/base.h"
@@ -30,48 +32,43 @@ static void describe(char *text, size_t size, const struct clv_item *items, size
 enum clv_status stack_file_new(struct stack_file **self, const struct segment *options, const struct clv_labels *labels,
                                const struct clv_item *items, size_t n, struct clv_error *err)
 {
-    struct stack_file *made = array_zalloc(1, sizeof *made);
-    struct clv_image *waiting = array_zalloc(n, sizeof *waiting);
-    if (!made || !waiting) {
-        arrays_free(made, waiting);
-        return fail_memory(err);
-    }
-    *made = (struct stack_file){.options = options, .labels = labels, .waiting = waiting, .n = n};
-    pthread_mutex_init(&made->lock, NULL);
-    describe(made->description, sizeof made->description, items, n);
-    made->writer.description = made->description[0] ? made->description : NULL;
-    *self = made;
+    OWNED_ARRAY struct stack_file *result = array_zalloc(1, sizeof *result);
+    OWNED_ARRAY struct clv_image *waiting = array_zalloc(n, sizeof *waiting);
+    NEED(result && waiting);
+    *result = (struct stack_file){.options = options, .labels = labels, .waiting = TAKE(waiting), .n = n};
+    pthread_mutex_init(&result->lock, NULL);
+    describe(result->description, sizeof result->description, items, n);
+    result->writer.description = result->description[0] ? result->description : NULL;
+    *self = TAKE(result);
     return CLV_OK;
 }
 
-/* Those whose turn it is. */
+/* Writes the waiting pages whose turn it is. */
 static enum clv_status write_pages(struct stack_file *self, struct clv_error *err)
 {
     int n_colours;
     enum mask_form form = (enum mask_form)self->options->mask_form;
     const uint8_t(*palette)[3] = mask_file_palette(&n_colours, form, self->labels, false);
-    enum clv_status status = CLV_OK;
-    for (; self->next < self->n && self->waiting[self->next].pixels && status == CLV_OK; self->next++) {
-        struct clv_image *page = &self->waiting[self->next];
-        const struct label_image labels = {page->width, page->height, page->pixels, palette, n_colours};
-        status = raster_writer_add_page(&self->writer, self->options->file, &labels, self->n, err);
-        clv_image_release(page);
+    while (self->next < self->n && self->waiting[self->next].pixels) {
+        OWNED(clv_image_release) struct clv_image page = TAKE(self->waiting[self->next]);
+        const struct label_image labels = {page.width, page.height, page.pixels, palette, n_colours};
+        self->next++; /* past a page that fails, too */
+        MUST(raster_writer_add_page(&self->writer, self->options->file, &labels, self->n, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status stack_file_put(struct stack_file *self, size_t index, int32_t width, int32_t height,
                                const uint8_t *label_of, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
-    uint8_t *values = array_copy(label_of, n, 1);
-    if (!values)
-        return fail_memory(err);
+    OWNED_ARRAY uint8_t *values = array_copy(label_of, n, 1);
+    NEED(values);
     if (self->options->mask_form == MASKS_BINARY)
         mask_file_to_binary(values, n);
     pthread_mutex_lock(&self->lock);
-    self->waiting[index] = (struct clv_image){width, height, 1, values};
-    enum clv_status status = write_pages(self, err);
+    self->waiting[index] = (struct clv_image){width, height, 1, TAKE(values)};
+    const enum clv_status status = write_pages(self, err);
     pthread_mutex_unlock(&self->lock);
     return status;
 }

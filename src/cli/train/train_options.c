@@ -1,3 +1,5 @@
+/* Parses what `cleave train` was asked to do, checks options against each other, and claims the model and its
+ * checkpoint. Start at train_options_parse. */
 #include "cli/train/train_options.h"
 
 #include <errno.h>
@@ -42,7 +44,7 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
         return CLV_OK;
     size_t size = strlen(options->output) + sizeof ".checkpoint";
     char *path_of_checkpoint = array_alloc(size, 1);
-    MUST_IF(!path_of_checkpoint, fail_memory(err));
+    NEED(path_of_checkpoint);
     snprintf(path_of_checkpoint, size, "%s.checkpoint", options->output);
     *path = path_of_checkpoint;
     return CLV_OK;
@@ -175,10 +177,9 @@ static enum clv_status take_value(double *value, const struct clv_learner *learn
     int place = 0;
     if (!names)
         return option_number(value, parameter->name, typed, parameter->minimum, parameter->maximum, err);
-    enum clv_status status = option_choice(&place, parameter->name, typed, names, option_count_names(names), err);
-    if (status == CLV_OK)
-        *value = place;
-    return status;
+    MUST(option_choice(&place, parameter->name, typed, names, option_count_names(names), err));
+    *value = place;
+    return CLV_OK;
 }
 
 /* The learner, and its defaults with the values given: task->parameters and is_given. Errors name a parameter the
@@ -251,20 +252,20 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
                                  task->boxes, task->init};
     size_t n = sizeof files / sizeof *files;
     const struct path_list *paths = &self->common.paths;
-    const char **inputs = array_zalloc(n + paths->n, sizeof *inputs);
-    MUST_IF(!inputs, fail_memory(err));
+    OWNED_ARRAY const char **inputs = array_zalloc(n + paths->n, sizeof *inputs);
+    NEED(inputs);
     memcpy(inputs, files, sizeof files);
     for (size_t i = 0; i < paths->n; i++)
         inputs[n++] = path_is_folder(paths->paths[i]) ? NULL : paths->paths[i];
     bool may_go_on = self->checkpoint && !task->resume && path_exists(self->checkpoint);
     const char *hint = may_go_on ? ", --resume goes on with a training that was stopped" : "";
     struct outputs *outputs = &self->common.outputs;
-    enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
-    TRY(outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err));
-    TRY_IF(self->checkpoint,
-           outputs_claim(outputs, self->checkpoint, self->overwrite || task->resume, hint, inputs, n, err));
-    array_free(inputs);
-    return status;
+    if (self->checkpoint)
+        MUST(output_locks_file(&outputs->locks, self->output, err));
+    MUST(outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err));
+    if (self->checkpoint)
+        MUST(outputs_claim(outputs, self->checkpoint, self->overwrite || task->resume, hint, inputs, n, err));
+    return CLV_OK;
 }
 
 /* Refuses what is missing, or contradicts itself. */
@@ -281,23 +282,22 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
         return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
     if (task->label_costs > 0 && task->stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-costs: --stages 2 is missing: its first stage says what an image has");
-    enum clv_status status = feature_paths_check(&self->common.paths, "--data", err);
+    MUST(feature_paths_check(&self->common.paths, "--data", err));
     bool is_file = is_tensor_file(task->data);
-    if (status == CLV_OK && task->validate && is_file && !is_tensor_file(task->validate))
-        return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", task->data);
-    FAIL_IF(status == CLV_OK && task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
+    FAIL_IF(task->validate && is_file && !is_tensor_file(task->validate), CLV_ERR_USAGE,
+            "--validate: %s is a feature file, which has no splits", task->data);
+    FAIL_IF(task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
             "--feature-memory: %s is no feature file, which `cleave features' makes", task->data);
-    return status == CLV_OK && is_file ? common_options_check(&self->common, "a feature file holds no images", err)
-                                       : status;
+    return is_file ? common_options_check(&self->common, "a feature file holds no images", err) : CLV_OK;
 }
 
 static enum clv_status spare_set(void *context, const struct clv_set *set, const char *path, struct clv_error *err)
 {
     const struct train_options *self = context;
-    enum clv_status status = outputs_spare_set(&self->common.outputs, set, path, err);
-    for (size_t m = 0; m < self->task.maps.n && status == CLV_OK; m++)
-        status = outputs_spare(&self->common.outputs, self->task.maps.folders[m].folder, err);
-    return status;
+    MUST(outputs_spare_set(&self->common.outputs, set, path, err));
+    for (size_t m = 0; m < self->task.maps.n; m++)
+        MUST(outputs_spare(&self->common.outputs, self->task.maps.folders[m].folder, err));
+    return CLV_OK;
 }
 
 /* The parameter that each grid is of, now that the learner is known. */
@@ -332,8 +332,9 @@ static enum clv_status gather(struct train_options *self, struct clv_error *err)
     text_init(&self->command, 1 << 17);
     text_printf(&self->command, "cleave train%s", common->canonical.bytes ? common->canonical.bytes : "");
     task->command = self->command.bytes;
-    enum clv_status status = self->command.failed ? fail_memory(err) : find_grids(self, err);
-    return status == CLV_OK ? apply_learner(&self->learner, task, err) : status;
+    NEED(!self->command.failed);
+    MUST(find_grids(self, err));
+    return apply_learner(&self->learner, task, err);
 }
 
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
@@ -356,16 +357,17 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
          {plain_option_rows, &self->common, false}},
     };
     common_options_init(&self->common);
-    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    console_set_progress((enum console_progress_form)self->progress);
+    const enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    console_set_progress((enum console_progress_form)self->progress); /* in which a failure is printed, too */
+    MUST(status);
     self->task.resume |= self->requeue;
-    TRY(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
-    TRY(recipe_options_finish(&self->task, &self->common, err));
-    TRY(check(self, err));
-    TRY(gather(self, err));
-    TRY(train_checkpoints_path(&self->checkpoint, self, err));
+    MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
+    MUST(recipe_options_finish(&self->task, &self->common, err));
+    MUST(check(self, err));
+    MUST(gather(self, err));
+    MUST(train_checkpoints_path(&self->checkpoint, self, err));
     self->task.checkpoint = self->checkpoint;
-    return status == CLV_OK ? claim_outputs(self, err) : status;
+    return claim_outputs(self, err);
 }
 
 void train_options_release(struct train_options *self)

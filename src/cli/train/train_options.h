@@ -1,4 +1,4 @@
-/* What `cleave train` was asked to do. */
+/* The options of `cleave train`. */
 #ifndef CLI_TRAIN_OPTIONS_H
 #define CLI_TRAIN_OPTIONS_H
 
