@@ -100,7 +100,7 @@ static enum clv_status judge(enum clv_status own, size_t where, struct clv_error
             (first < 0 || team.verdicts[rank].where < team.verdicts[first].where))
             first = rank;
     verdict = &team.verdicts[first];
-    MUST_IF(first == 0 || verdict->status == CLV_ERR_INTERRUPTED, fail(err, verdict->status, "%s", verdict->message));
+    FAIL_IF(first == 0 || verdict->status == CLV_ERR_INTERRUPTED, verdict->status, "%s", verdict->message);
     return fail(err, verdict->status, "process %d on %s: %s", first, verdict->host, verdict->message);
 }
 

@@ -44,8 +44,7 @@ static bool is_alone(void)
 
 /* What goes to whom: blocks[size], each of whole units. */
 struct exchange {
-    char *bytes;     /* all blocks, or the own one */
-    size_t *n_units; /* [size] */
+    size_t *n_units; /* [size], borrowed */
     size_t total, first_own;
     uint64_t hash; /* of the sizes */
 };
@@ -94,30 +93,30 @@ static void unpack(const char *from, int32_t rank, const struct shares *shares, 
 static enum clv_status exchange(const struct shares *shares, comm_slot *slot, void *context, bool to_all,
                                 struct clv_error *err)
 {
-    struct exchange self = {.n_units = array_zalloc((size_t)comm_size(), sizeof *self.n_units)};
+    OWNED_ARRAY size_t *n_units = array_zalloc((size_t)comm_size(), sizeof *n_units);
+    OWNED_ARRAY char *bytes = NULL;
+    struct exchange self = {.n_units = n_units};
     bool holds_all = to_all || !comm_rank();
-    if (self.n_units) {
+    if (n_units) {
         measure(&self, shares, slot, context);
-        size_t n = holds_all ? self.total : self.n_units[comm_rank()];
-        self.bytes = array_alloc(n, TEAM_LINK_UNIT);
+        size_t n = holds_all ? self.total : n_units[comm_rank()];
+        bytes = array_alloc(n, TEAM_LINK_UNIT);
     }
-    char *own = self.bytes ? self.bytes + (holds_all ? self.first_own : 0) * TEAM_LINK_UNIT : NULL;
+    char *own = bytes ? bytes + (holds_all ? self.first_own : 0) * TEAM_LINK_UNIT : NULL;
     if (own)
         pack(own, shares, slot, context);
-    enum clv_status status =
-        comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err);
-    if (status == CLV_OK && to_all)
-        comm_link_gather(self.bytes, self.n_units);
-    else if (status == CLV_OK)
-        comm_link_collect(self.bytes, self.n_units, own);
-    const char *block = self.bytes;
-    for (int32_t rank = 0; rank < comm_size() && status == CLV_OK && holds_all && self.bytes; rank++) {
+    MUST(comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    if (to_all)
+        comm_link_gather(bytes, n_units);
+    else
+        comm_link_collect(bytes, n_units, own);
+    const char *block = bytes;
+    for (int32_t rank = 0; rank < comm_size() && holds_all && bytes; rank++) {
         if (rank != comm_rank())
             unpack(block, rank, shares, slot, context);
-        block += self.n_units[rank] * TEAM_LINK_UNIT;
+        block += n_units[rank] * TEAM_LINK_UNIT;
     }
-    arrays_free(self.bytes, self.n_units);
-    return status;
+    return CLV_OK;
 }
 
 struct loop {
@@ -157,14 +156,13 @@ static enum clv_status run_own_task(void *context, size_t k, int thread, struct 
 static enum clv_status run_dealt(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct loop *self = context;
-    enum clv_status status = CLV_OK;
     bool is_first = !comm_rank() && k == 0;
-    for (size_t index = 0; status == CLV_OK && (is_first || comm_deal_next(self->deal, &index)); is_first = false) {
+    for (size_t index = 0; is_first || comm_deal_next(self->deal, &index); is_first = false) {
         index += !is_first;
         self->owner[index] = comm_rank();
-        status = run(self, index, thread, err);
+        MUST(run(self, index, thread, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static struct loop loop_of(parallel_task *task, void *context)
@@ -202,8 +200,8 @@ enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot
     loop.first = (size_t)comm_rank();
     loop.step = (size_t)comm_size();
     enum clv_status status = run_own(&loop, n_in_turn(n, (size_t)comm_rank()), n_threads, &own);
-    status = end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own);
-    return status == CLV_OK ? comm_share(n, slot, context, err) : status;
+    MUST(end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own));
+    return comm_share(n, slot, context, err);
 }
 
 static void take_nothing(void *context, const void *bytes, size_t size)
@@ -211,41 +209,44 @@ static void take_nothing(void *context, const void *bytes, size_t size)
     (void)context, (void)bytes, (void)size;
 }
 
+/* Deals the tasks out and does those of this process. Opening, stopping and closing a deal are for all processes
+ * together, so a failure here leaves out none of them. */
+static enum clv_status run_deal(struct loop *self, size_t n, int n_threads, struct clv_error *err)
+{
+    struct comm_deal deal;
+    self->deal = &deal;
+    comm_work_alone(true);
+    enum clv_status status = comm_deal_open(&deal, n - 1, take_nothing, NULL, err);
+    if (status == CLV_OK)
+        status = parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, self, err);
+    if (status != CLV_OK && !comm_rank())
+        comm_deal_stop(&deal);
+    comm_deal_close(&deal);
+    comm_work_alone(false);
+    self->deal = NULL;
+    return status;
+}
+
 enum clv_status comm_queue(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
                            struct clv_error *err)
 {
     if (is_alone() || !n)
         return parallel_for(n, n_threads, task, context, err);
-    struct comm_deal deal;
     struct clv_error own = {0};
+    OWNED_ARRAY int64_t *owner = array_alloc(n, sizeof *owner);
     struct loop loop = loop_of(task, context);
-    loop.deal = &deal;
-    loop.owner = array_alloc(n, sizeof *loop.owner);
-    for (size_t i = 0; loop.owner && i < n; i++)
-        loop.owner[i] = -1;
+    loop.owner = owner;
+    for (size_t i = 0; owner && i < n; i++)
+        owner[i] = -1;
     err = err ? err : &own;
-    enum clv_status status = comm_meet(place_of(PLACE_QUEUE, n), loop.owner ? CLV_OK : fail_memory(err), SIZE_MAX, err);
-    if (status != CLV_OK) {
-        array_free(loop.owner);
-        return status;
-    }
-    comm_work_alone(true);
-    status = comm_deal_open(&deal, n - 1, take_nothing, NULL, &own);
-    TRY(parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, &loop, &own));
-    if (status != CLV_OK && !comm_rank())
-        comm_deal_stop(&deal);
-    comm_deal_close(&deal);
-    comm_work_alone(false);
+    MUST(comm_meet(place_of(PLACE_QUEUE, n), owner ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    enum clv_status status = run_deal(&loop, n, n_threads, &own);
     if (status != CLV_OK)
         *err = own;
-    status = end_tasks(&loop, PLACE_TASKS, n, status, err);
-    if (status == CLV_OK) {
-        struct shares shares = {n, loop.owner};
-        comm_link_largest(loop.owner, n);
-        status = exchange(&shares, slot, context, true, err);
-    }
-    array_free(loop.owner);
-    return status;
+    MUST(end_tasks(&loop, PLACE_TASKS, n, status, err));
+    struct shares shares = {n, owner};
+    comm_link_largest(owner, n);
+    return exchange(&shares, slot, context, true, err);
 }
 
 enum clv_status comm_share(size_t n, comm_slot *slot, void *context, struct clv_error *err)
@@ -325,8 +326,7 @@ struct sum {
     double *rows;                          /* [n][size] */
     size_t n, size, n_stripes, begin, end; /* begin .. end - 1: own rows */
     struct pieces pieces;                  /* of the rows that have met so far */
-    double *buffers;                       /* three of most_pieces rows: */
-    double *current, *coming, *next;       /* the packed pieces, those of another member, and the next ones */
+    double *current, *coming, *next; /* packed pieces, those of another process, the next ones: most_pieces rows */
 };
 
 static size_t first_of(size_t n, int32_t rank)
@@ -454,26 +454,23 @@ enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void 
     struct sum self = {.rows = rows, .n = n, .size = size, .end = n};
     struct loop loop = loop_of(task, context);
     struct clv_error own = {0};
-    const bool alone = is_alone();
-    enum clv_status status;
-    if (alone) {
-        status = parallel_for(n, n_threads, task, context, err);
-    } else {
-        self.begin = loop.first = first_of(n, comm_rank());
-        self.end = first_of(n, comm_rank() + 1);
-        self.buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
-        status = self.buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
-        status = end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own);
-    }
-    TRY(add_own_rows(&self, n_threads, err));
-    if (!status && alone)
+    if (is_alone()) {
+        MUST(parallel_for(n, n_threads, task, context, err));
+        MUST(add_own_rows(&self, n_threads, err));
         finish(&self);
-    else if (!status && self.buffers) {
-        self.current = self.buffers;
+        return CLV_OK;
+    }
+    self.begin = loop.first = first_of(n, comm_rank());
+    self.end = first_of(n, comm_rank() + 1);
+    OWNED_ARRAY double *buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
+    enum clv_status status = buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
+    MUST(end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own));
+    MUST(add_own_rows(&self, n_threads, err));
+    if (buffers) {
+        self.current = buffers;
         self.coming = self.current + most_pieces(n) * size;
         self.next = self.coming + most_pieces(n) * size;
         trade_all(&self);
     }
-    array_free(self.buffers);
-    return status;
+    return CLV_OK;
 }
