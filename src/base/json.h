@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/base.h"
+#include "cleave/status.h"
 
 #define JSON_MAX_DEPTH 32
 

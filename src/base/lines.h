@@ -3,6 +3,7 @@
 #define BASE_LINES_H
 
 #include "base/base.h"
+#include "cleave/status.h"
 
 #define LINES_MAX_LENGTH 65535
 
