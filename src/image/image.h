@@ -79,6 +79,7 @@ struct wide_samples {
     uint16_t *grey16;
     uint8_t *rgba;
 };
+void wide_samples_release(struct wide_samples *samples);
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -88,6 +89,7 @@ struct png_grey {
     int32_t width, height, largest;
     uint16_t *values;
 };
+void png_grey_release(struct png_grey *grey);
 enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 

@@ -121,7 +121,7 @@ enum clv_status raster_open(struct raster *self, const char *path, const struct 
 /* The same of any size, but CLV_ERR_DATA for what is decoded as a whole (PNG, JPEG, TIFFs of palettes or YCbCr). */
 enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err) CLV_CHECK;
-void raster_close(struct raster *self);
+void raster_close(struct raster *self); /* zeros: does nothing */
 
 /* Adds to *hash what tells the raster's files from others of their names (stamp_file): of all files that it is made of,
  * further bands and the sources of a VRT included, which page, and the order of axes if one is chosen.
@@ -214,6 +214,7 @@ struct raster_tiff;
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
                                  struct clv_error *err) CLV_CHECK;
 void raster_tiff_close(struct raster_tiff *self);
+DROPS(raster_tiff_drop, struct raster_tiff, raster_tiff_close)
 
 /* As raster_read, values `step` from pixel to pixel. */
 enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *at,
@@ -228,6 +229,7 @@ bool raster_gdal_knows(const char *path);
 enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void raster_gdal_close(struct raster_gdal *self);
+DROPS(raster_gdal_drop, struct raster_gdal, raster_gdal_close)
 /* raster_stamp of the files that GDAL says the dataset is made of, `path` among them. */
 enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self, const char *path, bool is_strict,
                                   struct clv_error *err) CLV_CHECK;
