@@ -138,19 +138,20 @@ static enum clv_status read_grey16(struct clv_indexed_image *image, const char *
 enum clv_status mask_from_wide(struct clv_mask *mask, const struct file_map *file, const struct clv_labels *labels,
                                const struct mask_wanted *wanted, struct clv_error *err)
 {
-    const char *name = file->path;
-    struct wide_samples wide = {0};
-    const char *note = NULL;
+    const char *name = file->path, *note = NULL;
+    OWNED(wide_samples_release) struct wide_samples wide = {0};
     enum clv_status status = png_decode_wide(&wide, file->bytes, file->size, wanted->limits, err);
-    MUST_IF(status != CLV_OK, fail_within(err, status, name));
+    if (status)
+        return fail_within(err, status, name);
+    OWNED(clv_indexed_image_release)
     struct clv_indexed_image image = {.width = wide.width, .height = wide.height, .bit_depth = 8};
     image.values = array_alloc((size_t)wide.width, (size_t)wide.height);
-    status = image.values ? mask_check_size(wide.width, wide.height, name, wanted, err) : fail_memory(err);
-    TRY(wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
-                  : read_grey16(&image, &note, &wide, name, err));
-    TRY(mask_from_indexed(mask, &image, name, labels, err));
-    if (status == CLV_OK && !mask->note)
+    NEED(image.values);
+    MUST(mask_check_size(wide.width, wide.height, name, wanted, err));
+    MUST(wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
+                   : read_grey16(&image, &note, &wide, name, err));
+    MUST(mask_from_indexed(mask, &image, name, labels, err));
+    if (!mask->note)
         mask->note = note;
-    arrays_free(image.values, wide.grey16, wide.rgba);
-    return status;
+    return CLV_OK;
 }

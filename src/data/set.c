@@ -91,14 +91,10 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
 
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err)
 {
-    char *path = set_path(set, "labels.tsv");
-    MUST_IF(!path, fail_memory(err));
+    OWNED_ARRAY char *path = set_path(set, "labels.tsv");
+    NEED(path);
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, path, err);
-    if (status == CLV_OK) {
-        set->has_label_file = kind != PATH_ABSENT;
-        status = set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
-    }
-    array_free(path);
-    return status;
+    MUST(path_look(&kind, path, err));
+    set->has_label_file = kind != PATH_ABSENT;
+    return set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
 }
