@@ -1,3 +1,5 @@
+/* Digests and stamps of files. digest_file hashes a file's bytes, word by word with a multiplier of FNV-1a, through a
+ * map or, if it cannot be mapped, in parts. stamp_file hashes its name, size and times alone. */
 #include "base/digest.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* Reads files: whole or their heads (file_read), parts of a file that must not change meanwhile (file_source), and
+ * mapped files (file_map). Maps are published in slots, so that a signal handler can name the file. Start at
+ * open_regular. */
 #include "base/base.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* Writes files all or nothing: the bytes go to a file without a name (O_TMPFILE) or a temporary one, which takes the
+ * target's place when it is complete and on the disk. Locks tell temporaries in use from leftovers of killed processes.
+ * Start at file_create; struct file_writer in base.h has the rules. */
 #include "base/base.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Reads JSON by jansson, which only this file knows. A first look at the text (outline_of) bounds depth and memory
+ * before jansson parses it. Start at json_parse. */
 #include "base/json.h"
 
 #include <jansson.h>

@@ -1,3 +1,5 @@
+/* Reads text files line by line, plain or compressed by gzip (zlib), through a mapped file and one buffer. Start at
+ * lines_next. */
 #include "base/lines.h"
 
 #include <string.h>

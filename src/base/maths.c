@@ -1,5 +1,6 @@
-/* Arguments are reduced with constants in two or three parts, the leading ones short enough for exact products (Cody &
- * Waite 1980). The rest is a series that is exact to a double's precision. */
+/* exp, log and other functions with the same bits on every machine and vector width. Arguments are reduced with
+ * constants in two or three parts, the leading ones short enough for exact products (Cody & Waite 1980). The rest is a
+ * series that is exact to a double's precision. */
 #include "base/base.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Finds how much memory and how many processors this process may use: the machine's, as far as limits and control
+ * groups (versions 1 and 2) allow. Start at memory_available and control_group_processors. */
 #include "base/memory.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Reads values of options, as typed, into the members of a struct that the rows of a table name. Start at
+ * clv_option_set. */
 #include "base/options.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Takes paths apart and joins them, makes and removes folders, and walks them. A walk follows links to folders after
+ * all real folders, and enters no folder twice. For the walk start at folder_walk. */
 #include "base/base.h"
 
 #include <dirent.h>

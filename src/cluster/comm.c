@@ -1,5 +1,6 @@
-/* All waiting is looking now and then, with naps between that grow: MPI's own waiting would take a processor from those
- * who work. */
+/* Processes of one job: joining, agreeing on failures (comm_meet), and dealing out work from rank 0 (struct comm_deal).
+ * Processes wait by looking now and then, with naps in between that grow, because MPI's own waiting would occupy a
+ * processor. */
 #include "cluster/comm.h"
 
 #include <stdio.h>

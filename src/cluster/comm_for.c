@@ -1,3 +1,6 @@
+/* Parallel loops across MPI processes. comm_for assigns tasks in turn, comm_queue to whichever process is free, and
+ * comm_for_sum adds their rows in a fixed tree, so that the sum has the same bits on any number of processes. Start at
+ * comm_for. */
 #include "cluster/comm_for.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* The only file that includes mpi.h, compiled a second time for builds with MPI (MPI 3.1). */
+/* Messages between processes by MPI 3.1. This is the only file that includes mpi.h; builds with MPI compile it a second
+ * time. */
 #include "cluster/comm_link.h"
 
 #if WITH_MPI

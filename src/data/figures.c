@@ -1,4 +1,5 @@
-/* What 0, 255 and one other value mean in masks whose values nobody named, all of a set together. */
+/* Decides what 0, 255 and one other value mean in masks without names of values, looking at all masks of a dataset
+ * together. Start at clv_masks_from_values. */
 #include <stdbool.h>
 #include <string.h>
 

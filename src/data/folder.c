@@ -1,4 +1,5 @@
-/* Bare folders as sets. */
+/* Reads a folder without a manifest as a dataset: finds where its images and masks are (find_layout), and pairs them by
+ * their stems. Start at clv_set_read_folder. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

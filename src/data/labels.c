@@ -1,4 +1,5 @@
-/* Names and colours of labels. */
+/* Names and colours of labels: reads labels.tsv, writes it, and keeps both in model files. Start at
+ * labels_parse_table. */
 #include "data/data.h"
 
 #include <stdbool.h>

@@ -1,3 +1,5 @@
+/* Reads the handwritten words of Kassel (1995) as Taskar et al. (2003) published them: a line for each letter, which
+ * names the next one of its word. Start at letters_parse_line. */
 #include "data/data.h"
 
 #include <stdbool.h>

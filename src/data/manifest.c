@@ -1,4 +1,5 @@
-/* Manifests: tables whose rows name images, their masks and their splits. */
+/* Reads manifests: tables whose rows name images, their masks, boxes and maps, and their splits. Paths must stay inside
+ * the manifest's folder. Start at manifest_parse. */
 #include "data/data.h"
 
 #include <limits.h>

@@ -1,3 +1,5 @@
+/* Turns the values of a mask into labels: by labels.tsv, or without one as background and foreground by the usual pairs
+ * of values. Start at mask_from_indexed. */
 #include "data/data.h"
 
 #include <stdbool.h>

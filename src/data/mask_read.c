@@ -1,4 +1,5 @@
-/* Masks from files, whatever they hold. */
+/* Reads masks from files: 8-bit values, colours and 16 bits (mask_wide.c), or the numbers of objects. Start at
+ * item_mask_read. */
 #include "base/base.h"
 #include "data/data.h"
 #include "image/image.h"

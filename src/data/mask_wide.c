@@ -1,4 +1,5 @@
-/* Masks of other programs: colours instead of values, transparency, 16 bits. All become 8-bit values first. */
+/* Reads masks of other programs that hold colours, transparency or 16 bits. All become 8-bit values first. Start at
+ * mask_from_wide. */
 #include <stdbool.h>
 #include <string.h>
 

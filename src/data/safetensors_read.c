@@ -1,3 +1,5 @@
+/* Reads tensor files in the format of safetensors: the length of a header, the header in JSON, and the arrays, which
+ * must cover the rest exactly. Files are mapped; arrays at unsuitable addresses are copied. Start at parse_header. */
 #include "data/data.h"
 
 #include <stdlib.h>

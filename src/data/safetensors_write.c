@@ -1,3 +1,5 @@
+/* Writes tensor files in the format of safetensors. Larger types come first, so that every array is aligned; names and
+ * keys are sorted, so that equal contents give equal bytes. Start at tensors_begin. */
 #include <stdlib.h>
 #include <string.h>
 

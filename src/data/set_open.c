@@ -1,4 +1,5 @@
-/* A set by its path, and its items by their splits. */
+/* Opens a dataset by its path, which is a folder, a manifest or a TIFF with pages, and selects items by their splits.
+ * Start at clv_set_read. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

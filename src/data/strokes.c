@@ -1,3 +1,5 @@
+/* Reads what a folder's files of strokes say about its masks: whether a mask was accepted in the labelling page or is a
+ * draft. Start at set_mark_drafts. */
 #include "data/data.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Reading images: which decoder reads a file. */
+/* Reads images and label images from files and from memory: opens the source, recognises its format, calls the decoder,
+ * and turns the result upright. Start at source_open and decode. */
 #include <string.h>
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Recognises the format of a file by its first bytes, not by its name. Start at image_format; the table magics has a
+ * row for each mark. */
 #include "image/image.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Images in memory: making, releasing, limits. What reads them is in decode.c. */
+/* Images in memory: allocating, releasing and limits. Decoders are chosen in decode.c. */
 #include "cleave/image.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Reads and writes label images of objects, whose numbers are above 255: PNG of 8 or 16 bits, and TIFF of up to 32
+ * bits. Start at integer_image_read. */
 #include "image/image.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The pages of a TIFF as paths of their own, and a note of what they were taken for. */
+/* Lists the pages of a TIFF as paths of their own, and reports how its pages were understood (stack_note). Start at
+ * path_list_add_pages. */
 #include "image/image.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* PBM, PGM and PPM (P1 to P6), 8 or 16 bits a sample, plain or raw; of several images in a file the first. */
+/* Reads PBM, PGM and PPM (P1 to P6), of 8 or 16 bits per sample, plain or raw, and only the first image of a file that
+ * has several. Start at open_pnm. */
 #include <ctype.h>
 
 #include "base/base.h"

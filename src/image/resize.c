@@ -1,4 +1,5 @@
-/* Images and label maps at another size. */
+/* Resizes images and label maps. Images shrink by area averages and grow by linear interpolation, first down the
+ * columns and then along the rows; labels take the nearest pixel. Start at image_resize_part. */
 #include <string.h>
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* WebP files, by libwebp: the only file that knows it. */
+/* Reads WebP files by libwebp, which only this file knows; the orientation is taken from the EXIF chunk. Start at
+ * webp_decode. */
 #include <string.h>
 
 #include <webp/decode.h>

@@ -1,4 +1,5 @@
-/* From an image of a set to its boxes, and from boxes to pixels. */
+/* Finds the boxes of an image by its path, stem or link, first exactly and then more loosely, and turns boxes into
+ * pixels. Start at clv_boxes_find. */
 #include "data/boxes/boxes.h"
 
 #include <ctype.h>

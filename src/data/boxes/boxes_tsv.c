@@ -1,4 +1,5 @@
-/* Boxes as a table: image, [mask], [label] and x, y, w, h or xmin, ymin, xmax, ymax, by the names that are in use. */
+/* Reads boxes from a table: image, [mask], [label] and x, y, w, h or xmin, ymin, xmax, ymax, by the usual names of
+ * columns. Start at boxes_parse_tsv. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-/* Labels of boxes as values of masks. */
+/* Gives the labels of boxes values for masks: new ones (boxes_label_values), or those of a given list of labels. */
 #include <stdio.h>
 #include <string.h>
 

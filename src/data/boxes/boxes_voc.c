@@ -1,4 +1,5 @@
-/* Boxes in Pascal VOC's XML: annotation / filename, size, object / name, bndbox / xmin, ymin, xmax, ymax. */
+/* Reads boxes from Pascal VOC's XML: annotation / filename, size, object / name, bndbox / xmin, ymin, xmax, ymax. Start
+ * at boxes_parse_voc. */
 #include <string.h>
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* XML over expat, which only this file knows. */
+/* Parses XML by expat, which only this file knows, and tells a handler the path of each element. Start at xml_parse. */
 #include "data/boxes/boxes.h"
 
 #include <expat.h>

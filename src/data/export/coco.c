@@ -1,4 +1,5 @@
-/* COCO's JSON. */
+/* Writes objects as COCO's JSON: polygons, or compressed run lengths for objects with holes. Start at
+ * coco_put_objects. */
 #include "base/base.h"
 #include "data/export/export.h"
 #include "data/shapes/shapes.h"

@@ -1,4 +1,5 @@
-/* What stays of an earlier document of COCO: it is read by its lines, as coco.c writes them. */
+/* Takes over entries of an earlier COCO document for images that stay. The document is read by its lines, as coco.c
+ * writes them. Start at coco_keep. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

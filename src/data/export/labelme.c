@@ -1,4 +1,4 @@
-/* labelme's JSON, one file an image. */
+/* Writes objects as labelme's JSON, one file per image; pieces of one object share a group. */
 #include <stdio.h>
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Makes maps of rasters: their bands, and the normalised differences of all pairs of them (Tucker 1979, of two), at a
+ * reduced size. Start at bands_map_read. */
 #include "data/maps/maps.h"
 
 #include <math.h>

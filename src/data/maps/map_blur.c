@@ -1,3 +1,4 @@
+/* Blurs maps by three box filters in a row, which approximate a Gaussian (Wells 1986). Start at map_blur. */
 #include "data/maps/maps.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Finds the map of an image in a folder, by the image's path without extension, or by ever fewer of its folders. Start
+ * at map_find. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Reads network maps from PNG, .npy and safetensors files: small ones as a whole, large ones channel by channel, and in
+ * blocks of channels where these alternate. Start at map_reader_open. */
 #include "data/maps/maps.h"
 
 #include <string.h>

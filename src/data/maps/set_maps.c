@@ -1,3 +1,4 @@
+/* Gives the items of a dataset a further map each, from a folder. Start at clv_set_add_maps. */
 #include <stdlib.h>
 #include <string.h>
 

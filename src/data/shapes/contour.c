@@ -1,3 +1,5 @@
+/* Traces the contours of regions of equal labels. Regions are found by union-find over neighbours (Rosenfeld & Pfaltz
+ * 1966), their rings by following pixel edges with the object on the right. Start at contours_trace. */
 #include "data/shapes/shapes.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Objects with holes as one ring each, for formats that know no holes. */
+/* Joins the outer ring and the holes of an object into one ring, each hole at the point of the outer ring that is
+ * nearest to the hole's first point, for formats without holes. Start at contours_keyhole. */
 #include <string.h>
 
 #include "base/base.h"

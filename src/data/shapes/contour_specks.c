@@ -1,4 +1,5 @@
-/* Regions that are too small to be objects. */
+/* Merges regions that are too small to be objects into the largest region that they touch, in rounds. Start at
+ * contours_merge_specks. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Fills polygons by the even-odd rule: a pixel is inside if its centre is. The crossings of all edges with each row of
+ * centres are sorted, and pixels between pairs are filled. Start at polygon_fill. */
 #include "data/shapes/shapes.h"
 
 #include <math.h>

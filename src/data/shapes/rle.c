@@ -1,3 +1,5 @@
+/* Run lengths of masks: COCO's compressed text and lists of numbers, bounds, filling, and encoding of an object. Start
+ * at rle_parse_compressed and rle_of_object. */
 #include "data/shapes/shapes.h"
 
 #include <stdbool.h>

@@ -1,3 +1,5 @@
+/* Learns from training images how to convert bands to RGB (ranges are percentiles; bands other than red, green and blue
+ * go by their principal components), and converts them. Start at bands_learn. */
 #include "image/raster/raster.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Reads and writes GeoTIFF's tags (OGC 19-008r4) and GDAL's tag of no-data values, by libtiff. Start at
+ * geo_tags_read. */
 #include "image/raster/raster.h"
 
 #include <math.h>

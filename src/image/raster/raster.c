@@ -1,3 +1,5 @@
+/* Opens rasters: TIFFs, .npy files, what GDAL reads, and decoded images behind one set of functions. Several files, and
+ * channels of a page, become bands of one raster. Start at open_part. */
 #include "image/raster/raster.h"
 
 #include <math.h>

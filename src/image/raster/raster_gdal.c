@@ -1,5 +1,5 @@
-/* What GDAL reads beyond TIFF: VRT, JPEG 2000, netCDF .. (builds WITH_GDAL=1; in others nothing is known here). Alone
- * in knowing GDAL. */
+/* Reads rasters by GDAL, which only this file knows: VRT, JPEG 2000, netCDF and others. Builds without WITH_GDAL=1
+ * refuse them. Start at raster_gdal_open. */
 #include "image/raster/raster.h"
 
 #if WITH_GDAL

@@ -1,3 +1,5 @@
+/* Reads TIFFs by their bands, a strip or tile at a time, as the samples are stored: whole numbers of 1 to 64 bits and
+ * floating-point ones. Start at raster_tiff_read. */
 #include "image/raster/raster.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Writes label maps as TIFFs in tiles, with a palette and the georeference, or as the pages of a stack in strips. Start
+ * at raster_writer_open. */
 #include "image/raster/raster.h"
 
 #include <string.h>

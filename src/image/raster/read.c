@@ -1,4 +1,5 @@
-/* Reading images from files: as bands, or by the decoders below. */
+/* Reads any image file: rasters by their bands, which are converted to RGB, and other images by the decoders of
+ * decode.c. */
 #include "base/base.h"
 #include "image/image.h"
 #include "image/raster/raster.h"

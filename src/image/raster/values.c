@@ -1,4 +1,5 @@
-/* Samples as files have them, where those are other numbers than what images show. */
+/* Reads the samples of a file as they are stored, if an image would show other numbers: bands, and grey of 16 bits.
+ * Start at raster_values_read. */
 #include <string.h>
 
 #include "base/base.h"
