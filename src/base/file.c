@@ -102,7 +102,7 @@ void file_source_close(struct file_source *source)
     *source = (struct file_source){0};
 }
 
-/* What was read before the file changed is what it was. */
+/* Checks that the file has not changed since it was opened: then all that was read is of one version. */
 static enum clv_status check_unchanged(const struct file_source *source, struct clv_error *err)
 {
     struct stat info;

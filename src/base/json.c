@@ -32,7 +32,7 @@ static const json_t *inner(const struct json_value *value)
     return (const json_t *)value;
 }
 
-/* What is known of a text before it is parsed. */
+/* Bounds of a text's values, found before it is parsed. */
 struct outline {
     size_t
         /* the deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it */

@@ -127,7 +127,7 @@ INLINE double mantissa_of_normal(double *k, double x)
     return of_bits(bits - (power << 52));
 }
 
-/* The same of subnormal numbers, too. */
+/* Splits any positive number like mantissa_of_normal, subnormal ones included. */
 static double mantissa(double *k, double x)
 {
     if (x >= 0x1p-1022)

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 
-/* What a group's folder leaves; INFINITY without a limit. */
+/* Memory that a group's folder leaves; INFINITY without a limit. */
 static double left_in(const char *folder, int version)
 {
     double limit = control_group_number(folder, version == 2 ? "memory.max" : "memory.limit_in_bytes", "");

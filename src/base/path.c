@@ -369,7 +369,7 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
 
-/* What is at root/inside. */
+/* Adds root/inside, and what is below it if it is a folder. */
 static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, struct clv_error *err)
 {
     struct stat info;

@@ -43,7 +43,7 @@ struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item 
     return self;
 }
 
-/* Of another value than figures before: two values are two labels. */
+/* Whether the foreground has another value than in masks before: two values are two labels. */
 static bool differs(const struct figures *all, const struct figure *figure)
 {
     return figure->value && all->value && figure->value != all->value;

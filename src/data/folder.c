@@ -32,7 +32,7 @@ static int compare_stems(const void *a, const void *b)
     return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
 }
 
-/* What is after an image's stem in the name of a mask next to it. */
+/* Follows an image's stem in the name of a mask next to it. */
 #define MASK_SUFFIX "_mask"
 
 static bool ends_with_suffix(const char *stem)

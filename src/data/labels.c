@@ -111,7 +111,7 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
     return CLV_OK;
 }
 
-/* What the rows say so far; names[256] of values, void among them. */
+/* The content of the rows read so far; names[256] of values, void among them. */
 struct reading {
     char names[256][NAME_SIZE];
     uint8_t palette[256][3];

@@ -56,7 +56,7 @@ static enum clv_status match_colours(uint8_t *values, const struct wide_samples 
     return CLV_OK;
 }
 
-/* Without labels.tsv: black is ground, one other colour the figure. */
+/* Without labels.tsv: black is background, one other colour foreground. */
 static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
 {
     static const uint8_t black[3];
@@ -72,7 +72,7 @@ static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
     return true;
 }
 
-/* What is transparent becomes black; whether there was any. */
+/* Makes transparent pixels black; returns whether there were any. */
 static bool drop_transparent(uint8_t *rgba, size_t n)
 {
     bool found = false;

@@ -106,7 +106,7 @@ enum image_format image_format(const char **name, const uint8_t *bytes, size_t s
     return FORMAT_UNKNOWN;
 }
 
-/* What cannot be opened is none. */
+/* False for a file that cannot be opened. */
 static bool begins_like_an_image(const char *path)
 {
     struct clv_error ignored;

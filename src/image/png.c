@@ -221,7 +221,7 @@ static void copy_colour(uint8_t colour[3], const png_color *entry, uint32_t alph
     colour[2] = over_white(entry->blue, alpha);
 }
 
-/* What each palette index or grey value looks like. */
+/* The colour of each palette index or grey value. */
 static void sample_colours(uint8_t colours[256][3], const struct job *job)
 {
     png_colorp palette = NULL;

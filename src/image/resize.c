@@ -43,7 +43,8 @@ static size_t linear_weights(float *weights, int32_t *first, int32_t i, int32_t 
     return *first + 1 < source && weights[1] > 0 ? 2 : 1;
 }
 
-/* Of n target samples from `begin` on; the first sample of the source that is there is `offset`. */
+/* Computes the weights of `count` target samples from `begin` on; sample `offset` of the source is the first in
+ * memory. */
 static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t target, int32_t begin, int32_t count,
                                  int32_t offset, struct clv_error *err)
 {

@@ -76,7 +76,7 @@ static enum clv_status keep_image(struct keeping *self, struct text *images, siz
     return CLV_OK;
 }
 
-/* What follows the words, which *line is moved behind. */
+/* Reads the number that follows the words, and moves *line behind it. */
 static bool take_number(uint64_t *number, const char **line, const char *words)
 {
     char *end;

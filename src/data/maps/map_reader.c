@@ -13,7 +13,7 @@
 #define MAP_KEPT     4194304.0         /* values, at most, of a map that stays in memory */
 #define BLOCK_VALUES ((size_t)1 << 24) /* of channels that are read at once */
 
-/* Of memory, bytes a pixel. */
+/* Memory in bytes per pixel. */
 #define PNG_PIXEL     14 /* decoded, and as numbers; then what is made of them */
 #define CHANNEL_PIXEL 28 /* a channel as it is read, what is made of it, sums of a component, a margin, blurred */
 
@@ -125,7 +125,7 @@ struct map_block {
     float values[]; /* [most][height][width] */
 };
 
-/* As many channels as BLOCK_VALUES hold, 1 at least. */
+/* The number of channels that BLOCK_VALUES hold, 1 at least. */
 static size_t block_size(const struct map_planes *planes)
 {
     size_t fit = BLOCK_VALUES / (planes->width * planes->height);

@@ -27,7 +27,7 @@ static int32_t find_part(struct parts *parts, int32_t part)
     return part;
 }
 
-/* What stands for both from now on; a may be 0: there is no such part. */
+/* Joins two parts and returns the one that stands for both; a may be 0: there is no such part. */
 static int32_t join_parts(struct parts *parts, int32_t a, int32_t b)
 {
     int32_t first = a ? find_part(parts, a) : b, second = find_part(parts, b);

@@ -4,10 +4,10 @@
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 
-/* Of a ring that loses more than this share of its area all points stay. */
+/* A ring that would lose more than this fraction of its area keeps all its points. */
 #define LARGEST_CHANGE 0.1
 
-/* What simplifying one ring after the other needs; arrays of the longest ring's points and one more. */
+/* Working memory for one ring after the other; arrays have the points of the longest ring and one more. */
 struct simplifying {
     double squared_tolerance;
     bool *is_junction, *is_kept; /* of the ring's points */

@@ -48,7 +48,7 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
     return CLV_OK;
 }
 
-/* What is not stored as bands is decoded. */
+/* Decodes a file that does not store bands. */
 static enum clv_status open_image(struct raster_part *part, struct raster *own, const char *path,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {

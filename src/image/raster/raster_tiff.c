@@ -181,7 +181,7 @@ struct window {
     uint32_t left, top, right, bottom;
 };
 
-/* What is in the window of samples of the block: all that stand side by side, or those of a plane. */
+/* Copies the block's samples that are in the window: all channels, or those of the block's plane. */
 static void take_block(float *values, size_t step, const struct raster_tiff *self, const struct window *window)
 {
     const struct tiff_file *file = &self->file;
