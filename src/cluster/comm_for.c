@@ -12,7 +12,7 @@
 
 enum place { PLACE_TASKS = 1, PLACE_QUEUE, PLACE_RESULTS, PLACE_SUM };
 
-/* Who does which task: owner[n], or NULL: in turn. */
+/* Which rank does which task: owner[n], or NULL: in turn. */
 struct shares {
     size_t n;
     const int64_t *owner;
@@ -28,11 +28,11 @@ static int32_t owner_of(const struct shares *self, size_t index)
     return self->owner ? (int32_t)self->owner[index] : (int32_t)(index % (size_t)comm_size());
 }
 
-/* How many of n tasks a member does where they are done in turn. */
+/* The number of tasks of a rank, of n that are assigned in turn. */
 static size_t n_in_turn(size_t n, size_t rank)
 {
-    size_t members = (size_t)comm_size();
-    return rank < n ? (n - rank + members - 1) / members : 0;
+    size_t n_processes = (size_t)comm_size();
+    return rank < n ? (n - rank + n_processes - 1) / n_processes : 0;
 }
 
 bool comm_does(size_t index)
@@ -45,7 +45,7 @@ static bool is_alone(void)
     return comm_size() == 1 || parallel_is_within_task();
 }
 
-/* What goes to whom: blocks[size], each of whole units. */
+/* The sizes of all processes' blocks, which are of whole units. */
 struct exchange {
     size_t *n_units; /* [size], borrowed */
     size_t total, first_own;
@@ -64,7 +64,7 @@ static void measure(struct exchange *self, const struct shares *shares, comm_slo
         self->hash = hash_bytes(self->hash, &size, sizeof size);
     }
     for (int32_t r = 0; r < comm_size(); r++) {
-        self->n_units[r] = (self->n_units[r] + TEAM_LINK_UNIT - 1) / TEAM_LINK_UNIT;
+        self->n_units[r] = (self->n_units[r] + COMM_LINK_UNIT - 1) / COMM_LINK_UNIT;
         self->first_own += r < comm_rank() ? self->n_units[r] : 0;
         self->total += self->n_units[r];
     }
@@ -103,9 +103,9 @@ static enum clv_status exchange(const struct shares *shares, comm_slot *slot, vo
     if (n_units) {
         measure(&self, shares, slot, context);
         size_t n = holds_all ? self.total : n_units[comm_rank()];
-        bytes = array_alloc(n, TEAM_LINK_UNIT);
+        bytes = array_alloc(n, COMM_LINK_UNIT);
     }
-    char *own = bytes ? bytes + (holds_all ? self.first_own : 0) * TEAM_LINK_UNIT : NULL;
+    char *own = bytes ? bytes + (holds_all ? self.first_own : 0) * COMM_LINK_UNIT : NULL;
     if (own)
         pack(own, shares, slot, context);
     MUST(comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err));
@@ -117,7 +117,7 @@ static enum clv_status exchange(const struct shares *shares, comm_slot *slot, vo
     for (int32_t rank = 0; rank < comm_size() && holds_all && bytes; rank++) {
         if (rank != comm_rank())
             unpack(block, rank, shares, slot, context);
-        block += n_units[rank] * TEAM_LINK_UNIT;
+        block += n_units[rank] * COMM_LINK_UNIT;
     }
     return CLV_OK;
 }
@@ -126,7 +126,7 @@ struct loop {
     parallel_task *task;
     void *context;
     struct comm_deal *deal; /* of a queue */
-    int64_t *owner;         /* of a queue's tasks, as far as they are this member's */
+    int64_t *owner;         /* of a queue's tasks, as far as they are this process's */
     size_t first, step;     /* own tasks, where there is no queue */
     pthread_mutex_t lock;
     size_t first_failure; /* of the tasks; these three are guarded by the lock */
@@ -265,9 +265,9 @@ enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct cl
 }
 
 /* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so
- * on, as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece
- * stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and less
- * than BLOCK single rows. */
+ * on, as in a balanced tree. A process adds up the parts of it that its rows hold whole before they go to others: one
+ * piece stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and
+ * less than BLOCK single rows. */
 #define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
 
 enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
@@ -279,7 +279,7 @@ struct piece {
     double *row;
 };
 
-/* Those of adjoining rows, in order, and as few as the tree allows. */
+/* Pieces of adjoining rows, in order, and as few as the tree allows. */
 struct pieces {
     size_t n, first_column, end_column; /* columns that are added up */
     struct piece items[MOST_PIECES];
@@ -310,7 +310,7 @@ static void append(struct pieces *self, const struct piece *piece)
         add_last(self);
 }
 
-/* What the rows begin .. end - 1 come to; from `rows` on. */
+/* Lists the pieces that the rows begin .. end - 1 add up to, stored from `rows` on. */
 static void list_pieces(struct pieces *self, size_t begin, size_t end, double *rows, size_t size)
 {
     *self = (struct pieces){0};
@@ -407,7 +407,8 @@ static void join(struct sum *self, const struct pieces *lower, const struct piec
     self->pieces = joined;
 }
 
-/* With a member that has the pieces of the members first .. end - 1, which are next to those that have met here. */
+/* Trades pieces with a process that has those of the ranks first .. end - 1, which adjoin the ranks that have met
+ * here. */
 static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bool gives, bool takes)
 {
     struct pieces theirs;
@@ -421,13 +422,14 @@ static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bo
         join(self, &self->pieces, &theirs);
 }
 
-/* The members in order, but for one of each of the first pairs. */
+/* The ranks in order, except one of each of the first pairs. */
 static int32_t rank_of(int32_t place, int32_t n_pairs)
 {
     return place < n_pairs ? 2 * place : place + n_pairs;
 }
 
-/* Members trade what they have in pairs: neighbours, then those two away, four away, .., after which all have all.
+/* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
+ * all.
  * Where their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the
  * end. */
 static void trade_all(struct sum *self)
