@@ -80,8 +80,7 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     stream->avail_out = (uInt)(BUFFER_SIZE - self->end);
     int result = inflate(stream, Z_NO_FLUSH);
     self->end = BUFFER_SIZE - stream->avail_out;
-    if (result == Z_MEM_ERROR)
-        return fail_memory(err);
+    NEED(result != Z_MEM_ERROR);
     bool is_fed = stream->avail_in == 0 && self->taken == self->map.size;
     if (result == Z_STREAM_END) { /* another member may follow */
         self->done = is_fed;

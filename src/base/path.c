@@ -361,8 +361,7 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
         *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
     if (!*is_new)
         return CLV_OK;
-    if (array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen));
     self->seen[self->n_seen++] = (struct place){info->st_dev, info->st_ino};
     return CLV_OK;
 }
@@ -429,9 +428,8 @@ static enum clv_status follow_links(struct walk *self, const char *root, struct 
         for (size_t i = 0; i < links.n; i++) {
             size_t n_before = self->n_seen;
             MUST(walk(self, root, links.paths[i], err));
-            if (self->n_seen > n_before && !self->files.n_links++ &&
-                !(self->files.first_link = path_join(root, links.paths[i])))
-                return fail_memory(err);
+            if (self->n_seen > n_before && !self->files.n_links++)
+                NEED(self->files.first_link = path_join(root, links.paths[i]));
         }
     }
     return CLV_OK;

@@ -28,8 +28,8 @@ static struct figure figure_of(const struct clv_mask *mask, const uint8_t *raw, 
 struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item *item,
                              const struct clv_image_limits *limits)
 {
-    struct clv_indexed_image raw = {0};
-    struct clv_image shown = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image raw = {0};
+    OWNED(clv_image_release) struct clv_image shown = {0};
     struct clv_error ignored;
     bool is_value = mask->note == mask_other_value_note, is_colour = mask->note == mask_colour_note;
     if (item->is_derived)
@@ -37,10 +37,7 @@ struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item 
     bool is_indexed = is_value && clv_indexed_image_read(&raw, item->mask, limits, &ignored) == CLV_OK;
     if ((is_value || is_colour) && !is_indexed && clv_image_read(&shown, item->mask, limits, &ignored) != CLV_OK)
         return (struct figure){0};
-    struct figure self = figure_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
-    clv_indexed_image_release(&raw);
-    clv_image_release(&shown);
-    return self;
+    return figure_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
 }
 
 /* Whether the foreground has another value than in masks before: two values are two labels. */

@@ -27,8 +27,7 @@ enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t he
     FAIL_IF(width < 1 || height < 1 || channels < 1, CLV_ERR_USAGE,
             "an image of %dx%d pixels with %d channels is impossible", width, height, channels);
     size_t row;
-    if (__builtin_mul_overflow((size_t)width, (size_t)channels, &row))
-        return fail_memory(err);
+    NEED(!__builtin_mul_overflow((size_t)width, (size_t)channels, &row));
     uint8_t *pixels = array_zalloc((size_t)height, row);
     NEED(pixels);
     *image = (struct clv_image){width, height, channels, pixels};

@@ -106,8 +106,7 @@ static enum clv_status add_count(struct mask_survey *self, int list, uint32_t co
         known->n_pixels += n_pixels;
         return CLV_OK;
     }
-    if (array_reserve((void **)&self->codes[list], &self->capacity[list], at + 1, sizeof own))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&self->codes[list], &self->capacity[list], at + 1, sizeof own));
     for (; at && self->codes[list][at - 1].code > code; at--)
         self->codes[list][at] = self->codes[list][at - 1];
     self->codes[list][at] = own;

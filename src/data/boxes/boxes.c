@@ -131,9 +131,8 @@ enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const
     int32_t *slot = find_slot(builder, label);
     if (!*slot) {
         FAIL_IF(boxes->n_labels >= INT32_MAX - 1, CLV_ERR_DATA, "more than %d labels", INT32_MAX - 1);
-        if (array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
-                          sizeof *boxes->labels))
-            return fail_memory(err);
+        NEED(!array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
+                            sizeof *boxes->labels));
         char *copy = string_copy(label);
         NEED(copy);
         boxes->labels[boxes->n_labels++] = copy;

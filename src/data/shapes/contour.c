@@ -64,8 +64,7 @@ static enum clv_status find_parts(struct parts *parts, struct contours *self, co
                 continue;
             int32_t part = part_near(parts, self, labels, x, y);
             if (!part) {
-                if (array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent))
-                    return fail_memory(err);
+                NEED(!array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent));
                 part = (int32_t)++parts->n;
                 parts->parent[part] = part;
             }
@@ -104,9 +103,8 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
                 continue;
             int32_t part = find_part(&parts, self->object_of[at]);
             if (!number[part]) {
-                if (array_reserve((void **)&self->objects, &self->objects_capacity, self->n_objects + 1,
-                                  sizeof *self->objects))
-                    return fail_memory(err);
+                NEED(!array_reserve((void **)&self->objects, &self->objects_capacity, self->n_objects + 1,
+                                    sizeof *self->objects));
                 number[part] = (int32_t)self->n_objects + 1;
                 self->objects[self->n_objects++] =
                     (struct contour_object){.label = labels[at], .left = x, .top = y, .number = number[part]};
@@ -144,8 +142,7 @@ bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, i
 
 static enum clv_status add_point(struct contours *self, int32_t x, int32_t y, struct clv_error *err)
 {
-    if (array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points));
     self->points[self->n_points][0] = x;
     self->points[self->n_points++][1] = y;
     return CLV_OK;

@@ -30,9 +30,8 @@ enum clv_status outline_add_point(struct clv_outline *outline, double x, double 
     FAIL_IF(!(fabs(x) <= OUTLINE_FARTHEST && fabs(y) <= OUTLINE_FARTHEST), CLV_ERR_DATA,
             "an outline has a point at %g, %g; coordinates are from -%g to %g", x, y, OUTLINE_FARTHEST,
             OUTLINE_FARTHEST);
-    if (array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
-                      sizeof *outline->points))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
+                        sizeof *outline->points));
     outline->points[outline->n_points][0] = x;
     outline->points[outline->n_points++][1] = y;
     return CLV_OK;
@@ -41,9 +40,8 @@ enum clv_status outline_add_point(struct clv_outline *outline, double x, double 
 enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_error *err)
 {
     FAIL_IF(outline->n_polygons >= MAX_POLYGONS, CLV_ERR_DATA, "an outline of more than %zu polygons", MAX_POLYGONS);
-    if (array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
-                      sizeof *outline->polygon_ends))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
+                        sizeof *outline->polygon_ends));
     outline->polygon_ends[outline->n_polygons++] = outline->n_points;
     return CLV_OK;
 }

@@ -150,11 +150,9 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
         }
         include(&own, x0, y0, x1, y1);
     }
-    {
-        own.left += frame->left;
-        own.top += frame->top;
-        *bounds = own;
-    }
+    own.left += frame->left;
+    own.top += frame->top;
+    *bounds = own;
     return CLV_OK;
 }
 
@@ -162,8 +160,7 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
 static enum clv_status end_run(uint32_t **counts, size_t *capacity, size_t *n, uint64_t *from, uint64_t at,
                                struct clv_error *err)
 {
-    if (array_reserve((void **)counts, capacity, *n + 1, sizeof **counts))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)counts, capacity, *n + 1, sizeof **counts));
     (*counts)[(*n)++] = (uint32_t)(at - *from);
     *from = at;
     return CLV_OK;
