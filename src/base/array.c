@@ -1,3 +1,5 @@
+/* Allocates all memory of cleave, with products checked for overflow, and fails on purpose where tests ask for it.
+ * Large arrays ask for huge pages. Arrays that grow together and arenas build on array_alloc; start there. */
 #include "base/base.h"
 
 #include <stdatomic.h>

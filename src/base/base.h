@@ -94,7 +94,7 @@ enum clv_status fail(struct clv_error *err, enum clv_status status, const char *
 enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As fail, with errno's text appended: "m.cleave: cannot open: No such file or directory". */
+/* Fails like fail, with errno's text appended: "m.cleave: cannot open: No such file or directory". */
 enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -260,9 +260,9 @@ enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK
 bool path_exists(const char *path); /* for what may be overlooked; path_look reports errors */
 bool path_is_folder(const char *path);
 
-/* What a path leads to, links followed. Only what is surely not there is absent; where that is unknown (an I/O
- * error, a folder that may not be searched) it is an error, CLV_ERR_NO_INPUT. A link that leads nowhere is a file that
- * cannot be opened. */
+/* Finds what kind of file a path leads to, following links. PATH_ABSENT is certain: where the system cannot tell (an
+ * I/O error, a folder that may not be searched), the result is CLV_ERR_NO_INPUT. A link that leads nowhere is a file
+ * that cannot be opened. */
 enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
 enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
 
@@ -286,9 +286,9 @@ const char *path_name(const char *path);                               /* "a/b.p
  * or 1; 0 also for f2 and f02. */
 int path_compare(const char *a, const char *b);
 
-/* What is made of a file goes by its stem: "a/b" for a/b.jpg. Where a/b.png is another one of paths[n], is_shared[i] is
- * true for both, and what is made of them goes by their whole names, a/b.jpg and a/b.png. The same path twice shares
- * nothing. */
+/* Outputs made from a file are named by its stem: "a/b" for a/b.jpg. Where a/b.png is another one of paths[n],
+ * is_shared[i] is true for both, and their outputs are named by the whole names, a/b.jpg and a/b.png. A path that is
+ * listed twice shares nothing. */
 enum clv_status path_find_shared_stems(bool *is_shared, const char *const *paths, size_t n,
                                        struct clv_error *err) CLV_CHECK;
 char *path_output(const char *path, bool is_shared); /* new, without the output's extension; NULL: out of memory */
@@ -326,7 +326,7 @@ enum clv_status folder_walk(struct path_list *list, const char *folder, struct c
 enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size,
                           struct clv_error *err) CLV_CHECK;
 
-/* The same for a file's beginning: at most `wanted` bytes, however long the file is. */
+/* Reads the first bytes of a file like file_read: at most `wanted` of them, however long the file is. */
 enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted,
                                struct clv_error *err) CLV_CHECK;
 
@@ -409,7 +409,7 @@ double portable_pow(double x, double y);
 double portable_sin(double x);
 double portable_cos(double x);
 
-/* The same functions, rounded to single precision. */
+/* These are the functions above, rounded to single precision. */
 static inline float portable_expf(float x)
 {
     return (float)portable_exp((double)x);
@@ -466,8 +466,8 @@ typedef enum clv_status parallel_task(void *context, size_t index, int thread, s
 enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context,
                              struct clv_error *err) CLV_CHECK;
 
-/* What n_threads means here: itself if positive, else the processors that this process may use: the machine's, as far
- * as its affinity and the quota of its control groups allow (rounded up). */
+/* The number of threads that n_threads stands for: itself if positive, else the processors that this process may use,
+ * which are the machine's, as far as its affinity and the quota of its control groups allow (rounded up). */
 int parallel_threads(int n_threads);
 
 /* Whether the calling thread is in a task. */
@@ -517,8 +517,8 @@ void rng_permutation(int32_t *perm, size_t n, uint64_t seed, uint64_t stream);
 
 /* Growable text with a maximum, strict number parsing, and tab-separated lines. */
 
-/* As in <stdio.h> and <stdlib.h>, but with a decimal point, whatever locale the program that links the library chose.
- * Safe in parallel. */
+/* Work like their namesakes in <stdio.h> and <stdlib.h>, but with a decimal point, whatever locale the program that
+ * links the library chose. Safe in parallel. */
 int point_snprintf(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int point_vsnprintf(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 double point_strtod(const char *string, char **end);

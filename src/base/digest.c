@@ -1,3 +1,5 @@
+/* Digests and stamps of files. digest_file hashes a file's bytes, word by word with a multiplier of FNV-1a, through a
+ * map or, if it cannot be mapped, in parts. stamp_file hashes its name, size and times alone. */
 #include "base/digest.h"
 
 #include <inttypes.h>
@@ -30,41 +32,36 @@ static size_t part_at(size_t begin, size_t size, size_t most)
 /* For what is too large to be mapped. */
 static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_error *err)
 {
-    struct file_source source;
+    OWNED(file_source_close) struct file_source source = {0};
     MUST(file_source_open(&source, path, err));
-    enum clv_status status = CLV_OK;
     *hash = hash_number(HASH_START, source.size);
-    unsigned char *part = array_alloc(READ_SIZE, 1);
-    if (!part)
-        status = fail_memory(err);
-    for (size_t begin = 0; begin < source.size && status == CLV_OK; begin += READ_SIZE) {
+    OWNED_ARRAY unsigned char *part = array_alloc(READ_SIZE, 1);
+    NEED(part);
+    for (size_t begin = 0; begin < source.size; begin += READ_SIZE) {
         size_t size = part_at(begin, source.size, READ_SIZE);
-        status = file_source_read(part, &source, begin, size, err);
-        if (status == CLV_OK)
-            *hash = hash_words(*hash, part, size);
+        MUST(file_source_read(part, &source, begin, size, err));
+        *hash = hash_words(*hash, part, size);
     }
-    array_free(part);
-    file_source_close(&source);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
 {
-    struct file_map map;
+    OWNED(file_map_close) struct file_map map = {0};
     uint64_t hash = 0;
     enum clv_status status = file_map_open(&map, path, err);
-    if (status == CLV_OK) {
+    if (status == CLV_ERR_OS) {
+        MUST(hash_read(&hash, path, err));
+    } else {
+        MUST(status);
         hash = hash_number(HASH_START, map.size);
         for (size_t begin = 0; begin < map.size; begin += PART_SIZE) {
             hash = hash_words(hash, map.bytes + begin, part_at(begin, map.size, PART_SIZE));
             file_map_forget(&map);
         }
-        file_map_close(&map);
-    } else if (status == CLV_ERR_OS) {
-        status = hash_read(&hash, path, err);
     }
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
-    return status;
+    return CLV_OK;
 }
 
 static uint64_t add_time(uint64_t hash, const struct timespec *time)

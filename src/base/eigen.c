@@ -1,3 +1,5 @@
+/* Eigenvectors of small symmetric matrices by one-sided Jacobi rotations (Hestenes 1958): pairs of rows are turned
+ * until all are orthogonal. The order of all sums is fixed. */
 #include "base/eigen.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Records failures in the caller's struct clv_error (fail and its variants), and passes progress and notes to the
+ * caller's functions. Start at record. */
 #include "base/base.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* Reads files: whole or their heads (file_read), parts of a file that must not change meanwhile (file_source), and
+ * mapped files (file_map). Maps are published in slots, so that a signal handler can name the file. Start at
+ * open_regular. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -8,25 +11,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A file that is open for reading. */
+struct opened {
+    int fd;
+    bool is_open;
+    size_t size;
+};
+
+static void opened_close(struct opened *self)
+{
+    if (self->is_open)
+        close(self->fd);
+    *self = (struct opened){0};
+}
+
 /* Opens a regular file for reading; anything else is refused before a read could block. */
-static enum clv_status open_regular(int *fd, size_t *size, const char *path, struct clv_error *err)
+static enum clv_status open_regular(struct opened *self, const char *path, struct clv_error *err)
 {
     struct stat info;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    MUST_IF(*fd < 0, fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", path));
-    enum clv_status status = CLV_OK;
-    if (fstat(*fd, &info))
-        status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
-    else if (S_ISDIR(info.st_mode))
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: is a folder, not a file", path);
-    else if (!S_ISREG(info.st_mode))
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: not a regular file", path);
-    if (status != CLV_OK) {
-        close(*fd);
-        *fd = -1;
-        return status;
-    }
-    *size = (size_t)info.st_size;
+    self->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    self->is_open = self->fd >= 0;
+    if (!self->is_open)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", path);
+    if (fstat(self->fd, &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_NO_INPUT, "%s: is a folder, not a file", path);
+    FAIL_IF(!S_ISREG(info.st_mode), CLV_ERR_NO_INPUT, "%s: not a regular file", path);
+    self->size = (size_t)info.st_size;
     return CLV_OK;
 }
 
@@ -34,42 +45,28 @@ static enum clv_status open_regular(int *fd, size_t *size, const char *path, str
 static enum clv_status read_bytes(char **bytes, size_t *size, const char *path, size_t wanted, size_t max_size,
                                   struct clv_error *err)
 {
-    int fd = -1;
-    size_t length = 0, got = 0;
-    char *buffer = NULL;
+    OWNED(opened_close) struct opened file = {0};
+    size_t got = 0;
     *bytes = NULL;
-    MUST(open_regular(&fd, &length, path, err));
-    enum clv_status status = CLV_OK;
-    if (length > max_size) {
-        status = fail(err, CLV_ERR_DATA, "%s: %zu bytes, the limit is %zu", path, length, max_size);
-        goto done;
-    }
-    length = length < wanted ? length : wanted;
-    buffer = array_alloc(length + 1, 1);
-    if (!buffer) {
-        status = fail_memory(err);
-        goto done;
-    }
+    MUST(open_regular(&file, path, err));
+    FAIL_IF(file.size > max_size, CLV_ERR_DATA, "%s: %zu bytes, the limit is %zu", path, file.size, max_size);
+    size_t length = file.size < wanted ? file.size : wanted;
+    OWNED_ARRAY char *result = array_alloc(length + 1, 1);
+    NEED(result);
     while (got < length) {
-        ssize_t n = read(fd, buffer + got, length - got);
+        ssize_t n = read(file.fd, result + got, length - got);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", path);
-            goto done;
-        }
+        if (n < 0)
+            return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", path);
         if (n == 0)
             break;
         got += (size_t)n;
     }
-    buffer[got] = 0;
-    *bytes = buffer;
+    result[got] = 0;
+    *bytes = TAKE(result);
     *size = got;
-    buffer = NULL;
-done:
-    array_free(buffer);
-    close(fd);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size, struct clv_error *err)
@@ -85,23 +82,16 @@ enum clv_status file_read_head(char **bytes, size_t *size, const char *path, siz
 enum clv_status file_source_open(struct file_source *source, const char *path, struct clv_error *err)
 {
     struct stat info;
-    int fd = -1;
-    size_t size = 0;
+    OWNED(opened_close) struct opened file = {0};
     *source = (struct file_source){0};
-    MUST(open_regular(&fd, &size, path, err));
-    enum clv_status status = CLV_OK;
-    char *copy = string_copy(path);
-    if (!copy)
-        status = fail_memory(err);
-    else if (fstat(fd, &info))
-        status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
-    if (status == CLV_OK) {
-        *source = (struct file_source){copy, fd, size, info.st_mtim};
-        return CLV_OK;
-    }
-    array_free(copy);
-    close(fd);
-    return status;
+    MUST(open_regular(&file, path, err));
+    OWNED_ARRAY char *copy = string_copy(path);
+    NEED(copy);
+    if (fstat(file.fd, &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    *source = (struct file_source){TAKE(copy), file.fd, file.size, info.st_mtim};
+    file.is_open = false;
+    return CLV_OK;
 }
 
 void file_source_close(struct file_source *source)
@@ -112,16 +102,17 @@ void file_source_close(struct file_source *source)
     *source = (struct file_source){0};
 }
 
-/* What was read before the file changed is what it was. */
+/* Checks that the file has not changed since it was opened: then all that was read is of one version. */
 static enum clv_status check_unchanged(const struct file_source *source, struct clv_error *err)
 {
     struct stat info;
-    MUST_IF(fstat(source->fd, &info), fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", source->path));
+    if (fstat(source->fd, &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", source->path);
     FAIL_IF((size_t)info.st_size != source->size, CLV_ERR_DATA,
             "%s: has changed from %zu bytes to %lld while it was read", source->path, source->size,
             (long long)info.st_size);
-    if (info.st_mtim.tv_sec != source->changed.tv_sec || info.st_mtim.tv_nsec != source->changed.tv_nsec)
-        return fail(err, CLV_ERR_DATA, "%s: has changed while it was read", source->path);
+    FAIL_IF(info.st_mtim.tv_sec != source->changed.tv_sec || info.st_mtim.tv_nsec != source->changed.tv_nsec,
+            CLV_ERR_DATA, "%s: has changed while it was read", source->path);
     return CLV_OK;
 }
 
@@ -133,14 +124,15 @@ enum clv_status file_source_read(void *bytes, const struct file_source *source, 
         ssize_t n = pread(source->fd, (char *)bytes + got, size - got, (off_t)(begin + got));
         if (n < 0 && errno == EINTR)
             continue;
-        MUST_IF(n < 0, fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", source->path));
+        if (n < 0)
+            return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", source->path);
         if (n == 0)
             break;
         got += (size_t)n;
     }
-    enum clv_status status = check_unchanged(source, err);
-    TRY_IF(got < size, fail(err, CLV_ERR_DATA, "%s: ends %zu bytes before it should", source->path, size - got));
-    return status;
+    MUST(check_unchanged(source, err));
+    FAIL_IF(got < size, CLV_ERR_DATA, "%s: ends %zu bytes before it should", source->path, size - got);
+    return CLV_OK;
 }
 
 /* Maps in use, for the signal handler. A slot is taken by its size going from 0 to 1, and it is complete from the size
@@ -178,29 +170,21 @@ const char *file_map_at(const void *address)
 
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err)
 {
-    int fd = -1;
-    size_t size = 0;
+    OWNED(opened_close) struct opened file = {0};
     *map = (struct file_map){0};
-    MUST(open_regular(&fd, &size, path, err));
-    enum clv_status status = CLV_OK;
-    if (size) {
-        char *copy = string_copy(path);
-        void *bytes = copy ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
-        if (!copy)
-            status = fail_memory(err);
-        else if (bytes == MAP_FAILED)
-            status = fail_errno(err, CLV_ERR_OS, "%s: cannot map", path);
-        if (status == CLV_OK) {
-            *map = (struct file_map){bytes, size, copy, 0};
-            publish_map(map);
-        } else {
-            array_free(copy);
-        }
-        if (map->size > FILE_LARGE)
-            madvise(bytes, size, MADV_HUGEPAGE); /* or not */
-    }
-    close(fd);
-    return status;
+    MUST(open_regular(&file, path, err));
+    if (!file.size)
+        return CLV_OK;
+    OWNED_ARRAY char *copy = string_copy(path);
+    NEED(copy);
+    void *bytes = mmap(NULL, file.size, PROT_READ, MAP_SHARED, file.fd, 0);
+    if (bytes == MAP_FAILED)
+        return fail_errno(err, CLV_ERR_OS, "%s: cannot map", path);
+    *map = (struct file_map){bytes, file.size, TAKE(copy), 0};
+    publish_map(map);
+    if (map->size > FILE_LARGE)
+        madvise(bytes, map->size, MADV_HUGEPAGE); /* or not */
+    return CLV_OK;
 }
 
 void file_map_close(struct file_map *map)

@@ -1,3 +1,6 @@
+/* Writes files all or nothing: the bytes go to a file without a name (O_TMPFILE) or a temporary one, which takes the
+ * target's place when it is complete and on the disk. Locks tell temporaries in use from leftovers of killed processes.
+ * Start at file_create; struct file_writer in base.h has the rules. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -49,10 +52,18 @@ void file_remove_temporaries(void)
     }
 }
 
-static void writer_release(struct file_writer *writer)
+/* The temporary is gone, or the target by now. */
+static void temporary_release(struct file_writer *writer)
 {
     file_forget_temporary(writer->temporary);
-    arrays_free(writer->path, writer->folder, writer->temporary);
+    array_free(writer->temporary);
+    writer->temporary = NULL;
+}
+
+static void writer_release(struct file_writer *writer)
+{
+    temporary_release(writer);
+    arrays_free(writer->path, writer->folder);
     *writer = (struct file_writer){0};
 }
 
@@ -133,8 +144,9 @@ static enum clv_status open_temporary(struct file_writer *writer, const struct s
     writer->unnamed = fd >= 0;
     if (fd < 0)
         fd = open_named(writer, mode);
-    MUST_IF(fd < 0 && errno == ENOMEM, fail_memory(err));
-    MUST_IF(fd < 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path));
+    NEED(fd >= 0 || errno != ENOMEM);
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
     if (replaced)
         keep_rights(fd, replaced);
     writer->stream = fdopen(fd, "w+b");
@@ -204,29 +216,24 @@ enum clv_status file_create(struct file_writer *writer, const char *path, struct
 {
     struct stat info;
     bool is_there = stat(path, &info) == 0;
-    *writer = (struct file_writer){.path = string_copy(path), .folder = path_folder(path)};
-    if (!writer->path || !writer->folder) {
-        writer_release(writer);
-        return fail_memory(err);
-    }
-
-    enum clv_status status = CLV_OK;
+    *writer = (struct file_writer){0};
+    OWNED(writer_release) struct file_writer result = {.path = string_copy(path), .folder = path_folder(path)};
+    NEED(result.path && result.folder);
     if (strcmp(path, "-") == 0) {
         int fd = dup(STDOUT_FILENO);
-        writer->stream = fd < 0 ? NULL : fdopen(fd, "wb");
-        if (!writer->stream)
-            status = fail_errno(err, CLV_ERR_CREATE, "standard output: cannot open");
+        result.stream = fd < 0 ? NULL : fdopen(fd, "wb");
+        if (!result.stream)
+            return fail_errno(err, CLV_ERR_CREATE, "standard output: cannot open");
     } else if (is_there && !S_ISREG(info.st_mode)) {
-        if (S_ISDIR(info.st_mode))
-            status = fail(err, CLV_ERR_CREATE, "%s: is a folder", path);
-        else if (!(writer->stream = fopen(path, "wbe")))
-            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot open for writing", path);
+        FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
+        result.stream = fopen(path, "wbe");
+        if (!result.stream)
+            return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open for writing", path);
     } else {
-        status = open_temporary(writer, is_there ? &info : NULL, err);
+        MUST(open_temporary(&result, is_there ? &info : NULL, err));
     }
-    if (status != CLV_OK)
-        writer_release(writer);
-    return status;
+    *writer = TAKE(result);
+    return CLV_OK;
 }
 
 /* Whether the target is to change only when all is written. */
@@ -243,9 +250,9 @@ static void recall_failure(const struct file_writer *writer)
         errno = 0;
 }
 
-enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
+/* Brings all that was written to the disk. */
+static enum clv_status flush(const struct file_writer *writer, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     bool whole = is_all_or_nothing(writer);
     errno = 0;
     int bad = fflush(writer->stream);
@@ -257,33 +264,57 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
         bad = fsync(fileno(writer->stream));
     if (!bad && whole && ftello(writer->stream) > (off_t)FILE_LARGE)
         posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
-    if (bad)
-        status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
-    TRY_IF(writer->unnamed && name_file(writer),
-           errno == ENOMEM ? fail_memory(err)
-                           : fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path));
-    int lock = writer->temporary ? dup(fileno(writer->stream)) : -1; /* the lock, until the file is in its place */
-    if (fclose(writer->stream) && status == CLV_OK)
-        status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
-    if (writer->temporary) {
-        TRY_IF(rename(writer->temporary, writer->path),
-               fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", writer->path));
-        if (status != CLV_OK)
-            unlink(writer->temporary);
+    return bad ? fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path) : CLV_OK;
+}
+
+/* A second descriptor of a file, which keeps its lock until the file is in its place. */
+struct lock {
+    int fd;
+    bool is_held;
+};
+
+static struct lock lock_keep(FILE *stream)
+{
+    int fd = dup(fileno(stream));
+    return (struct lock){fd, fd >= 0};
+}
+
+static void lock_release(struct lock *self)
+{
+    if (self->is_held)
+        close(self->fd);
+    *self = (struct lock){0};
+}
+
+enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
+{
+    OWNED(lock_release) struct lock lock = {0};
+    OWNED(file_abort) struct file_writer self = TAKE(*writer);
+    bool whole = is_all_or_nothing(&self);
+    MUST(flush(&self, err));
+    if (self.unnamed && name_file(&self)) {
+        NEED(errno != ENOMEM);
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", self.path);
     }
-    if (lock >= 0)
-        close(lock);
-    TRY_IF(whole && sync_folder(writer->folder),
-           fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path));
-    writer_release(writer);
-    return status;
+    if (self.temporary)
+        lock = lock_keep(self.stream);
+    int bad = fclose(self.stream);
+    self.stream = NULL;
+    if (bad)
+        return fail_errno(err, CLV_ERR_IO, "%s: cannot write", self.path);
+    if (self.temporary && rename(self.temporary, self.path))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", self.path);
+    temporary_release(&self);
+    lock_release(&lock);
+    if (whole && sync_folder(self.folder))
+        return fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", self.path);
+    return CLV_OK;
 }
 
 void file_abort(struct file_writer *writer)
 {
-    if (!writer->stream)
-        return;
-    fclose(writer->stream);
+    if (writer->stream)
+        fclose(writer->stream);
     if (writer->temporary)
         unlink(writer->temporary);
     writer_release(writer);
@@ -291,7 +322,7 @@ void file_abort(struct file_writer *writer)
 
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err)
 {
-    struct file_writer writer;
+    OWNED(file_abort) struct file_writer writer = {0};
     MUST(file_create(&writer, path, err));
     fwrite(bytes, 1, size, writer.stream);
     return file_commit(&writer, err);

@@ -1,3 +1,5 @@
+/* Reads JSON by jansson, which only this file knows. A first look at the text (outline_of) bounds depth and memory
+ * before jansson parses it. Start at json_parse. */
 #include "base/json.h"
 
 #include <jansson.h>
@@ -30,7 +32,7 @@ static const json_t *inner(const struct json_value *value)
     return (const json_t *)value;
 }
 
-/* What is known of a text before it is parsed. */
+/* Bounds of a text's values, found before it is parsed. */
 struct outline {
     size_t
         /* the deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it */
@@ -80,19 +82,17 @@ enum clv_status json_parse(struct json_value **root, const char *bytes, size_t s
 {
     struct outline outline = outline_of(bytes, size);
     *root = NULL;
-    if (outline.depth > JSON_MAX_DEPTH)
-        return fail(err, CLV_ERR_DATA, "%s: JSON nested deeper than %d levels", name, JSON_MAX_DEPTH);
-    MUST_IF(!can_have(outline.memory), fail_memory(err));
+    FAIL_IF(outline.depth > JSON_MAX_DEPTH, CLV_ERR_DATA, "%s: JSON nested deeper than %d levels", name,
+            JSON_MAX_DEPTH);
+    NEED(can_have(outline.memory));
     json_error_t reason;
     out_of_memory = false;
-    json_t *parsed = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);
-    if (out_of_memory || (!parsed && json_error_code(&reason) == json_error_out_of_memory)) {
-        json_decref(parsed);
-        return fail_memory(err);
-    }
-    FAIL_IF(!parsed, CLV_ERR_DATA, "%s: bad JSON in line %d, column %d: %s", name, reason.line, reason.column,
+    OWNED(json_drop)
+    struct json_value *result = (struct json_value *)json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);
+    NEED(!out_of_memory && (result || json_error_code(&reason) != json_error_out_of_memory));
+    FAIL_IF(!result, CLV_ERR_DATA, "%s: bad JSON in line %d, column %d: %s", name, reason.line, reason.column,
             reason.text);
-    *root = (struct json_value *)parsed;
+    *root = TAKE(result);
     return CLV_OK;
 }
 

@@ -1,3 +1,5 @@
+/* Reads text files line by line, plain or compressed by gzip (zlib), through a mapped file and one buffer. Start at
+ * lines_next. */
 #include "base/lines.h"
 
 #include <string.h>
@@ -33,26 +35,19 @@ static void give_back(void *opaque, void *memory)
 enum clv_status lines_open(struct lines **lines, const char *path, struct clv_error *err)
 {
     *lines = NULL;
-    struct lines *self = array_zalloc(1, sizeof *self);
-    char *buffer = array_alloc(BUFFER_SIZE + 1, 1);
-    enum clv_status status = self && buffer ? CLV_OK : fail_memory(err);
-    TRY(file_map_open(&self->map, path, err));
-    if (status != CLV_OK) {
-        arrays_free(self, buffer);
-        return status;
-    }
+    OWNED(lines_drop) struct lines *self = array_zalloc(1, sizeof *self);
+    NEED(self);
+    self->buffer = array_alloc(BUFFER_SIZE + 1, 1);
+    NEED(self->buffer);
+    MUST(file_map_open(&self->map, path, err));
     self->path = path;
-    self->buffer = buffer;
     self->stream.zalloc = take_memory;
     self->stream.zfree = give_back;
     if (self->map.size >= 2 && self->map.bytes[0] == 0x1f && self->map.bytes[1] == 0x8b) {
-        if (inflateInit2(&self->stream, 15 + 16) != Z_OK) {
-            lines_close(self);
-            return fail_memory(err);
-        }
-        self->is_gzip = 1;
+        NEED(inflateInit2(&self->stream, 15 + 16) == Z_OK);
+        self->is_gzip = true;
     }
-    *lines = self;
+    *lines = TAKE(self);
     return CLV_OK;
 }
 
@@ -85,7 +80,7 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     stream->avail_out = (uInt)(BUFFER_SIZE - self->end);
     int result = inflate(stream, Z_NO_FLUSH);
     self->end = BUFFER_SIZE - stream->avail_out;
-    MUST_IF(result == Z_MEM_ERROR, fail_memory(err));
+    NEED(result != Z_MEM_ERROR);
     bool is_fed = stream->avail_in == 0 && self->taken == self->map.size;
     if (result == Z_STREAM_END) { /* another member may follow */
         self->done = is_fed;

@@ -1,5 +1,6 @@
-/* Arguments are reduced with constants in two or three parts, the leading ones short enough for exact products (Cody &
- * Waite 1980). The rest is a series that is exact to a double's precision. */
+/* exp, log and other functions with the same bits on every machine and vector width. Arguments are reduced with
+ * constants in two or three parts, the leading ones short enough for exact products (Cody & Waite 1980). The rest is a
+ * series that is exact to a double's precision. */
 #include "base/base.h"
 
 #include <math.h>
@@ -126,7 +127,7 @@ INLINE double mantissa_of_normal(double *k, double x)
     return of_bits(bits - (power << 52));
 }
 
-/* The same of subnormal numbers, too. */
+/* Splits any positive number like mantissa_of_normal, subnormal ones included. */
 static double mantissa(double *k, double x)
 {
     if (x >= 0x1p-1022)

@@ -1,3 +1,5 @@
+/* Finds how much memory and how many processors this process may use: the machine's, as far as limits and control
+ * groups (versions 1 and 2) allow. Start at memory_available and control_group_processors. */
 #include "base/memory.h"
 
 #include <math.h>
@@ -11,7 +13,7 @@
 
 #include "base/base.h"
 
-/* What a group's folder leaves; INFINITY without a limit. */
+/* Memory that a group's folder leaves; INFINITY without a limit. */
 static double left_in(const char *folder, int version)
 {
     double limit = control_group_number(folder, version == 2 ? "memory.max" : "memory.limit_in_bytes", "");

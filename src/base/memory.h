@@ -7,10 +7,10 @@
  * An estimate: others ask, too. */
 double memory_available(void);
 
-/* What the files below a root say, which "" is for the machine's own; for tests. */
+/* Computes memory_available from the files below a root, "" for the machine's own; for tests. */
 double memory_available_below(const char *root);
 
-/* What the control groups (cgroups, version 1 and 2) of this process grant it: a container's limits, a job's. */
+/* Limits of the control groups (cgroups, version 1 and 2) of this process, which containers and batch jobs set. */
 #define CONTROL_GROUP_PATH_SIZE 4096
 
 /* The least that `left_in` says of the folders of this process's group, its parents and the root of what is mounted (in

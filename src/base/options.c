@@ -1,3 +1,5 @@
+/* Reads values of options, as typed, into the members of a struct that the rows of a table name. Start at
+ * clv_option_set. */
 #include "base/options.h"
 
 #include <inttypes.h>
@@ -98,7 +100,6 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
 {
     void *member = (char *)options + option->offset;
     int place = 0;
-    enum clv_status status = CLV_OK;
     switch (option->kind) {
     case CLV_OPTION_FLAG: *(bool *)member = true; return CLV_OK;
     case CLV_OPTION_SET: *(int *)member = (int)option->minimum; return CLV_OK;
@@ -113,10 +114,10 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
     case CLV_OPTION_AUTO_CHOICE:
     case CLV_OPTION_EITHER: break;
     }
-    status = option_choice(&place, option->name, typed, option->choices, option_count_names(option->choices), err);
-    if (status == CLV_OK && option->kind == CLV_OPTION_EITHER)
+    MUST(option_choice(&place, option->name, typed, option->choices, option_count_names(option->choices), err));
+    if (option->kind == CLV_OPTION_EITHER)
         *(bool *)member = place == 1;
-    else if (status == CLV_OK)
+    else
         *(int *)member = option->kind == CLV_OPTION_CHOICE ? place : place - 1;
-    return status;
+    return CLV_OK;
 }

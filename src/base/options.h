@@ -20,7 +20,7 @@ enum clv_status option_numbers(double *values, size_t *n, size_t capacity, const
 /* *value is the place among choices[n]. */
 enum clv_status option_choice(int *value, const char *name, const char *typed, const char *const *choices, size_t n,
                               struct clv_error *err) CLV_CHECK;
-/* Of names that end with NULL. */
+/* The number of names before the NULL that ends them. */
 size_t option_count_names(const char *const *names);
 
 #endif

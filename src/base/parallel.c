@@ -1,3 +1,6 @@
+/* Loops on threads. Each calling thread keeps a pool of workers, which take tasks by an atomic counter and sleep
+ * between loops. A failure stops further tasks, and the failure of the lowest task is returned. Start at
+ * parallel_for. */
 #include "base/base.h"
 
 #include <pthread.h>

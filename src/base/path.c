@@ -1,3 +1,5 @@
+/* Takes paths apart and joins them, makes and removes folders, and walks them. A walk follows links to folders after
+ * all real folders, and enters no folder twice. For the walk start at folder_walk. */
 #include "base/base.h"
 
 #include <dirent.h>
@@ -207,6 +209,18 @@ struct stem {
     size_t index;
 };
 
+struct stems {
+    struct stem *entries; /* [n] */
+    size_t n;
+};
+
+static void stems_release(struct stems *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        array_free(self->entries[i].stem);
+    array_free(self->entries);
+}
+
 static int compare_stems(const void *a, const void *b)
 {
     return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
@@ -214,25 +228,23 @@ static int compare_stems(const void *a, const void *b)
 
 enum clv_status path_find_shared_stems(bool *is_shared, const char *const *paths, size_t n, struct clv_error *err)
 {
-    struct stem *stems = array_zalloc(n, sizeof *stems);
-    bool is_complete = stems;
-    for (size_t i = 0; i < n && is_complete; i++) {
-        stems[i] = (struct stem){path_replace_extension(paths[i], ""), paths[i], i};
-        is_complete = stems[i].stem;
+    OWNED(stems_release) struct stems self = {.entries = array_zalloc(n, sizeof *self.entries)};
+    struct stem *stems = self.entries;
+    NEED(stems);
+    for (; self.n < n; self.n++) {
+        stems[self.n] = (struct stem){path_replace_extension(paths[self.n], ""), paths[self.n], self.n};
+        NEED(stems[self.n].stem);
     }
-    if (is_complete && n)
+    if (n)
         qsort(stems, n, sizeof *stems, compare_stems);
-    for (size_t first = 0, end; is_complete && first < n; first = end) {
+    for (size_t first = 0, end; first < n; first = end) {
         bool differ = false;
         for (end = first + 1; end < n && compare_stems(&stems[first], &stems[end]) == 0; end++)
             differ |= strcmp(stems[first].path, stems[end].path) != 0;
         for (size_t i = first; i < end; i++)
             is_shared[stems[i].index] = differ;
     }
-    for (size_t i = 0; stems && i < n; i++)
-        array_free(stems[i].stem);
-    array_free(stems);
-    return is_complete ? CLV_OK : fail_memory(err);
+    return CLV_OK;
 }
 
 char *path_output(const char *path, bool is_shared)
@@ -257,18 +269,16 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
     FAIL_IF(has_parent_step(relative), CLV_ERR_DATA, "%s: \"..\" is not allowed in a path", relative);
 
     char root[PATH_MAX], real[PATH_MAX];
-    char *joined = path_join(folder, relative);
-    MUST_IF(!joined, fail_memory(err));
-    enum clv_status status = CLV_OK;
+    OWNED_ARRAY char *joined = path_join(folder, relative);
+    NEED(joined);
     if (realpath(folder, root) && realpath(joined, real)) {
         size_t length = strlen(root);
         while (length && root[length - 1] == '/')
             length--;
-        if (strncmp(root, real, length) != 0 || real[length] != '/')
-            status = fail(err, CLV_ERR_DATA, "%s: leads outside %s", relative, folder);
+        FAIL_IF(strncmp(root, real, length) != 0 || real[length] != '/', CLV_ERR_DATA, "%s: leads outside %s", relative,
+                folder);
     }
-    array_free(joined);
-    return status;
+    return CLV_OK;
 }
 
 void path_simplify(char *path)
@@ -296,12 +306,10 @@ void path_list_release(struct path_list *list)
 
 enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err)
 {
-    char *copy = string_copy(path);
-    if (!copy || array_reserve((void **)&list->paths, &list->capacity, list->n + 1, sizeof *list->paths)) {
-        array_free(copy);
-        return fail_memory(err);
-    }
-    list->paths[list->n++] = copy;
+    OWNED_ARRAY char *copy = string_copy(path);
+    NEED(copy);
+    NEED(!array_reserve((void **)&list->paths, &list->capacity, list->n + 1, sizeof *list->paths));
+    list->paths[list->n++] = TAKE(copy);
     return CLV_OK;
 }
 
@@ -321,12 +329,27 @@ struct walk {
     bool follows; /* links: only these lead to one folder twice */
 };
 
+static void walk_release(struct walk *self)
+{
+    path_list_release(&self->files);
+    path_list_release(&self->links);
+    array_free(self->seen);
+}
+
+static void close_folder(DIR **stream)
+{
+    if (*stream)
+        closedir(*stream);
+}
+
 /* A folder below the one that was asked for: passed over if this user may not read it. */
 static enum clv_status fail_to_open(struct path_list *list, const char *folder, const char *below,
                                     struct clv_error *err)
 {
-    MUST_IF(errno != EACCES || !*below, fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder));
-    MUST_IF(!list->n_unreadable++ && !(list->first_unreadable = string_copy(folder)), fail_memory(err));
+    if (errno != EACCES || !*below)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder);
+    if (!list->n_unreadable++)
+        NEED(list->first_unreadable = string_copy(folder));
     return CLV_OK;
 }
 
@@ -338,64 +361,54 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
         *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
     if (!*is_new)
         return CLV_OK;
-    MUST_IF(array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen),
-            fail_memory(err));
+    NEED(!array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen));
     self->seen[self->n_seen++] = (struct place){info->st_dev, info->st_ino};
     return CLV_OK;
 }
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
 
-/* What is at root/inside. */
+/* Adds root/inside, and what is below it if it is a folder. */
 static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, struct clv_error *err)
 {
     struct stat info;
-    enum clv_status status = CLV_OK;
-    char *full = path_join(root, inside);
-    if (!full)
-        status = fail_memory(err);
-    else if (lstat(full, &info) == 0 && S_ISDIR(info.st_mode))
-        status = walk(self, root, inside, err);
+    OWNED_ARRAY char *full = path_join(root, inside);
+    NEED(full);
+    if (lstat(full, &info) == 0 && S_ISDIR(info.st_mode))
+        MUST(walk(self, root, inside, err));
     else if (stat(full, &info) == 0 && S_ISDIR(info.st_mode))
-        status = path_list_add(&self->links, inside, err);
+        MUST(path_list_add(&self->links, inside, err));
     else
-        status = path_list_add(&self->files, inside, err);
-    array_free(full);
-    return status;
+        MUST(path_list_add(&self->files, inside, err));
+    return CLV_OK;
 }
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err)
 {
     struct stat info;
     bool is_new = false;
-    enum clv_status status = CLV_OK;
-    char *folder = path_join(root, below);
-    DIR *stream = folder ? opendir(*folder ? folder : ".") : NULL;
-    if (!folder)
-        status = fail_memory(err);
-    else if (!stream)
-        status = fail_to_open(&self->files, folder, below, err);
-    else if (fstat(dirfd(stream), &info))
-        status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
-    else
-        status = see(&is_new, self, &info, err);
-    while (status == CLV_OK && is_new) {
+    OWNED_ARRAY char *folder = path_join(root, below);
+    NEED(folder);
+    OWNED(close_folder) DIR *stream = opendir(*folder ? folder : ".");
+    if (!stream)
+        return fail_to_open(&self->files, folder, below, err);
+    if (fstat(dirfd(stream), &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
+    MUST(see(&is_new, self, &info, err));
+    while (is_new) {
         errno = 0;
         struct dirent *entry = readdir(stream);
         if (!entry && errno)
-            status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
+            return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
         if (!entry)
             break;
         if (entry->d_name[0] == '.')
             continue;
-        char *inside = path_join(below, entry->d_name);
-        status = inside ? take_entry(self, root, inside, err) : fail_memory(err);
-        array_free(inside);
+        OWNED_ARRAY char *inside = path_join(below, entry->d_name);
+        NEED(inside);
+        MUST(take_entry(self, root, inside, err));
     }
-    if (stream)
-        closedir(stream);
-    array_free(folder);
-    return status;
+    return CLV_OK;
 }
 
 static void sort_paths(struct path_list *list)
@@ -407,36 +420,27 @@ static void sort_paths(struct path_list *list)
 /* Links that real folders hold, then links that those lead to, and so on. */
 static enum clv_status follow_links(struct walk *self, const char *root, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     self->follows = true;
-    while (status == CLV_OK && self->links.n) {
-        struct path_list links = self->links;
+    while (self->links.n) {
+        OWNED(path_list_release) struct path_list links = self->links;
         self->links = (struct path_list){0};
         sort_paths(&links);
-        for (size_t i = 0; i < links.n && status == CLV_OK; i++) {
+        for (size_t i = 0; i < links.n; i++) {
             size_t n_before = self->n_seen;
-            status = walk(self, root, links.paths[i], err);
-            TRY_IF(self->n_seen > n_before && !self->files.n_links++ &&
-                       !(self->files.first_link = path_join(root, links.paths[i])),
-                   fail_memory(err));
+            MUST(walk(self, root, links.paths[i], err));
+            if (self->n_seen > n_before && !self->files.n_links++)
+                NEED(self->files.first_link = path_join(root, links.paths[i]));
         }
-        path_list_release(&links);
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err)
 {
-    struct walk self = {.n_seen = 0};
-    enum clv_status status = walk(&self, folder, "", err);
-    TRY(follow_links(&self, folder, err));
-    path_list_release(&self.links);
-    array_free(self.seen);
-    if (status != CLV_OK) {
-        path_list_release(&self.files);
-        return status;
-    }
+    OWNED(walk_release) struct walk self = {.n_seen = 0};
+    MUST(walk(&self, folder, "", err));
+    MUST(follow_links(&self, folder, err));
     sort_paths(&self.files);
-    *list = self.files;
+    *list = TAKE(self.files);
     return CLV_OK;
 }

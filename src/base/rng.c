@@ -1,3 +1,5 @@
+/* Random numbers by counter (Philox4x32-10 of Random123, Salmon et al. 2011): a number depends on seed, stream and
+ * index alone. All distributions and permutations are functions of rng_at. */
 #include "base/base.h"
 
 #include <Random123/philox.h>

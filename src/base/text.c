@@ -1,3 +1,5 @@
+/* Text: numbers with a decimal point in any locale, growable strings, escapes of JSON, HTML and shells, strict parsing
+ * of numbers, lines and fields, UTF-8, and the nearest of several words by the number of typing errors. */
 #include "base/base.h"
 
 #include <errno.h>

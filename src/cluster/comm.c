@@ -1,5 +1,6 @@
-/* All waiting is looking now and then, with naps between that grow: MPI's own waiting would take a processor from those
- * who work. */
+/* Processes of one job: joining, agreeing on failures (comm_meet), and dealing out work from rank 0 (struct comm_deal).
+ * Processes wait by looking now and then, with naps in between that grow, because MPI's own waiting would occupy a
+ * processor. */
 #include "cluster/comm.h"
 
 #include <stdio.h>
@@ -15,25 +16,25 @@
 
 enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE };
 
-/* A member's failure, as it is sent to all. */
+/* A process's failure, as it is sent to all. */
 union verdict {
     struct {
         uint64_t where; /* the task that failed */
         enum clv_status status;
-        char message[CLV_ERROR_MESSAGE_MAX], host[TEAM_HOST_MAX];
+        char message[CLV_ERROR_MESSAGE_MAX], host[COMM_HOST_MAX];
     };
-    char units[(CLV_ERROR_MESSAGE_MAX + TEAM_HOST_MAX) / TEAM_LINK_UNIT + 1][TEAM_LINK_UNIT];
+    char units[(CLV_ERROR_MESSAGE_MAX + COMM_HOST_MAX) / COMM_LINK_UNIT + 1][COMM_LINK_UNIT];
 };
 
 static struct {
     int32_t rank, size;
     union verdict *verdicts; /* [size] */
     size_t *verdict_units;   /* [size] */
-    bool is_over;            /* a member has left it early: nobody meets any more */
+    bool is_over;            /* a process has left early: none meets any more */
     enum clv_status status;
     struct clv_error error; /* what ended it */
     struct comm_signal_hooks hooks;
-} team = {.size = 1};
+} job = {.size = 1};
 
 bool comm_is_built(void)
 {
@@ -42,33 +43,33 @@ bool comm_is_built(void)
 
 enum clv_status comm_join(struct clv_error *err)
 {
-    FAIL_IF(!comm_link_join(&team.rank, &team.size), CLV_ERR_OS, "this MPI has no threads (MPI_THREAD_SERIALIZED)");
-    team.verdicts = array_alloc((size_t)team.size, sizeof *team.verdicts);
-    team.verdict_units = array_alloc((size_t)team.size, sizeof *team.verdict_units);
-    for (int32_t rank = 0; team.verdict_units && rank < team.size; rank++)
-        team.verdict_units[rank] = sizeof *team.verdicts / TEAM_LINK_UNIT;
-    return team.verdicts && team.verdict_units ? CLV_OK : fail_memory(err);
+    FAIL_IF(!comm_link_join(&job.rank, &job.size), CLV_ERR_OS, "this MPI has no threads (MPI_THREAD_SERIALIZED)");
+    job.verdicts = array_alloc((size_t)job.size, sizeof *job.verdicts);
+    job.verdict_units = array_alloc((size_t)job.size, sizeof *job.verdict_units);
+    for (int32_t rank = 0; job.verdict_units && rank < job.size; rank++)
+        job.verdict_units[rank] = sizeof *job.verdicts / COMM_LINK_UNIT;
+    return job.verdicts && job.verdict_units ? CLV_OK : fail_memory(err);
 }
 
 void comm_leave(void)
 {
     comm_link_leave();
-    arrays_free(team.verdicts, team.verdict_units);
-    team.rank = 0;
-    team.size = 1;
+    arrays_free(job.verdicts, job.verdict_units);
+    job.rank = 0;
+    job.size = 1;
 }
 
 int32_t comm_rank(void)
 {
-    return team.rank;
+    return job.rank;
 }
 
 int32_t comm_size(void)
 {
-    return team.size;
+    return job.size;
 }
 
-/* The next message from a member, or from anybody (-1). */
+/* Waits for the next message from a rank, or from any (-1). */
 static void wait_for(int32_t *from, int *tag, size_t *size)
 {
     int32_t whom = *from;
@@ -80,41 +81,40 @@ static void wait_for(int32_t *from, int *tag, size_t *size)
 
 void comm_listen(const struct comm_signal_hooks *hooks)
 {
-    team.hooks = *hooks;
+    job.hooks = *hooks;
 }
 
-/* The verdict of the first task that failed; of several members without one, of the lowest. */
+/* Returns the failure of the first task that failed, on all processes; of several without a task, the lowest rank's. */
 static enum clv_status judge(enum clv_status own, size_t where, struct clv_error *err)
 {
-    union verdict *verdict = &team.verdicts[team.rank];
+    union verdict *verdict = &job.verdicts[job.rank];
     memset(verdict, 0, sizeof *verdict);
     verdict->status = own;
     verdict->where = where;
     if (own != CLV_OK)
         snprintf(verdict->message, sizeof verdict->message, "%s", err->message);
     gethostname(verdict->host, sizeof verdict->host - 1);
-    comm_link_gather(team.verdicts, team.verdict_units);
+    comm_link_gather(job.verdicts, job.verdict_units);
     int32_t first = -1;
-    for (int32_t rank = 0; rank < team.size; rank++)
-        if (team.verdicts[rank].status != CLV_OK &&
-            (first < 0 || team.verdicts[rank].where < team.verdicts[first].where))
+    for (int32_t rank = 0; rank < job.size; rank++)
+        if (job.verdicts[rank].status != CLV_OK && (first < 0 || job.verdicts[rank].where < job.verdicts[first].where))
             first = rank;
-    verdict = &team.verdicts[first];
-    MUST_IF(first == 0 || verdict->status == CLV_ERR_INTERRUPTED, fail(err, verdict->status, "%s", verdict->message));
+    verdict = &job.verdicts[first];
+    FAIL_IF(first == 0 || verdict->status == CLV_ERR_INTERRUPTED, verdict->status, "%s", verdict->message);
     return fail(err, verdict->status, "process %d on %s: %s", first, verdict->host, verdict->message);
 }
 
 void comm_work_alone(bool is_alone)
 {
-    if (team.hooks.alone)
-        team.hooks.alone(is_alone);
+    if (job.hooks.alone)
+        job.hooks.alone(is_alone);
 }
 
-static enum clv_status end_team(enum clv_status status, const struct clv_error *err)
+static enum clv_status end_job(enum clv_status status, const struct clv_error *err)
 {
-    team.is_over = true;
-    team.status = status;
-    team.error = *err;
+    job.is_over = true;
+    job.status = status;
+    job.error = *err;
     return status;
 }
 
@@ -122,26 +122,26 @@ enum clv_status comm_meet(uint64_t what, enum clv_status own, size_t where, stru
 {
     struct clv_error ignored = {0};
     err = err ? err : &ignored;
-    if (team.size == 1)
+    if (job.size == 1)
         return own;
-    if (team.is_over) {
-        *err = team.error;
-        return team.status;
+    if (job.is_over) {
+        *err = job.error;
+        return job.status;
     }
     what &= INT64_MAX;
-    int64_t shared[] = {(int64_t)what, -(int64_t)what, own != CLV_OK, team.hooks.noticed ? team.hooks.noticed() : 0};
+    int64_t shared[] = {(int64_t)what, -(int64_t)what, own != CLV_OK, job.hooks.noticed ? job.hooks.noticed() : 0};
     comm_link_largest(shared, sizeof shared / sizeof *shared);
-    if (shared[3] && team.hooks.agree)
-        team.hooks.agree((int)shared[3]);
+    if (shared[3] && job.hooks.agree)
+        job.hooks.agree((int)shared[3]);
     bool is_same = shared[0] == -shared[1];
     if (!shared[2] && is_same)
         return CLV_OK;
     if (!shared[2])
-        return end_team(fail(err, CLV_ERR_INTERNAL,
-                             "the processes do not do the same: do all of them see the same files, built alike?"),
-                        err);
+        return end_job(fail(err, CLV_ERR_INTERNAL,
+                            "the processes do not do the same: do all of them see the same files, built alike?"),
+                       err);
     enum clv_status status = judge(own, where, err);
-    return is_same ? status : end_team(status, err);
+    return is_same ? status : end_job(status, err);
 }
 
 enum clv_status comm_agree(enum clv_status own, struct clv_error *err)
@@ -165,11 +165,11 @@ static void take_result(struct comm_deal *deal, int32_t from, size_t size)
     array_free(bytes);
 }
 
-/* The leader's answers, until all others have closed the deal. */
+/* Rank 0 answers the others, until all of them have closed the deal. */
 static void *serve(void *context)
 {
     struct comm_deal *deal = context;
-    for (int32_t n_open = team.size - 1; n_open > 0;) {
+    for (int32_t n_open = job.size - 1; n_open > 0;) {
         int32_t from = -1;
         int tag;
         size_t size, index;
@@ -182,7 +182,7 @@ static void *serve(void *context)
         }
         n_open -= tag == TAG_CLOSE;
     }
-    for (int32_t rank = 1; rank < team.size; rank++)
+    for (int32_t rank = 1; rank < job.size; rank++)
         comm_link_send(rank, TAG_CLOSE, NULL, 0);
     return NULL;
 }
@@ -191,7 +191,7 @@ enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take
 {
     *deal = (struct comm_deal){.n = n, .take = take, .context = context};
     pthread_mutex_init(&deal->lock, NULL);
-    if (team.size == 1 || team.rank)
+    if (job.size == 1 || job.rank)
         return CLV_OK;
     deal->has_server = pthread_create(&deal->server, NULL, serve, deal) == 0;
     return deal->has_server ? CLV_OK : fail_errno(err, CLV_ERR_OS, "a thread that deals out work");
@@ -199,12 +199,12 @@ enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take
 
 void comm_deal_close(struct comm_deal *deal)
 {
-    if (team.rank) { /* nothing else is sent before the leader has received all */
-        int32_t leader = 0;
+    if (job.rank) { /* nothing else is sent before rank 0 has received all */
+        int32_t root = 0;
         int tag;
         size_t size;
-        comm_link_send(leader, TAG_CLOSE, NULL, 0);
-        wait_for(&leader, &tag, &size);
+        comm_link_send(root, TAG_CLOSE, NULL, 0);
+        wait_for(&root, &tag, &size);
     } else if (deal->has_server) {
         pthread_join(deal->server, NULL);
     }
@@ -213,17 +213,17 @@ void comm_deal_close(struct comm_deal *deal)
 
 bool comm_deal_next(struct comm_deal *deal, size_t *index)
 {
-    if (!team.rank) {
+    if (!job.rank) {
         *index = take_item(deal);
         return *index < deal->n;
     }
-    int32_t leader = 0;
+    int32_t root = 0;
     int tag;
     size_t size;
     pthread_mutex_lock(&deal->lock);
-    comm_link_send(leader, TAG_NEXT, NULL, 0);
-    wait_for(&leader, &tag, &size);
-    comm_link_take(leader, tag, index, sizeof *index);
+    comm_link_send(root, TAG_NEXT, NULL, 0);
+    wait_for(&root, &tag, &size);
+    comm_link_take(root, tag, index, sizeof *index);
     pthread_mutex_unlock(&deal->lock);
     return *index < deal->n;
 }

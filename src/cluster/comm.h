@@ -1,13 +1,13 @@
-/* A team of processes that mpirun started with one command line, and that share its work. Without MPI, or started
- * alone, a team has one member, its leader (rank 0).
+/* The processes of one job, which mpirun started with one command line, and which share its work. Without MPI, or
+ * started alone, a job has one process, rank 0.
  *
- * The work's items are dealt out one by one as members become free, so that nobody waits for the slowest; what came of
- * them goes back to the leader, which alone prints and writes what all have in common.
+ * Work items are dealt out one by one as processes become free, so that none waits for the slowest. Results go to rank
+ * 0, which alone prints and writes the common outputs.
  *
  *     struct comm_deal deal;
- *     comm_deal_open(&deal, n_items, take, context);        // all members
- *     while (comm_deal_next(&deal, &index))                 // any number of threads of theirs
- *         comm_deal_hand_in(&deal, bytes, size);            // the leader's take(context, bytes, size)
+ *     comm_deal_open(&deal, n_items, take, context);        // all processes
+ *     while (comm_deal_next(&deal, &index))                 // in any number of threads of each
+ *         comm_deal_hand_in(&deal, bytes, size);            // calls take(context, bytes, size) on rank 0
  *     comm_deal_close(&deal);
  */
 #ifndef CLUSTER_COMM_H
@@ -22,55 +22,56 @@
 /* Whether this build knows MPI. */
 bool comm_is_built(void);
 
-/* Joins the other processes; at most once a process, before any threads. All members join, and leave at the end. */
+/* Joins the other processes; at most once per process, before any threads. All processes join, and leave at the end. */
 enum clv_status comm_join(struct clv_error *err) CLV_CHECK;
 void comm_leave(void);
 int32_t comm_rank(void);
 int32_t comm_size(void);
 
-/* How members notice that the work is to stop. What one of them noticed all of them know once they have met, so that
- * they stop at the same place. All three may be NULL. */
+/* How processes notice that the work is to stop. If one has noticed it, all know it once they have met, so that they
+ * stop at the same place. All three may be NULL. */
 struct comm_signal_hooks {
-    int (*noticed)(void);      /* what this member noticed so far: 0 nothing, else a reason */
-    void (*agree)(int reason); /* the largest reason of all members */
-    void (*alone)(bool);       /* whether this member works by itself now, and may obey at once what it notices */
+    int (*noticed)(void);      /* the reason that this process has noticed so far, or 0 */
+    void (*agree)(int reason); /* the largest reason of all processes */
+    void (*alone)(bool);       /* whether this process works by itself now, and may stop at once */
 };
 void comm_listen(const struct comm_signal_hooks *hooks);
 void comm_work_alone(bool is_alone);
 
-/* Where all members meet: returns the status of the lowest member that failed, with its message, which names its rank
- * and host unless it is the leader's. A member that fails elsewhere comes here next: who waits for it in the middle of
- * the work notices it there, and the team is over; from then on the same status comes back at once. */
+/* Meets all processes: returns the status of the lowest rank that failed, with its message, which names its rank and
+ * host unless it is rank 0. A process that fails elsewhere calls this next; others that wait for it in the middle of
+ * the work notice it there, and the common work is over: from then on the same status is returned at once. */
 enum clv_status comm_agree(enum clv_status own, struct clv_error *err) CLV_CHECK;
 
-/* The same; `what` distinguishes the place from others. Of failures that of the lowest task, `where`, counts. */
+/* Meets like comm_agree; `what` distinguishes the place from others. The failure of the lowest task, `where`, is the
+ * one that counts. */
 enum clv_status comm_meet(uint64_t what, enum clv_status own, size_t where, struct clv_error *err) CLV_CHECK;
 
-/* What a member handed in, on the leader; one call at a time, from a thread of its own. bytes NULL: there was no memory
- * for them. */
+/* Receives on rank 0 the bytes that a process handed in; one call at a time, from a thread of its own. bytes NULL:
+ * there was no memory for them. */
 typedef void comm_take(void *context, const void *bytes, size_t size);
 
 struct comm_deal {
-    size_t n, n_dealt; /* items in all; and dealt out, which the leader counts */
+    size_t n, n_dealt; /* items in all; and dealt out, which rank 0 counts */
     comm_take *take;
     void *context;
     pthread_mutex_t lock;
-    pthread_t server; /* the leader's thread that deals to the others */
+    pthread_t server; /* the thread of rank 0 that deals to the others */
     bool has_server;
 };
 
-/* All members open a deal, of the same n, and close it; closing returns once all of them did. */
+/* All processes open a deal, with the same n, and close it; closing returns once all of them did. */
 enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take, void *context,
                                struct clv_error *err) CLV_CHECK;
 void comm_deal_close(struct comm_deal *deal);
 
-/* The next item for this member; false if there is none. Items come in ascending order. */
+/* Fetches the next item for this process; false if none is left. Items come in ascending order. */
 bool comm_deal_next(struct comm_deal *deal, size_t *index);
 
-/* For members other than the leader. */
+/* Hands in a result; for ranks other than 0. */
 void comm_deal_hand_in(struct comm_deal *deal, const void *bytes, size_t size);
 
-/* The leader deals out nothing more. */
+/* Has rank 0 deal out nothing more. */
 void comm_deal_stop(struct comm_deal *deal);
 
 #endif

@@ -1,3 +1,6 @@
+/* Parallel loops across MPI processes. comm_for assigns tasks in turn, comm_queue to whichever process is free, and
+ * comm_for_sum adds their rows in a fixed tree, so that the sum has the same bits on any number of processes. Start at
+ * comm_for. */
 #include "cluster/comm_for.h"
 
 #include <pthread.h>
@@ -9,7 +12,7 @@
 
 enum place { PLACE_TASKS = 1, PLACE_QUEUE, PLACE_RESULTS, PLACE_SUM };
 
-/* Who does which task: owner[n], or NULL: in turn. */
+/* Which rank does which task: owner[n], or NULL: in turn. */
 struct shares {
     size_t n;
     const int64_t *owner;
@@ -25,11 +28,11 @@ static int32_t owner_of(const struct shares *self, size_t index)
     return self->owner ? (int32_t)self->owner[index] : (int32_t)(index % (size_t)comm_size());
 }
 
-/* How many of n tasks a member does where they are done in turn. */
+/* The number of tasks of a rank, of n that are assigned in turn. */
 static size_t n_in_turn(size_t n, size_t rank)
 {
-    size_t members = (size_t)comm_size();
-    return rank < n ? (n - rank + members - 1) / members : 0;
+    size_t n_processes = (size_t)comm_size();
+    return rank < n ? (n - rank + n_processes - 1) / n_processes : 0;
 }
 
 bool comm_does(size_t index)
@@ -42,10 +45,9 @@ static bool is_alone(void)
     return comm_size() == 1 || parallel_is_within_task();
 }
 
-/* What goes to whom: blocks[size], each of whole units. */
+/* The sizes of all processes' blocks, which are of whole units. */
 struct exchange {
-    char *bytes;     /* all blocks, or the own one */
-    size_t *n_units; /* [size] */
+    size_t *n_units; /* [size], borrowed */
     size_t total, first_own;
     uint64_t hash; /* of the sizes */
 };
@@ -62,7 +64,7 @@ static void measure(struct exchange *self, const struct shares *shares, comm_slo
         self->hash = hash_bytes(self->hash, &size, sizeof size);
     }
     for (int32_t r = 0; r < comm_size(); r++) {
-        self->n_units[r] = (self->n_units[r] + TEAM_LINK_UNIT - 1) / TEAM_LINK_UNIT;
+        self->n_units[r] = (self->n_units[r] + COMM_LINK_UNIT - 1) / COMM_LINK_UNIT;
         self->first_own += r < comm_rank() ? self->n_units[r] : 0;
         self->total += self->n_units[r];
     }
@@ -94,37 +96,37 @@ static void unpack(const char *from, int32_t rank, const struct shares *shares, 
 static enum clv_status exchange(const struct shares *shares, comm_slot *slot, void *context, bool to_all,
                                 struct clv_error *err)
 {
-    struct exchange self = {.n_units = array_zalloc((size_t)comm_size(), sizeof *self.n_units)};
+    OWNED_ARRAY size_t *n_units = array_zalloc((size_t)comm_size(), sizeof *n_units);
+    OWNED_ARRAY char *bytes = NULL;
+    struct exchange self = {.n_units = n_units};
     bool holds_all = to_all || !comm_rank();
-    if (self.n_units) {
+    if (n_units) {
         measure(&self, shares, slot, context);
-        size_t n = holds_all ? self.total : self.n_units[comm_rank()];
-        self.bytes = array_alloc(n, TEAM_LINK_UNIT);
+        size_t n = holds_all ? self.total : n_units[comm_rank()];
+        bytes = array_alloc(n, COMM_LINK_UNIT);
     }
-    char *own = self.bytes ? self.bytes + (holds_all ? self.first_own : 0) * TEAM_LINK_UNIT : NULL;
+    char *own = bytes ? bytes + (holds_all ? self.first_own : 0) * COMM_LINK_UNIT : NULL;
     if (own)
         pack(own, shares, slot, context);
-    enum clv_status status =
-        comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err);
-    if (status == CLV_OK && to_all)
-        comm_link_gather(self.bytes, self.n_units);
-    else if (status == CLV_OK)
-        comm_link_collect(self.bytes, self.n_units, own);
-    const char *block = self.bytes;
-    for (int32_t rank = 0; rank < comm_size() && status == CLV_OK && holds_all && self.bytes; rank++) {
+    MUST(comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    if (to_all)
+        comm_link_gather(bytes, n_units);
+    else
+        comm_link_collect(bytes, n_units, own);
+    const char *block = bytes;
+    for (int32_t rank = 0; rank < comm_size() && holds_all && bytes; rank++) {
         if (rank != comm_rank())
             unpack(block, rank, shares, slot, context);
-        block += self.n_units[rank] * TEAM_LINK_UNIT;
+        block += n_units[rank] * COMM_LINK_UNIT;
     }
-    arrays_free(self.bytes, self.n_units);
-    return status;
+    return CLV_OK;
 }
 
 struct loop {
     parallel_task *task;
     void *context;
     struct comm_deal *deal; /* of a queue */
-    int64_t *owner;         /* of a queue's tasks, as far as they are this member's */
+    int64_t *owner;         /* of a queue's tasks, as far as they are this process's */
     size_t first, step;     /* own tasks, where there is no queue */
     pthread_mutex_t lock;
     size_t first_failure; /* of the tasks; these three are guarded by the lock */
@@ -157,14 +159,13 @@ static enum clv_status run_own_task(void *context, size_t k, int thread, struct 
 static enum clv_status run_dealt(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct loop *self = context;
-    enum clv_status status = CLV_OK;
     bool is_first = !comm_rank() && k == 0;
-    for (size_t index = 0; status == CLV_OK && (is_first || comm_deal_next(self->deal, &index)); is_first = false) {
+    for (size_t index = 0; is_first || comm_deal_next(self->deal, &index); is_first = false) {
         index += !is_first;
         self->owner[index] = comm_rank();
-        status = run(self, index, thread, err);
+        MUST(run(self, index, thread, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static struct loop loop_of(parallel_task *task, void *context)
@@ -202,8 +203,8 @@ enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot
     loop.first = (size_t)comm_rank();
     loop.step = (size_t)comm_size();
     enum clv_status status = run_own(&loop, n_in_turn(n, (size_t)comm_rank()), n_threads, &own);
-    status = end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own);
-    return status == CLV_OK ? comm_share(n, slot, context, err) : status;
+    MUST(end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own));
+    return comm_share(n, slot, context, err);
 }
 
 static void take_nothing(void *context, const void *bytes, size_t size)
@@ -211,41 +212,44 @@ static void take_nothing(void *context, const void *bytes, size_t size)
     (void)context, (void)bytes, (void)size;
 }
 
+/* Deals the tasks out and does those of this process. Opening, stopping and closing a deal are for all processes
+ * together, so a failure here leaves out none of them. */
+static enum clv_status run_deal(struct loop *self, size_t n, int n_threads, struct clv_error *err)
+{
+    struct comm_deal deal;
+    self->deal = &deal;
+    comm_work_alone(true);
+    enum clv_status status = comm_deal_open(&deal, n - 1, take_nothing, NULL, err);
+    if (status == CLV_OK)
+        status = parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, self, err);
+    if (status != CLV_OK && !comm_rank())
+        comm_deal_stop(&deal);
+    comm_deal_close(&deal);
+    comm_work_alone(false);
+    self->deal = NULL;
+    return status;
+}
+
 enum clv_status comm_queue(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
                            struct clv_error *err)
 {
     if (is_alone() || !n)
         return parallel_for(n, n_threads, task, context, err);
-    struct comm_deal deal;
     struct clv_error own = {0};
+    OWNED_ARRAY int64_t *owner = array_alloc(n, sizeof *owner);
     struct loop loop = loop_of(task, context);
-    loop.deal = &deal;
-    loop.owner = array_alloc(n, sizeof *loop.owner);
-    for (size_t i = 0; loop.owner && i < n; i++)
-        loop.owner[i] = -1;
+    loop.owner = owner;
+    for (size_t i = 0; owner && i < n; i++)
+        owner[i] = -1;
     err = err ? err : &own;
-    enum clv_status status = comm_meet(place_of(PLACE_QUEUE, n), loop.owner ? CLV_OK : fail_memory(err), SIZE_MAX, err);
-    if (status != CLV_OK) {
-        array_free(loop.owner);
-        return status;
-    }
-    comm_work_alone(true);
-    status = comm_deal_open(&deal, n - 1, take_nothing, NULL, &own);
-    TRY(parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, &loop, &own));
-    if (status != CLV_OK && !comm_rank())
-        comm_deal_stop(&deal);
-    comm_deal_close(&deal);
-    comm_work_alone(false);
+    MUST(comm_meet(place_of(PLACE_QUEUE, n), owner ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    enum clv_status status = run_deal(&loop, n, n_threads, &own);
     if (status != CLV_OK)
         *err = own;
-    status = end_tasks(&loop, PLACE_TASKS, n, status, err);
-    if (status == CLV_OK) {
-        struct shares shares = {n, loop.owner};
-        comm_link_largest(loop.owner, n);
-        status = exchange(&shares, slot, context, true, err);
-    }
-    array_free(loop.owner);
-    return status;
+    MUST(end_tasks(&loop, PLACE_TASKS, n, status, err));
+    struct shares shares = {n, owner};
+    comm_link_largest(owner, n);
+    return exchange(&shares, slot, context, true, err);
 }
 
 enum clv_status comm_share(size_t n, comm_slot *slot, void *context, struct clv_error *err)
@@ -261,9 +265,9 @@ enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct cl
 }
 
 /* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so
- * on, as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece
- * stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and less
- * than BLOCK single rows. */
+ * on, as in a balanced tree. A process adds up the parts of it that its rows hold whole before they go to others: one
+ * piece stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and
+ * less than BLOCK single rows. */
 #define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
 
 enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
@@ -275,7 +279,7 @@ struct piece {
     double *row;
 };
 
-/* Those of adjoining rows, in order, and as few as the tree allows. */
+/* Pieces of adjoining rows, in order, and as few as the tree allows. */
 struct pieces {
     size_t n, first_column, end_column; /* columns that are added up */
     struct piece items[MOST_PIECES];
@@ -306,7 +310,7 @@ static void append(struct pieces *self, const struct piece *piece)
         add_last(self);
 }
 
-/* What the rows begin .. end - 1 come to; from `rows` on. */
+/* Lists the pieces that the rows begin .. end - 1 add up to, stored from `rows` on. */
 static void list_pieces(struct pieces *self, size_t begin, size_t end, double *rows, size_t size)
 {
     *self = (struct pieces){0};
@@ -325,8 +329,7 @@ struct sum {
     double *rows;                          /* [n][size] */
     size_t n, size, n_stripes, begin, end; /* begin .. end - 1: own rows */
     struct pieces pieces;                  /* of the rows that have met so far */
-    double *buffers;                       /* three of most_pieces rows: */
-    double *current, *coming, *next;       /* the packed pieces, those of another member, and the next ones */
+    double *current, *coming, *next; /* packed pieces, those of another process, the next ones: most_pieces rows */
 };
 
 static size_t first_of(size_t n, int32_t rank)
@@ -404,7 +407,8 @@ static void join(struct sum *self, const struct pieces *lower, const struct piec
     self->pieces = joined;
 }
 
-/* With a member that has the pieces of the members first .. end - 1, which are next to those that have met here. */
+/* Trades pieces with a process that has those of the ranks first .. end - 1, which adjoin the ranks that have met
+ * here. */
 static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bool gives, bool takes)
 {
     struct pieces theirs;
@@ -418,13 +422,14 @@ static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bo
         join(self, &self->pieces, &theirs);
 }
 
-/* The members in order, but for one of each of the first pairs. */
+/* The ranks in order, except one of each of the first pairs. */
 static int32_t rank_of(int32_t place, int32_t n_pairs)
 {
     return place < n_pairs ? 2 * place : place + n_pairs;
 }
 
-/* Members trade what they have in pairs: neighbours, then those two away, four away, .., after which all have all.
+/* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
+ * all.
  * Where their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the
  * end. */
 static void trade_all(struct sum *self)
@@ -454,26 +459,23 @@ enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void 
     struct sum self = {.rows = rows, .n = n, .size = size, .end = n};
     struct loop loop = loop_of(task, context);
     struct clv_error own = {0};
-    const bool alone = is_alone();
-    enum clv_status status;
-    if (alone) {
-        status = parallel_for(n, n_threads, task, context, err);
-    } else {
-        self.begin = loop.first = first_of(n, comm_rank());
-        self.end = first_of(n, comm_rank() + 1);
-        self.buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
-        status = self.buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
-        status = end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own);
-    }
-    TRY(add_own_rows(&self, n_threads, err));
-    if (!status && alone)
+    if (is_alone()) {
+        MUST(parallel_for(n, n_threads, task, context, err));
+        MUST(add_own_rows(&self, n_threads, err));
         finish(&self);
-    else if (!status && self.buffers) {
-        self.current = self.buffers;
+        return CLV_OK;
+    }
+    self.begin = loop.first = first_of(n, comm_rank());
+    self.end = first_of(n, comm_rank() + 1);
+    OWNED_ARRAY double *buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
+    enum clv_status status = buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
+    MUST(end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own));
+    MUST(add_own_rows(&self, n_threads, err));
+    if (buffers) {
+        self.current = buffers;
         self.coming = self.current + most_pieces(n) * size;
         self.next = self.coming + most_pieces(n) * size;
         trade_all(&self);
     }
-    array_free(self.buffers);
-    return status;
+    return CLV_OK;
 }

@@ -1,6 +1,6 @@
-/* Loops whose tasks a team's members share (team.h). As with parallel_for, tasks write to slots of their own and
- * callers reduce in index order; what a member's tasks left in their slots goes to all others, so that all hold the
- * same afterwards, whatever the number of members.
+/* Loops whose tasks the processes of a job share (comm.h). As with parallel_for, tasks write to slots of their own and
+ * callers reduce in index order. The slots that a process has filled go to all others, so that all hold the same
+ * afterwards, whatever the number of processes.
  *
  *     static bool slot(struct comm_piece *piece, void *context, size_t index, size_t k)
  *     {
@@ -10,7 +10,7 @@
  *     }
  *     status = comm_for(n, n_threads, work_out_loss, slot, &pass, err);
  *
- * Within a task of another loop, and in a team of one, it is parallel_for. */
+ * Within a task of another loop, and in a single process, it is parallel_for. */
 #ifndef CLUSTER_COMM_FOR_H
 #define CLUSTER_COMM_FOR_H
 
@@ -23,30 +23,31 @@ struct comm_piece {
     size_t size;
 };
 
-/* The k-th piece of memory that task `index` leaves its results in; false if it has fewer. All members must find the
- * same sizes. */
+/* The k-th piece of memory that task `index` leaves its results in; false if it has fewer. All processes must
+ * find the same sizes. */
 typedef bool comm_slot(struct comm_piece *piece, void *context, size_t index, size_t k);
 
-/* Member r does the tasks r, r + comm_size(), .. Returns the failure of the lowest task that failed, to all; nothing is
+/* Rank r does the tasks r, r + comm_size(), .. Returns the failure of the lowest task that failed, to all; nothing is
  * shared then. */
 enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
                          struct clv_error *err) CLV_CHECK;
 
-/* For long tasks of unlike length: each is done by who is free first, but the first one by the leader. */
+/* For long tasks of different lengths: each goes to the process that is free first, except the first, which rank 0
+ * does. */
 enum clv_status comm_queue(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
                            struct clv_error *err) CLV_CHECK;
 
-/* Whether comm_for gives this task to this member. */
+/* Whether comm_for gives this task to this process. */
 bool comm_does(size_t index);
 
-/* Shares more of what comm_for's tasks left: with all, or only with the leader. */
+/* Share further results of comm_for's tasks: with all processes, or only with rank 0. */
 enum clv_status comm_share(size_t n, comm_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 
-/* Task i leaves its result in rows[i][size] of rows[n]; afterwards the first row has the sum of all, for all members.
+/* Task i leaves its result in rows[i][size] of rows[n]; afterwards the first row has the sum of all, on all processes.
  * Each does tasks that are next to each other, and the order of the sum is that of the tasks up to 32, and with more of
- * them that of a balanced tree over blocks of 32, so that a member can add up most of its own rows before it gives them
- * away. n >= 1. Afterwards the other rows are undefined. */
+ * them that of a balanced tree over blocks of 32, so that a process can add up most of its own rows before it
+ * gives them away. n >= 1. Afterwards the other rows are undefined. */
 enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void *context, double *rows, size_t size,
                              struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,5 @@
-/* The only file that includes mpi.h, compiled a second time for builds with MPI (MPI 3.1). */
+/* Messages between processes by MPI 3.1. This is the only file that includes mpi.h; builds with MPI compile it a second
+ * time. */
 #include "cluster/comm_link.h"
 
 #if WITH_MPI
@@ -20,8 +21,8 @@ bool comm_link_is_built(void)
 }
 
 static MPI_Datatype unit; /* of blocks */
-static int own_rank, n_members;
-static int *counts, *places; /* [n_members] where blocks are, in units */
+static int own_rank, n_processes;
+static int *counts, *places; /* [n_processes] where blocks are, in units */
 
 /* Messages come from one thread at a time, which need not be the first one. */
 bool comm_link_join(int32_t *rank, int32_t *size)
@@ -31,8 +32,8 @@ bool comm_link_join(int32_t *rank, int32_t *size)
     MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     *rank = own_rank;
-    *size = n_members = all;
-    MPI_Type_contiguous(TEAM_LINK_UNIT, MPI_BYTE, &unit);
+    *size = n_processes = all;
+    MPI_Type_contiguous(COMM_LINK_UNIT, MPI_BYTE, &unit);
     MPI_Type_commit(&unit);
     counts = array_zalloc((size_t)all, 2 * sizeof *counts);
     places = counts ? counts + all : NULL;
@@ -82,7 +83,7 @@ void comm_link_take(int32_t from, int tag, void *bytes, size_t size)
     }
 }
 
-/* Who waits for the slowest member naps between looks, each time an eighth longer, so that a nap is no longer than
+/* A process that waits for the slowest naps between looks, each time an eighth longer, so that a nap is no longer than
  * about an eighth of the wait: MPI's own waiting takes a processor, and so do many short naps. */
 static void wait_for(MPI_Request *request)
 {
@@ -133,9 +134,9 @@ void comm_link_largest(int64_t *values, size_t n)
 static void lay_out(int *lengths, const size_t *n_units)
 {
     int place = 0;
-    for (int i = 0; i < n_members; i++) {
+    for (int i = 0; i < n_processes; i++) {
         lengths[i] = (int)n_units[i];
-        lengths[n_members + i] = place;
+        lengths[n_processes + i] = place;
         place += lengths[i];
     }
 }

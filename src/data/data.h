@@ -55,6 +55,7 @@ enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
 enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
                                   struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
 void clv_tensors_close(struct clv_tensors *tensors);
+DROPS(tensors_drop, struct clv_tensors, clv_tensors_close)
 size_t clv_tensors_count(const struct clv_tensors *tensors);
 /* Sorted by name; NULL past the end. */
 const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index);
@@ -123,7 +124,7 @@ struct letters_parser {
     struct letters letters;
     size_t word_capacity, letter_capacity;
     const char *path;
-    /* Of the word in work; next is -1 between words. */
+    /* The word that is being read; next is -1 between words. */
     int32_t next, word, position;
 };
 
@@ -151,7 +152,7 @@ enum clv_status manifest_parse(struct clv_set *set, const char *path, char *byte
 enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexed_image *image, const char *name,
                                   const struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 
-/* What a mask has to be: of this size, unless 0, and within these limits (NULL: the default ones). */
+/* Requirements on a mask: this size, unless 0, and these limits (NULL: the default ones). */
 struct mask_wanted {
     int32_t width, height;
     const struct clv_image_limits *limits;
@@ -177,8 +178,8 @@ struct figure {
 struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item *item,
                              const struct clv_image_limits *limits);
 
-/* What masks of a set, or of arrays, have in common so far: names are those of the first mask with a figure of `value`,
- * of `colour`, with a 1, with 255 besides, of black and white, and of white alone. */
+/* Properties that the masks of a dataset, or of arrays, share so far. The names are those of the first mask whose
+ * foreground is `value`, `colour`, 1, 1 with 255 besides, white beside black, and white alone. */
 struct figures {
     const char *remedy; /* of a 255 that is ambiguous; NULL: that of files */
     uint8_t value;
@@ -196,12 +197,12 @@ enum clv_status figures_agree(struct figures *all, const struct figure *figure, 
 /* The notes of a mask of 0 and one other value, which was read as 1, of one of 0 and 255, and of black and a colour. */
 extern const char mask_other_value_note[], mask_white_note[], mask_colour_note[];
 
-/* What the reader and the writer of tensor files share, and writing arrays that do not fit in memory: the header
- * first, then the caller streams every array. */
+/* Functions that the reader and the writer of tensor files share, and writing of arrays that do not fit in memory: the
+ * header comes first, then the caller streams every array. */
 
 #define TENSORS_MAX_HEADER 100000000 /* bytes of JSON; the format's own limit */
 
-/* What a file of tensors holds. */
+/* The content of a file of tensors. */
 struct tensors_content {
     const struct clv_tensor *tensors;
     size_t n_tensors;
@@ -258,8 +259,8 @@ char *set_path(const struct clv_set *set, const char *relative);
  * objects/ or instances/. */
 bool set_is_own(const char *below);
 
-/* What a run leaves in the folder of its outputs, hidden, and whether root/below is in such a folder below the root:
- * what is there are no photos. */
+/* The hidden file that a run leaves in the folder of its outputs, and whether root/below is in such a folder below the
+ * root: files there are outputs, not photos. */
 #define RUN_NOTE          ".cleave-run"
 #define RUN_NOTE_MAX_SIZE ((size_t)1 << 24)
 #define RUN_NOTE_GIVEN    "given " /* begins a line of a frame whose mask was given: its path_output */
@@ -330,9 +331,9 @@ enum clv_status tsv_require_column(int *column, const struct tsv *table, const c
 /* Cuts the next row into fields; *more is false at the end. */
 enum clv_status tsv_next(bool *more, struct tsv *table, struct clv_error *err) CLV_CHECK;
 
-/* The same of values in memory, which are no labels yet, as of an 8-bit grey file: what arrays of 0 and 255 mean is
- * decided here, before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any
- * pixel. */
+/* Maps values in memory, which are not labels yet, to labels, like those of an 8-bit grey file: the meaning of arrays
+ * of 0 and 255 is decided here, before clv_example_set_truth takes the mask. Errors call it `name`. CLV_ERR_USAGE
+ * without any pixel. */
 enum clv_status mask_from_values(struct clv_mask *mask, const struct clv_mask *values, const struct clv_labels *labels,
                                  const char *name, struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,5 @@
-/* What 0, 255 and one other value mean in masks whose values nobody named, all of a set together. */
+/* Decides what 0, 255 and one other value mean in masks without names of values, looking at all masks of a dataset
+ * together. Start at clv_masks_from_values. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -27,8 +28,8 @@ static struct figure figure_of(const struct clv_mask *mask, const uint8_t *raw, 
 struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item *item,
                              const struct clv_image_limits *limits)
 {
-    struct clv_indexed_image raw = {0};
-    struct clv_image shown = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image raw = {0};
+    OWNED(clv_image_release) struct clv_image shown = {0};
     struct clv_error ignored;
     bool is_value = mask->note == mask_other_value_note, is_colour = mask->note == mask_colour_note;
     if (item->is_derived)
@@ -36,13 +37,10 @@ struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item 
     bool is_indexed = is_value && clv_indexed_image_read(&raw, item->mask, limits, &ignored) == CLV_OK;
     if ((is_value || is_colour) && !is_indexed && clv_image_read(&shown, item->mask, limits, &ignored) != CLV_OK)
         return (struct figure){0};
-    struct figure self = figure_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
-    clv_indexed_image_release(&raw);
-    clv_image_release(&shown);
-    return self;
+    return figure_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
 }
 
-/* Of another value than figures before: two values are two labels. */
+/* Whether the foreground has another value than in masks before: two values are two labels. */
 static bool differs(const struct figures *all, const struct figure *figure)
 {
     return figure->value && all->value && figure->value != all->value;
@@ -113,23 +111,21 @@ static enum clv_status read_all(struct clv_mask *made, struct figure *found, boo
                                 const struct clv_mask *values, const char *const *names, size_t n,
                                 struct clv_error *err)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct figures all = {0};
-    enum clv_status status = clv_labels_binary(&labels, err);
     *are_figures = true;
-    for (size_t i = 0; i < n && status == CLV_OK && *are_figures; i++) {
-        status = mask_from_values(&made[i], &values[i], &labels, names[i], err);
+    MUST(clv_labels_binary(&labels, err));
+    for (size_t i = 0; i < n && *are_figures; i++) {
+        enum clv_status status = mask_from_values(&made[i], &values[i], &labels, names[i], err);
         *are_figures = status == CLV_OK;
         if (status == CLV_ERR_DATA)
-            status = CLV_OK;
-        if (!*are_figures)
-            continue;
+            break;
+        MUST(status);
         found[i] = figure_of(&made[i], values[i].labels, 1);
         *are_figures = !differs(&all, &found[i]);
         all.value = found[i].value ? found[i].value : all.value;
     }
-    clv_labels_release(&labels);
-    return status;
+    return CLV_OK;
 }
 
 /* Values with gaps would be labels most of which occur nowhere; of many labels some learners have no couplings. */
@@ -138,7 +134,7 @@ static enum clv_status check_gaps(const struct clv_mask *masks, size_t n, struct
     enum { MOST_NAMED = 8 };
     bool is_there[256] = {false};
     int n_values = 0, highest = 0;
-    struct text values;
+    OWNED(text_release) struct text values = {0};
     for (size_t i = 0; i < n; i++)
         for (size_t p = 0; p < (size_t)masks[i].width * (size_t)masks[i].height; p++)
             is_there[masks[i].labels[p]] = true;
@@ -155,37 +151,43 @@ static enum clv_status check_gaps(const struct clv_mask *masks, size_t n, struct
             text_printf(&values, "%s%d", !k ? "" : k + 1 < n_values ? ", " : " and ", v);
         k += is_there[v];
     }
-    enum clv_status status =
-        values.failed || !values.bytes
-            ? fail_memory(err)
-            : fail(err, CLV_ERR_DATA,
-                   "the masks hold %s%s%s: %d labels, of which %d occur nowhere; number the %d values in their order, "
-                   "from 0 to %d, or name all labels",
-                   values.bytes, n_values > MOST_NAMED ? " .." : "",
-                   is_there[CLV_VOID] ? ", and 255, which is void" : "", highest + 1, highest + 1 - n_values, n_values,
-                   n_values - 1);
-    text_release(&values);
-    return status;
+    NEED(!values.failed && values.bytes);
+    return fail(err, CLV_ERR_DATA,
+                "the masks hold %s%s%s: %d labels, of which %d occur nowhere; number the %d values in their order, "
+                "from 0 to %d, or name all labels",
+                values.bytes, n_values > MOST_NAMED ? " .." : "", is_there[CLV_VOID] ? ", and 255, which is void" : "",
+                highest + 1, highest + 1 - n_values, n_values, n_values - 1);
+}
+
+struct masks {
+    struct clv_mask *items; /* [n] */
+    size_t n;
+};
+
+static void masks_release(struct masks *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        clv_mask_release(&self->items[i]);
+    array_free(self->items);
 }
 
 enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, const struct clv_mask *values,
                                       const char *const *names, size_t n, const char *remedy, struct clv_error *err)
 {
     struct figures all = {.remedy = remedy ? remedy : "name the labels, which leaves it out, or write figure as 1"};
-    struct clv_mask *fresh = array_zalloc(n, sizeof *fresh);
-    struct figure *found = array_alloc(n, sizeof *found);
+    OWNED(masks_release) struct masks result = {.items = array_zalloc(n, sizeof *result.items)};
+    NEED(result.items);
+    result.n = n;
+    OWNED_ARRAY struct figure *found = array_alloc(n, sizeof *found);
+    NEED(found);
     bool is_read = false;
-    enum clv_status status =
-        fresh && found ? read_all(fresh, found, &is_read, values, names, n, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK && is_read; i++)
-        status = figures_agree(&all, &found[i], names[i], err);
-    TRY_IF(!is_read && !remedy, check_gaps(values, n, err));
-    for (size_t i = 0; i < n && fresh && (status != CLV_OK || !is_read); i++)
-        clv_mask_release(&fresh[i]);
-    if (status == CLV_OK) {
-        memcpy(made, fresh, n * sizeof *made);
-        *are_figures = is_read;
-    }
-    arrays_free(fresh, found);
-    return status;
+    MUST(read_all(result.items, found, &is_read, values, names, n, err));
+    for (size_t i = 0; i < n && is_read; i++)
+        MUST(figures_agree(&all, &found[i], names[i], err));
+    if (!is_read && !remedy)
+        MUST(check_gaps(values, n, err));
+    for (size_t i = 0; i < n; i++)
+        made[i] = is_read ? TAKE(result.items[i]) : (struct clv_mask){0};
+    *are_figures = is_read;
+    return CLV_OK;
 }

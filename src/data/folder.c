@@ -1,4 +1,5 @@
-/* Bare folders as sets. */
+/* Reads a folder without a manifest as a dataset: finds where its images and masks are (find_layout), and pairs them by
+ * their stems. Start at clv_set_read_folder. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct stems {
     size_t n;
 };
 
-static void release_stems(struct stems *stems)
+static void stems_release(struct stems *stems)
 {
     for (size_t i = 0; i < stems->n; i++)
         array_free(stems->entries[i].stem);
@@ -31,7 +32,7 @@ static int compare_stems(const void *a, const void *b)
     return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
 }
 
-/* What is after an image's stem in the name of a mask next to it. */
+/* Follows an image's stem in the name of a mask next to it. */
 #define MASK_SUFFIX "_mask"
 
 static bool ends_with_suffix(const char *stem)
@@ -44,12 +45,12 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
                                   struct clv_error *err)
 {
     stems->entries = array_zalloc(masks->n, sizeof *stems->entries);
-    MUST_IF(!stems->entries, fail_memory(err));
+    NEED(stems->entries);
     for (stems->n = 0; stems->n < masks->n; stems->n++) {
         struct stem *entry = &stems->entries[stems->n];
         entry->path = masks->paths[stems->n];
         entry->stem = path_replace_extension(entry->path, "");
-        MUST_IF(!entry->stem, fail_memory(err));
+        NEED(entry->stem);
         if (cuts_suffix && ends_with_suffix(entry->stem))
             entry->stem[strlen(entry->stem) - strlen(MASK_SUFFIX)] = 0;
     }
@@ -62,23 +63,19 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
                                  const char *folder, struct clv_error *err)
 {
     *mask = NULL;
-    struct stem wanted = {.stem = path_output(image, is_shared)};
-    MUST_IF(!wanted.stem, fail_memory(err));
-    enum clv_status status = CLV_OK;
-    const struct stem *end = stems->entries + stems->n;
+    OWNED_ARRAY char *stem = path_output(image, is_shared);
+    NEED(stem);
+    const struct stem wanted = {.stem = stem}, *end = stems->entries + stems->n;
     struct stem *found = stems->n ? bsearch(&wanted, stems->entries, stems->n, sizeof wanted, compare_stems) : NULL;
-    if (found) {
-        const struct stem *other = found > stems->entries && compare_stems(found - 1, found) == 0 ? found - 1
-                                   : found + 1 < end && compare_stems(found, found + 1) == 0      ? found + 1
-                                                                                                  : NULL;
-        *mask = found->path;
-        found->is_used = true;
-        if (other)
-            status = fail(err, CLV_ERR_DATA, "%s: image %s has two masks, %s and %s", folder, image, found->path,
-                          other->path);
-    }
-    array_free(wanted.stem);
-    return status == CLV_OK && !*mask && is_shared ? find_mask(mask, stems, image, false, folder, err) : status;
+    if (!found)
+        return is_shared ? find_mask(mask, stems, image, false, folder, err) : CLV_OK;
+    const struct stem *other = found > stems->entries && compare_stems(found - 1, found) == 0 ? found - 1
+                               : found + 1 < end && compare_stems(found, found + 1) == 0      ? found + 1
+                                                                                              : NULL;
+    *mask = found->path;
+    found->is_used = true;
+    FAIL_IF(other, CLV_ERR_DATA, "%s: image %s has two masks, %s and %s", folder, image, found->path, other->path);
+    return CLV_OK;
 }
 
 /* Where a folder has what. */
@@ -98,28 +95,35 @@ struct scan {
     struct stems masks, instances;
 };
 
+static void scan_release(struct scan *self)
+{
+    clv_set_release(&self->set);
+    stems_release(&self->masks);
+    stems_release(&self->instances);
+}
+
 /* Joins what find_mask found to its folder: *path, array_free it, or NULL. */
 static enum clv_status find_below(char **path, const struct scan *self, struct stems *stems, const char *file,
                                   bool is_shared, struct clv_error *err)
 {
     const char *found = NULL, *below = stems == &self->masks ? self->layout.masks : INSTANCES;
     *path = NULL;
-    enum clv_status status = stems->n ? find_mask(&found, stems, file, is_shared, self->set.root, err) : CLV_OK;
-    TRY_IF(found && !(*path = path_join(below, found)), fail_memory(err));
-    return status;
+    if (stems->n)
+        MUST(find_mask(&found, stems, file, is_shared, self->set.root, err));
+    if (found)
+        NEED(*path = path_join(below, found));
+    return CLV_OK;
 }
 
 /* An image or page below root/images. */
 static enum clv_status add_image(struct scan *self, const char *file, bool is_shared, struct clv_error *err)
 {
-    char *name = path_join(self->layout.images, file), *mask = NULL, *objects = NULL;
-    enum clv_status status = name ? CLV_OK : fail_memory(err);
-    TRY(find_below(&mask, self, &self->masks, file, is_shared, err));
-    TRY(find_below(&objects, self, &self->instances, file, is_shared, err));
-    TRY(set_add(&self->set, &self->capacity,
-                &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""}, err));
-    arrays_free(objects, mask, name);
-    return status;
+    OWNED_ARRAY char *name = path_join(self->layout.images, file), *mask = NULL, *objects = NULL;
+    NEED(name);
+    MUST(find_below(&mask, self, &self->masks, file, is_shared, err));
+    MUST(find_below(&objects, self, &self->instances, file, is_shared, err));
+    return set_add(&self->set, &self->capacity,
+                   &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""}, err);
 }
 
 /* A file that is where no images of the set are; its path is taken. */
@@ -154,58 +158,44 @@ bool set_has_arrays_alone(const struct path_list *files, const char *folder, boo
 static enum clv_status keep_images(struct path_list *files, struct clv_set *set, const char *below,
                                    struct clv_error *err)
 {
-    size_t n = files->n;
-    char *folder = path_join(set->root, below);
-    enum clv_status status = folder ? CLV_OK : fail_memory(err);
-    bool takes_arrays = folder && set_has_arrays_alone(files, folder, !*below);
-    files->n = 0;
-    for (size_t i = 0; i < n; i++) {
-        char *file = files->paths[i];
-        char *path = folder ? path_join(folder, file) : NULL;
-        if (folder && !path)
-            status = fail_memory(err);
-        if (path && ((!*below && set_is_own(file)) || set_is_of_run(folder, file))) {
-            count_own(set, file, path);
-            path = NULL;
-            array_free(file);
-        } else if (path && set_may_be_image(path, takes_arrays)) {
-            files->paths[files->n++] = file;
+    OWNED_ARRAY char *folder = path_join(set->root, below);
+    NEED(folder);
+    bool takes_arrays = set_has_arrays_alone(files, folder, !*below);
+    size_t n_kept = 0;
+    for (size_t i = 0; i < files->n; i++) {
+        OWNED_ARRAY char *file = TAKE(files->paths[i]);
+        OWNED_ARRAY char *path = path_join(folder, file);
+        NEED(path);
+        if ((!*below && set_is_own(file)) || set_is_of_run(folder, file)) {
+            count_own(set, file, TAKE(path));
+        } else if (set_may_be_image(path, takes_arrays)) {
+            files->paths[n_kept++] = TAKE(file);
         } else {
-            bool is_skipped = path && (*below ? !text_ends_with(file, ".aux.xml") : !set_is_table(file));
-            if (is_skipped && !set->n_skipped++) {
-                set->first_skipped = path;
-                path = NULL;
-            }
-            array_free(file);
+            bool is_skipped = *below ? !text_ends_with(file, ".aux.xml") : !set_is_table(file);
+            if (is_skipped && !set->n_skipped++)
+                set->first_skipped = TAKE(path);
         }
-        array_free(path);
     }
-    array_free(folder);
-    return status;
+    files->n = n_kept;
+    return CLV_OK;
 }
 
 /* The files below set->root/below into *list, and the pages of those that have several. */
 static enum clv_status walk_below(struct path_list *list, struct clv_set *set, const char *below, struct clv_error *err)
 {
-    struct path_list files = {0};
-    char *folder = path_join(set->root, below);
-    MUST_IF(!folder, fail_memory(err));
-    enum clv_status status = folder_walk(&files, folder, err);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++)
-        status = path_list_add_pages(list, folder, files.paths[i], err);
+    OWNED(path_list_release) struct path_list files = {0};
+    OWNED_ARRAY char *folder = path_join(set->root, below);
+    NEED(folder);
+    MUST(folder_walk(&files, folder, err));
+    for (size_t i = 0; i < files.n; i++)
+        MUST(path_list_add_pages(list, folder, files.paths[i], err));
     set->n_unreadable += files.n_unreadable;
-    if (status == CLV_OK && !set->first_unreadable) {
-        set->first_unreadable = files.first_unreadable;
-        files.first_unreadable = NULL;
-    }
+    if (!set->first_unreadable)
+        set->first_unreadable = TAKE(files.first_unreadable);
     set->n_links += files.n_links;
-    if (status == CLV_OK && !set->first_link) {
-        set->first_link = files.first_link;
-        files.first_link = NULL;
-    }
-    path_list_release(&files);
-    array_free(folder);
-    return status;
+    if (!set->first_link)
+        set->first_link = TAKE(files.first_link);
+    return CLV_OK;
 }
 
 /* Masks that no image took, so that a misspelled name is noticed. */
@@ -217,7 +207,8 @@ static enum clv_status count_lone_masks(struct clv_set *set, const struct stems 
         set->n_lone_masks += !stems->entries[i].is_used;
         first = first || stems->entries[i].is_used ? first : stems->entries[i].path;
     }
-    MUST_IF(first && !set->first_lone_mask && !(set->first_lone_mask = path_join(below, first)), fail_memory(err));
+    if (first && !set->first_lone_mask)
+        NEED(set->first_lone_mask = path_join(below, first));
     return CLV_OK;
 }
 
@@ -225,32 +216,29 @@ static enum clv_status count_lone_masks(struct clv_set *set, const struct stems 
 static enum clv_status find_folder(const char **found, const char *const names[3], const char *root,
                                    struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     *found = NULL;
-    for (int k = 0; k < 3 && !*found && status == CLV_OK; k++) {
+    for (int k = 0; k < 3 && !*found; k++) {
         enum path_kind kind = PATH_ABSENT;
-        char *folder = path_join(root, names[k]);
-        status = folder ? path_look(&kind, folder, err) : fail_memory(err);
+        OWNED_ARRAY char *folder = path_join(root, names[k]);
+        NEED(folder);
+        MUST(path_look(&kind, folder, err));
         *found = kind == PATH_FOLDER ? names[k] : NULL;
-        array_free(folder);
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Whether what is in labels/ or annotations/ are masks, not the boxes of other programs. */
 static enum clv_status holds_masks(bool *is_found, const char *folder, struct clv_error *err)
 {
-    struct path_list files = {0};
-    enum clv_status status = folder_walk(&files, folder, err);
+    OWNED(path_list_release) struct path_list files = {0};
     *is_found = false;
-    for (size_t i = 0; i < files.n && status == CLV_OK && !*is_found; i++) {
-        char *path = path_join(folder, files.paths[i]);
-        *is_found = path && path_is_image(path);
-        status = path ? CLV_OK : fail_memory(err);
-        array_free(path);
+    MUST(folder_walk(&files, folder, err));
+    for (size_t i = 0; i < files.n && !*is_found; i++) {
+        OWNED_ARRAY char *path = path_join(folder, files.paths[i]);
+        NEED(path);
+        *is_found = path_is_image(path);
     }
-    path_list_release(&files);
-    return status;
+    return CLV_OK;
 }
 
 /* masks/ has masks of images/ if there is one, else of all next to it; folders of other usual names are pairs. */
@@ -264,21 +252,21 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     MUST(find_folder(&images, of_images, folder, err));
     MUST(find_folder(&masks, of_masks, folder, err));
     MUST(find_folder(&instances, of_objects, folder, err));
-    enum clv_status status = CLV_OK;
     layout->has_instances = instances != NULL;
     if (!masks && instances) {
         layout->images = images ? images : "";
         layout->is_paired = true;
     }
     if (!masks || (!images && masks != of_masks[0]))
-        return status;
-    char *below = path_join(folder, masks), *same = below && images ? path_join(below, images) : NULL;
+        return CLV_OK;
+    OWNED_ARRAY char *below = path_join(folder, masks);
+    NEED(below);
+    OWNED_ARRAY char *same = images ? path_join(below, images) : NULL;
+    NEED(same || !images);
     layout->is_paired = true;
-    if (!below || (images && !same))
-        status = fail_memory(err);
-    else if (masks != of_masks[0])
-        status = holds_masks(&layout->is_paired, below, err);
-    if (status == CLV_OK && layout->is_paired && images &&
+    if (masks != of_masks[0])
+        MUST(holds_masks(&layout->is_paired, below, err));
+    if (layout->is_paired && images &&
         (images == of_images[0] || !path_is_folder(same))) /* masks/img/ is of img/ next to masks/ */
         layout->images = images;
     layout->masks = layout->is_paired ? masks : "";
@@ -286,8 +274,7 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
         layout->images = images ? images : "";
         layout->is_paired = true;
     }
-    arrays_free(same, below);
-    return status;
+    return CLV_OK;
 }
 
 /* Moves what is in the folder of masks, or else photo_mask.png where there is photo.jpg, from the files to the masks.
@@ -295,36 +282,36 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
 static enum clv_status take_masks(struct path_list *masks, struct path_list *files, const struct layout *layout,
                                   struct clv_error *err)
 {
-    struct stems all = {0};
-    size_t n = files->n;
-    enum clv_status status = list_stems(&all, files, false, err);
-    files->n = 0;
-    for (size_t i = 0; i < n; i++) { /* all, so that each is in one list whatever the status */
-        char *file = files->paths[i];
-        struct stem image = {.stem = status == CLV_OK ? path_replace_extension(file, "") : NULL};
-        TRY_IF(!image.stem, fail_memory(err));
+    OWNED(stems_release) struct stems all = {0};
+    MUST(list_stems(&all, files, false, err));
+    size_t n_kept = 0;
+    for (size_t i = 0; i < files->n; i++) {
+        const char *file = files->paths[i];
+        OWNED_ARRAY char *stem = path_replace_extension(file, "");
+        NEED(stem);
         bool is_mask = layout->is_paired && strncmp(file, layout->masks, strlen(layout->masks)) == 0 &&
                        file[strlen(layout->masks)] == '/';
-        if (!layout->is_paired && image.stem && ends_with_suffix(image.stem)) {
-            image.stem[strlen(image.stem) - strlen(MASK_SUFFIX)] = 0;
+        if (!layout->is_paired && ends_with_suffix(stem)) {
+            stem[strlen(stem) - strlen(MASK_SUFFIX)] = 0;
+            const struct stem image = {.stem = stem};
             is_mask = bsearch(&image, all.entries, all.n, sizeof image, compare_stems) != NULL;
         }
-        array_free(image.stem);
-        TRY_IF(is_mask, path_list_add(masks, file, err));
-        if (is_mask && status == CLV_OK)
-            array_free(file);
-        else
-            files->paths[files->n++] = file;
+        if (is_mask) {
+            MUST(path_list_add(masks, file, err));
+            array_free(TAKE(files->paths[i]));
+        } else {
+            files->paths[n_kept++] = TAKE(files->paths[i]);
+        }
     }
-    release_stems(&all);
-    return status;
+    files->n = n_kept;
+    return CLV_OK;
 }
 
 static enum clv_status fail_empty(const struct clv_set *set, const struct layout *layout, size_t n_masks,
                                   struct clv_error *err)
 {
-    char *images = set_path(set, *layout->images ? layout->images : "images");
-    MUST_IF(!images, fail_memory(err));
+    OWNED_ARRAY char *images = set_path(set, *layout->images ? layout->images : "images");
+    NEED(images);
     if (*layout->images && !set->n_skipped)
         fail(err, CLV_ERR_NO_INPUT, "%s: is empty; the images go there", images);
     else if (n_masks)
@@ -332,7 +319,6 @@ static enum clv_status fail_empty(const struct clv_set *set, const struct layout
              images);
     else
         fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", set->root, set->n_skipped);
-    array_free(images);
     return CLV_ERR_NO_INPUT;
 }
 
@@ -346,35 +332,33 @@ enum clv_status set_take_masks(struct path_list *masks, struct path_list *files,
 
 enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err)
 {
-    struct scan scan = {.set = {.root = string_copy(folder)}};
+    OWNED(path_list_release) struct path_list files = {0}, masks = {0}, objects = {0};
+    OWNED(scan_release) struct scan scan = {.set = {.root = string_copy(folder)}};
     const struct layout *layout = &scan.layout;
-    struct clv_set *fresh = &scan.set;
-    struct path_list files = {0}, masks = {0}, objects = {0};
-    MUST_IF(!fresh->root, fail_memory(err));
-    enum clv_status status = find_layout(&scan.layout, folder, err);
-    TRY_IF(*layout->masks, walk_below(&masks, fresh, layout->masks, err));
-    TRY_IF(layout->has_instances, walk_below(&objects, fresh, INSTANCES, err));
-    TRY(list_stems(&scan.instances, &objects, false, err));
-    TRY(walk_below(&files, fresh, layout->images, err));
-    TRY(keep_images(&files, fresh, layout->images, err));
-    TRY_IF(!layout->is_paired, take_masks(&masks, &files, layout, err));
-    TRY(list_stems(&scan.masks, &masks, !layout->is_paired, err));
-    bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
-    TRY(is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
-                  : fail_memory(err));
-    for (size_t i = 0; status == CLV_OK && i < files.n; i++)
-        status = add_image(&scan, files.paths[i], is_shared[i], err);
-    TRY(count_lone_masks(fresh, &scan.masks, layout->masks, err));
-    TRY(count_lone_masks(fresh, &scan.instances, INSTANCES, err));
-    TRY_IF(!fresh->n_items, fail_empty(fresh, layout, masks.n, err));
-    TRY(set_read_labels(fresh, err));
-    TRY(set_mark_drafts(fresh, err));
-    DELIVER(set, *fresh, clv_set_release(fresh));
-    release_stems(&scan.masks);
-    release_stems(&scan.instances);
-    array_free(is_shared);
-    path_list_release(&files);
-    path_list_release(&masks);
-    path_list_release(&objects);
-    return status;
+    struct clv_set *result = &scan.set;
+    NEED(result->root);
+    MUST(find_layout(&scan.layout, folder, err));
+    if (*layout->masks)
+        MUST(walk_below(&masks, result, layout->masks, err));
+    if (layout->has_instances)
+        MUST(walk_below(&objects, result, INSTANCES, err));
+    MUST(list_stems(&scan.instances, &objects, false, err));
+    MUST(walk_below(&files, result, layout->images, err));
+    MUST(keep_images(&files, result, layout->images, err));
+    if (!layout->is_paired)
+        MUST(take_masks(&masks, &files, layout, err));
+    MUST(list_stems(&scan.masks, &masks, !layout->is_paired, err));
+    OWNED_ARRAY bool *is_shared = array_alloc(files.n, sizeof *is_shared);
+    NEED(is_shared);
+    MUST(path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err));
+    for (size_t i = 0; i < files.n; i++)
+        MUST(add_image(&scan, files.paths[i], is_shared[i], err));
+    MUST(count_lone_masks(result, &scan.masks, layout->masks, err));
+    MUST(count_lone_masks(result, &scan.instances, INSTANCES, err));
+    if (!result->n_items)
+        return fail_empty(result, layout, masks.n, err);
+    MUST(set_read_labels(result, err));
+    MUST(set_mark_drafts(result, err));
+    *set = TAKE(scan.set);
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* Names and colours of labels. */
+/* Names and colours of labels: reads labels.tsv, writes it, and keeps both in model files. Start at
+ * labels_parse_table. */
 #include "data/data.h"
 
 #include <stdbool.h>
@@ -18,28 +19,25 @@ void clv_labels_release(struct clv_labels *labels)
 
 enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels *labels, struct clv_error *err)
 {
-    struct clv_labels fresh = *labels;
-    fresh.names = array_copy(labels->names, (size_t)labels->n_labels, sizeof *labels->names);
-    fresh.palette = array_copy(labels->palette, 256, sizeof *labels->palette);
-    if (!fresh.names || !fresh.palette) {
-        clv_labels_release(&fresh);
-        return fail_memory(err);
-    }
-    *copy = fresh;
+    OWNED(clv_labels_release) struct clv_labels result = *labels;
+    result.palette = NULL;
+    result.names = array_copy(labels->names, (size_t)labels->n_labels, sizeof *labels->names);
+    result.palette = array_copy(labels->palette, 256, sizeof *labels->palette);
+    NEED(result.names && result.palette);
+    *copy = TAKE(result);
     return CLV_OK;
 }
 
 /* Nameless labels 0..n_labels-1 in the default colours. */
 static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {
-    *labels = (struct clv_labels){.n_labels = n_labels};
-    labels->names = array_zalloc((size_t)n_labels, sizeof *labels->names);
-    labels->palette = array_zalloc(256, sizeof *labels->palette);
-    if (!labels->names || !labels->palette) {
-        clv_labels_release(labels);
-        return fail_memory(err);
-    }
-    clv_default_palette(labels->palette);
+    OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
+    *labels = (struct clv_labels){0};
+    result.names = array_zalloc((size_t)n_labels, sizeof *result.names);
+    result.palette = array_zalloc(256, sizeof *result.palette);
+    NEED(result.names && result.palette);
+    clv_default_palette(result.palette);
+    *labels = TAKE(result);
     return CLV_OK;
 }
 
@@ -76,11 +74,11 @@ static enum clv_status find_columns(struct columns *columns, const struct tsv *t
                            &columns->colour[2]};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         *places[i] = tsv_column(table, names[i]);
-    enum clv_status status = tsv_require_column(&columns->name, table, "name", err);
+    MUST(tsv_require_column(&columns->name, table, "name", err));
     bool has_colour = columns->colour[0] >= 0 || columns->colour[1] >= 0 || columns->colour[2] >= 0;
-    for (int c = 0; c < 3 && has_colour && status == CLV_OK; c++)
-        status = tsv_require_column(&columns->colour[c], table, names[2 + c], err);
-    return status;
+    for (int c = 0; c < 3 && has_colour; c++)
+        MUST(tsv_require_column(&columns->colour[c], table, names[2 + c], err));
+    return CLV_OK;
 }
 
 /* Without a column "value" the labels count up from 0, and void is 255. */
@@ -113,7 +111,7 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
     return CLV_OK;
 }
 
-/* What the rows say so far; names[256] of values, void among them. */
+/* The content of the rows read so far; names[256] of values, void among them. */
 struct reading {
     char names[256][NAME_SIZE];
     uint8_t palette[256][3];
@@ -143,48 +141,49 @@ static enum clv_status add_row(struct reading *reading, const struct row *row, c
     return CLV_OK;
 }
 
+static enum clv_status read_rows(struct reading *reading, const char *path, char *bytes, size_t size,
+                                 struct clv_error *err)
+{
+    OWNED(tsv_release) struct tsv table = {0};
+    struct columns columns;
+    int32_t next = 0;
+    MUST(tsv_parse(&table, path, bytes, size, err));
+    MUST(find_columns(&columns, &table, err));
+    for (;;) {
+        bool more;
+        struct row row;
+        MUST(tsv_next(&more, &table, err));
+        if (!more)
+            break;
+        MUST(parse_row(&row, &next, &table, &columns, err));
+        MUST(add_row(reading, &row, &table, err));
+    }
+    FAIL_IF(reading->highest < 1, CLV_ERR_DATA, "%s: names no label above 0; at least labels 0 and 1 are needed", path);
+    return CLV_OK;
+}
+
 enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, char *bytes, size_t size,
                                    struct clv_error *err)
 {
-    struct tsv table;
-    struct columns columns;
-    struct row row;
-    struct clv_labels fresh = {0};
-    struct reading *reading = array_zalloc(1, sizeof *reading);
-    if (!reading) {
-        array_free(bytes);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY char *unread = bytes;
+    OWNED_ARRAY struct reading *reading = array_zalloc(1, sizeof *reading);
+    NEED(reading);
     reading->highest = -1;
     clv_default_palette(reading->palette);
-    bool more = true;
-    int32_t next = 0;
-    enum clv_status status = tsv_parse(&table, path, bytes, size, err);
-    TRY(find_columns(&columns, &table, err));
-    while (status == CLV_OK) {
-        status = tsv_next(&more, &table, err);
-        if (status != CLV_OK || !more)
-            break;
-        status = parse_row(&row, &next, &table, &columns, err);
-        TRY(add_row(reading, &row, &table, err));
-    }
-    if (status == CLV_OK && reading->highest < 1)
-        status = fail(err, CLV_ERR_DATA, "%s: names no label above 0; at least labels 0 and 1 are needed", path);
+    enum clv_status status = read_rows(reading, path, TAKE(unread), size, err);
     size_t length = err && status == CLV_ERR_DATA ? strlen(err->message) : 0;
     if (length)
         snprintf(err->message + length, sizeof err->message - length, "%s",
                  "; as of printf 'value\\tname\\n0\\tbackground\\n1\\thorse\\n' >labels.tsv");
-    TRY(init(&fresh, reading->highest + 1, err));
-    if (status == CLV_OK) {
-        memcpy(fresh.names, reading->names, (size_t)fresh.n_labels * sizeof *fresh.names);
-        memcpy(fresh.palette, reading->palette, sizeof reading->palette);
-        memcpy(fresh.is_void, reading->is_void, sizeof fresh.is_void);
-        fresh.from_file = true;
-        *labels = fresh;
-    }
-    tsv_release(&table);
-    array_free(reading);
-    return status;
+    MUST(status);
+    OWNED(clv_labels_release) struct clv_labels result = {0};
+    MUST(init(&result, reading->highest + 1, err));
+    memcpy(result.names, reading->names, (size_t)result.n_labels * sizeof *result.names);
+    memcpy(result.palette, reading->palette, sizeof reading->palette);
+    memcpy(result.is_void, reading->is_void, sizeof result.is_void);
+    result.from_file = true;
+    *labels = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err)
@@ -207,17 +206,14 @@ static int32_t find_name(const struct clv_labels *labels, const char *name, size
 static enum clv_status refuse_name(const struct clv_labels *labels, const char *name, size_t length,
                                    struct clv_error *err)
 {
-    struct text list;
+    OWNED(text_release) struct text list = {0};
     text_init(&list, 1 << 16);
     for (int32_t label = 0; label < labels->n_labels; label++)
         if (labels->names[label][0] && !labels->is_void[label])
             text_printf(&list, "%s%s", list.size ? ", " : "", labels->names[label]);
-    enum clv_status status =
-        list.failed ? fail_memory(err)
-                    : fail(err, CLV_ERR_USAGE, "no label is called \"%.*s\"; there are %s",
-                           (int)(length < NAME_SIZE ? length : NAME_SIZE), name, list.bytes ? list.bytes : "none");
-    text_release(&list);
-    return status;
+    NEED(!list.failed);
+    return fail(err, CLV_ERR_USAGE, "no label is called \"%.*s\"; there are %s",
+                (int)(length < NAME_SIZE ? length : NAME_SIZE), name, list.bytes ? list.bytes : "none");
 }
 
 enum clv_status labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err)
@@ -287,16 +283,15 @@ static enum clv_status parse_names(struct clv_labels *labels, const struct json_
 {
     size_t n;
     const struct json_value *names = json_member(root, "names");
-    if (!json_get_array(names, &n) || n < 2 || n > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_DATA, "%s: its label names are no list of 2 to %d", file, CLV_MAX_LABELS);
+    FAIL_IF(!json_get_array(names, &n) || n < 2 || n > CLV_MAX_LABELS, CLV_ERR_DATA,
+            "%s: its label names are no list of 2 to %d", file, CLV_MAX_LABELS);
     labels->names = array_zalloc(n, sizeof *labels->names);
-    MUST_IF(!labels->names, fail_memory(err));
+    NEED(labels->names);
     labels->n_labels = (int32_t)n;
     for (size_t i = 0; i < n; i++) {
         const char *name;
-        if (!json_get_text(json_element(names, i), &name) || strlen(name) >= sizeof *labels->names)
-            return fail(err, CLV_ERR_DATA, "%s: the name of label %zu is no text of less than %zu bytes", file, i,
-                        sizeof *labels->names);
+        FAIL_IF(!json_get_text(json_element(names, i), &name) || strlen(name) >= sizeof *labels->names, CLV_ERR_DATA,
+                "%s: the name of label %zu is no text of less than %zu bytes", file, i, sizeof *labels->names);
         snprintf(labels->names[i], sizeof *labels->names, "%s", name);
     }
     return CLV_OK;
@@ -327,15 +322,14 @@ static enum clv_status parse_values(struct clv_labels *labels, const struct json
 enum clv_status labels_parse(struct clv_labels *labels, const char *json, const struct clv_tensors *tensors,
                              const char *name, struct clv_error *err)
 {
-    struct json_value *root;
-    struct clv_labels fresh = {0};
+    OWNED(json_drop) struct json_value *root = NULL;
+    OWNED(clv_labels_release) struct clv_labels result = {0};
     const struct clv_tensor *palette;
-    enum clv_status status = json_parse(&root, json, strlen(json), name, err);
-    TRY(parse_names(&fresh, root, name, err));
-    TRY(parse_values(&fresh, root, name, err));
-    TRY(clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err));
-    TRY_IF(!(fresh.palette = array_copy(palette->data, 256, sizeof *fresh.palette)), fail_memory(err));
-    DELIVER(labels, fresh, clv_labels_release(&fresh));
-    json_root_free(root);
-    return status;
+    MUST(json_parse(&root, json, strlen(json), name, err));
+    MUST(parse_names(&result, root, name, err));
+    MUST(parse_values(&result, root, name, err));
+    MUST(clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err));
+    NEED(result.palette = array_copy(palette->data, 256, sizeof *result.palette));
+    *labels = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Reads the handwritten words of Kassel (1995) as Taskar et al. (2003) published them: a line for each letter, which
+ * names the next one of its word. Start at letters_parse_line. */
 #include "data/data.h"
 
 #include <stdbool.h>
@@ -30,9 +32,9 @@ static enum clv_status reserve(struct letters_parser *parser, struct clv_error *
     struct letters *l = &parser->letters;
     const struct array_part by_letter[] = {{&l->label, sizeof *l->label}, {&l->pixels, sizeof *l->pixels}};
     const struct array_part by_word[] = {{&l->fold, sizeof *l->fold}, {&l->first, sizeof *l->first}};
-    MUST_IF(array_reserve_all(by_letter, 2, &parser->letter_capacity, l->n_letters + 1) ||
-                array_reserve_all(by_word, 2, &parser->word_capacity, l->n_words + 2),
-            fail_memory(err));
+    if (array_reserve_all(by_letter, 2, &parser->letter_capacity, l->n_letters + 1) ||
+        array_reserve_all(by_word, 2, &parser->word_capacity, l->n_words + 2))
+        return fail_memory(err);
     return CLV_OK;
 }
 
@@ -123,19 +125,16 @@ enum clv_status letters_parse_end(struct letters *letters, struct letters_parser
 
 enum clv_status letters_read(struct letters *letters, const char *path, struct clv_error *err)
 {
-    struct letters_parser parser;
-    struct lines *lines;
-    char *line;
-    size_t number = 0;
+    OWNED(lines_drop) struct lines *lines = NULL;
     MUST(lines_open(&lines, path, err));
-    enum clv_status status = CLV_OK;
+    OWNED(letters_parser_release) struct letters_parser parser = {0};
     letters_parser_init(&parser, path);
-    do {
-        status = lines_next(&line, &number, lines, err);
-        TRY_IF(line, letters_parse_line(&parser, line, number, err));
-    } while (status == CLV_OK && line);
-    TRY(letters_parse_end(letters, &parser, err));
-    letters_parser_release(&parser);
-    lines_close(lines);
-    return status;
+    for (;;) {
+        char *line;
+        size_t number = 0;
+        MUST(lines_next(&line, &number, lines, err));
+        if (!line)
+            return letters_parse_end(letters, &parser, err);
+        MUST(letters_parse_line(&parser, line, number, err));
+    }
 }

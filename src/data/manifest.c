@@ -1,4 +1,5 @@
-/* Manifests: tables whose rows name images, their masks and their splits. */
+/* Reads manifests: tables whose rows name images, their masks, boxes and maps, and their splits. Paths must stay inside
+ * the manifest's folder. Start at manifest_parse. */
 #include "data/data.h"
 
 #include <limits.h>
@@ -28,7 +29,7 @@ static enum clv_status take_path(const char **path, const struct tsv *table, int
     FAIL_IF(strlen(field) >= PATH_MAX, CLV_ERR_DATA, "%s: line %zu: %s is a path of %zu bytes, the limit is %d",
             table->path, table->line, table->columns[column], strlen(field), PATH_MAX - 1);
     enum clv_status status = path_check_inside(root, field, err);
-    if (status != CLV_OK) {
+    if (status) {
         snprintf(where, sizeof where, "line %zu", table->line);
         fail_within(err, status, where);
         return fail_within(err, status, table->path);
@@ -41,15 +42,13 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
                                const struct columns *columns, struct clv_error *err)
 {
     struct item_fields fields = {0};
-    enum clv_status status = take_path(&fields.name, table, columns->image, set->root, err);
-    TRY_IF(!fields.name, fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line));
-    TRY(take_path(&fields.mask, table, columns->mask, set->root, err));
-    TRY(take_path(&fields.instances, table, columns->instances, set->root, err));
-    TRY(take_path(&fields.boxes, table, columns->boxes, set->root, err));
-    for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
-        status = take_path(&fields.maps[m], table, columns->maps[m], set->root, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(take_path(&fields.name, table, columns->image, set->root, err));
+    FAIL_IF(!fields.name, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
+    MUST(take_path(&fields.mask, table, columns->mask, set->root, err));
+    MUST(take_path(&fields.instances, table, columns->instances, set->root, err));
+    MUST(take_path(&fields.boxes, table, columns->boxes, set->root, err));
+    for (size_t m = 0; m < set->n_maps; m++)
+        MUST(take_path(&fields.maps[m], table, columns->maps[m], set->root, err));
     fields.split = columns->split < 0 ? "" : table->fields[columns->split];
     FAIL_IF(strchr(fields.split, ','), CLV_ERR_DATA,
             "%s: line %zu: split \"%s\" has a comma, which separates splits when they are chosen", table->path,
@@ -92,8 +91,8 @@ static int compare_origins(const void *a, const void *b)
 static enum clv_status check_duplicates(const struct clv_set *set, const size_t *lines, const char *path,
                                         struct clv_error *err)
 {
-    struct origin *origins = array_alloc(set->n_items, sizeof *origins);
-    MUST_IF(!origins, fail_memory(err));
+    OWNED_ARRAY struct origin *origins = array_alloc(set->n_items, sizeof *origins);
+    NEED(origins);
     for (size_t i = 0; i < set->n_items; i++)
         origins[i] = (struct origin){&set->items[i], lines[i]};
     qsort(origins, set->n_items, sizeof *origins, compare_origins);
@@ -101,42 +100,27 @@ static enum clv_status check_duplicates(const struct clv_set *set, const size_t 
     for (size_t i = 1; i < set->n_items; i++)
         if (compare_items(origins[i - 1].item, origins[i].item) == 0 && (!first || origins[i].line < first->line))
             first = &origins[i];
-    enum clv_status status = CLV_OK;
-    if (first)
-        status = fail(err, CLV_ERR_DATA, "%s: line %zu: image \"%s\" is there twice%s%s", path, first->line,
-                      first->item->name, *first->item->split ? " in split " : "", first->item->split);
-    array_free(origins);
-    return status;
+    FAIL_IF(first, CLV_ERR_DATA, "%s: line %zu: image \"%s\" is there twice%s%s", path, first->line, first->item->name,
+            *first->item->split ? " in split " : "", first->item->split);
+    return CLV_OK;
 }
 
 static enum clv_status read_rows(struct clv_set *set, struct tsv *table, const struct columns *columns,
                                  struct clv_error *err)
 {
-    size_t *lines = NULL, capacity = 0, items_capacity = 0;
-    enum clv_status status = CLV_OK;
+    OWNED_ARRAY size_t *lines = NULL;
+    size_t capacity = 0, items_capacity = 0;
     for (;;) {
         bool more;
-        status = tsv_next(&more, table, err);
-        if (status != CLV_OK)
-            goto done;
+        MUST(tsv_next(&more, table, err));
         if (!more)
             break;
-        status = add_row(set, &items_capacity, table, columns, err);
-        if (status != CLV_OK)
-            goto done;
-        if (array_reserve((void **)&lines, &capacity, set->n_items, sizeof *lines)) {
-            status = fail_memory(err);
-            goto done;
-        }
+        MUST(add_row(set, &items_capacity, table, columns, err));
+        NEED(!array_reserve((void **)&lines, &capacity, set->n_items, sizeof *lines));
         lines[set->n_items - 1] = table->line;
     }
-    if (!set->n_items)
-        status = fail(err, CLV_ERR_DATA, "%s: has a header but no images", table->path);
-    else
-        status = check_duplicates(set, lines, table->path, err);
-done:
-    array_free(lines);
-    return status;
+    FAIL_IF(!set->n_items, CLV_ERR_DATA, "%s: has a header but no images", table->path);
+    return check_duplicates(set, lines, table->path, err);
 }
 
 /* Every column maps.NAME. */
@@ -159,38 +143,31 @@ static enum clv_status find_maps(struct clv_set *set, struct columns *columns, c
 
 enum clv_status manifest_parse(struct clv_set *set, const char *path, char *bytes, size_t size, struct clv_error *err)
 {
-    struct tsv table;
+    OWNED(tsv_release) struct tsv table = {0};
     struct columns columns;
     MUST(tsv_parse(&table, path, bytes, size, err));
-    enum clv_status status = tsv_require_column(&columns.image, &table, "image", err);
+    MUST(tsv_require_column(&columns.image, &table, "image", err));
     columns.mask = tsv_column(&table, "mask");
     columns.instances = tsv_column(&table, "instances");
     columns.boxes = tsv_column(&table, "boxes");
     columns.split = tsv_column(&table, "split");
     columns.tags = tsv_column(&table, "tags");
     columns.sequence = tsv_column(&table, "sequence");
-    TRY(find_maps(set, &columns, &table, err));
-    TRY(read_rows(set, &table, &columns, err));
-    tsv_release(&table);
-    return status;
+    MUST(find_maps(set, &columns, &table, err));
+    return read_rows(set, &table, &columns, err);
 }
 
 enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err)
 {
-    char *bytes;
+    OWNED_ARRAY char *bytes = NULL;
     size_t size;
     MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
-    enum clv_status status = CLV_OK;
-    struct clv_set fresh = {.root = path_folder(path)};
-    if (fresh.root) {
-        status = manifest_parse(&fresh, path, bytes, size, err);
-    } else {
-        array_free(bytes);
-        status = fail_memory(err);
-    }
-    TRY(set_read_labels(&fresh, err));
-    TRY(set_mark_drafts(&fresh, err));
-    TRY_IF(!(fresh.manifest = string_copy(path)), fail_memory(err));
-    DELIVER(set, fresh, clv_set_release(&fresh));
-    return status;
+    OWNED(clv_set_release) struct clv_set result = {.root = path_folder(path)};
+    NEED(result.root);
+    MUST(manifest_parse(&result, path, TAKE(bytes), size, err));
+    MUST(set_read_labels(&result, err));
+    MUST(set_mark_drafts(&result, err));
+    NEED(result.manifest = string_copy(path));
+    *set = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Turns the values of a mask into labels: by labels.tsv, or without one as background and foreground by the usual pairs
+ * of values. Start at mask_from_indexed. */
 #include "data/data.h"
 
 #include <stdbool.h>
@@ -96,12 +98,11 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
     else
         note = map_binary(map, count, image);
 
-    uint8_t *mapped = array_alloc(n, 1);
-    MUST_IF(!mapped, fail_memory(err));
+    OWNED_ARRAY uint8_t *mapped = array_alloc(n, 1);
+    NEED(mapped);
     for (size_t i = 0; i < n; i++) {
         int16_t label = map[image->values[i]];
         if (label == NO_LABEL) {
-            array_free(mapped);
             size_t width = (size_t)image->width;
             return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: value %d at pixel (%zu, %zu) has no label%s", name,
                               image->values[i], i % width, i / width,
@@ -110,7 +111,7 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
         }
         mapped[i] = (uint8_t)label;
     }
-    *mask = (struct clv_mask){.width = image->width, .height = image->height, .labels = mapped, .note = note};
+    *mask = (struct clv_mask){.width = image->width, .height = image->height, .labels = TAKE(mapped), .note = note};
     return CLV_OK;
 }
 

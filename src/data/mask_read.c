@@ -1,4 +1,5 @@
-/* Masks from files, whatever they hold. */
+/* Reads masks from files: 8-bit values, colours and 16 bits (mask_wide.c), or the numbers of objects. Start at
+ * item_mask_read. */
 #include "base/base.h"
 #include "data/data.h"
 #include "image/image.h"
@@ -8,29 +9,25 @@ static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const cha
                                  const struct clv_labels *labels, const struct mask_wanted *wanted,
                                  struct clv_error *err)
 {
-    struct file_map map;
+    OWNED(file_map_close) struct file_map map = {0};
     *is_wide = false;
     if (file_map_open(&map, path, NULL) != CLV_OK)
         return CLV_OK; /* the usual reader reports why */
     *is_wide = mask_is_wide(map.bytes, map.size);
-    enum clv_status status = *is_wide ? mask_from_wide(mask, &map, labels, wanted, err) : CLV_OK;
-    file_map_close(&map);
-    return status;
+    return *is_wide ? mask_from_wide(mask, &map, labels, wanted, err) : CLV_OK;
 }
 
 static enum clv_status read_mask(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
                                  const struct mask_wanted *wanted, struct clv_error *err)
 {
-    struct clv_indexed_image image = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image image = {0};
     bool is_wide;
-    enum clv_status status = read_wide(mask, &is_wide, path, labels, wanted, err);
+    MUST(read_wide(mask, &is_wide, path, labels, wanted, err));
     if (is_wide)
-        return status;
+        return CLV_OK;
     MUST(clv_indexed_image_read(&image, path, wanted->limits, err));
-    status = mask_check_size(image.width, image.height, path, wanted, err);
-    TRY(mask_from_indexed(mask, &image, path, labels, err));
-    clv_indexed_image_release(&image);
-    return status;
+    MUST(mask_check_size(image.width, image.height, path, wanted, err));
+    return mask_from_indexed(mask, &image, path, labels, err);
 }
 
 enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
@@ -44,22 +41,20 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
 static enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
                                            const struct mask_wanted *wanted, struct clv_error *err)
 {
-    struct integer_image image = {0};
-    enum clv_status status = integer_image_read(&image, path, wanted->limits, err);
+    OWNED(integer_image_release) struct integer_image image = {0};
+    MUST(integer_image_read(&image, path, wanted->limits, err));
     size_t n = (size_t)image.width * (size_t)image.height;
     uint8_t *derived = NULL;
-    TRY_IF(labels->n_labels < 2 || !*labels->names[1],
-           fail(err, CLV_ERR_DATA, "%s: objects without a mask are label 1, which labels.tsv does not name", path));
-    TRY_IF(wanted->width && wanted->height && (image.width != wanted->width || image.height != wanted->height),
-           fail(err, CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height,
-                wanted->width, wanted->height));
-    TRY_IF(!(derived = array_alloc(n, 1)), fail_memory(err));
-    for (size_t p = 0; p < n && status == CLV_OK; p++)
+    FAIL_IF(labels->n_labels < 2 || !*labels->names[1], CLV_ERR_DATA,
+            "%s: objects without a mask are label 1, which labels.tsv does not name", path);
+    FAIL_IF(wanted->width && wanted->height && (image.width != wanted->width || image.height != wanted->height),
+            CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height, wanted->width,
+            wanted->height);
+    NEED(derived = array_alloc(n, 1));
+    for (size_t p = 0; p < n; p++)
         derived[p] = image.values[p] > 0;
-    if (status == CLV_OK)
-        *mask = (struct clv_mask){image.width, image.height, derived, NULL};
-    integer_image_release(&image);
-    return status;
+    *mask = (struct clv_mask){image.width, image.height, derived, NULL};
+    return CLV_OK;
 }
 
 enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,

@@ -1,4 +1,5 @@
-/* Masks of other programs: colours instead of values, transparency, 16 bits. All become 8-bit values first. */
+/* Reads masks of other programs that hold colours, transparency or 16 bits. All become 8-bit values first. Start at
+ * mask_from_wide. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static enum clv_status match_colours(uint8_t *values, const struct wide_samples 
     return CLV_OK;
 }
 
-/* Without labels.tsv: black is ground, one other colour the figure. */
+/* Without labels.tsv: black is background, one other colour foreground. */
 static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
 {
     static const uint8_t black[3];
@@ -71,7 +72,7 @@ static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
     return true;
 }
 
-/* What is transparent becomes black; whether there was any. */
+/* Makes transparent pixels black; returns whether there were any. */
 static bool drop_transparent(uint8_t *rgba, size_t n)
 {
     bool found = false;
@@ -138,19 +139,20 @@ static enum clv_status read_grey16(struct clv_indexed_image *image, const char *
 enum clv_status mask_from_wide(struct clv_mask *mask, const struct file_map *file, const struct clv_labels *labels,
                                const struct mask_wanted *wanted, struct clv_error *err)
 {
-    const char *name = file->path;
-    struct wide_samples wide = {0};
-    const char *note = NULL;
+    const char *name = file->path, *note = NULL;
+    OWNED(wide_samples_release) struct wide_samples wide = {0};
     enum clv_status status = png_decode_wide(&wide, file->bytes, file->size, wanted->limits, err);
-    MUST_IF(status != CLV_OK, fail_within(err, status, name));
+    if (status)
+        return fail_within(err, status, name);
+    OWNED(clv_indexed_image_release)
     struct clv_indexed_image image = {.width = wide.width, .height = wide.height, .bit_depth = 8};
     image.values = array_alloc((size_t)wide.width, (size_t)wide.height);
-    status = image.values ? mask_check_size(wide.width, wide.height, name, wanted, err) : fail_memory(err);
-    TRY(wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
-                  : read_grey16(&image, &note, &wide, name, err));
-    TRY(mask_from_indexed(mask, &image, name, labels, err));
-    if (status == CLV_OK && !mask->note)
+    NEED(image.values);
+    MUST(mask_check_size(wide.width, wide.height, name, wanted, err));
+    MUST(wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
+                   : read_grey16(&image, &note, &wide, name, err));
+    MUST(mask_from_indexed(mask, &image, name, labels, err));
+    if (!mask->note)
         mask->note = note;
-    arrays_free(image.values, wide.grey16, wide.rgba);
-    return status;
+    return CLV_OK;
 }

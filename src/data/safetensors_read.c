@@ -1,3 +1,5 @@
+/* Reads tensor files in the format of safetensors: the length of a header, the header in JSON, and the arrays, which
+ * must cover the rest exactly. Files are mapped; arrays at unsuitable addresses are copied. Start at parse_header. */
 #include "data/data.h"
 
 #include <stdlib.h>
@@ -68,7 +70,7 @@ static enum clv_status parse_metadata(struct clv_tensors *self, const struct jso
     size_t n;
     FAIL_IF(!json_get_object(object, &n), CLV_ERR_DATA, "%s: __metadata__ is no JSON object", self->name);
     self->metadata = array_alloc(n, sizeof *self->metadata);
-    MUST_IF(!self->metadata, fail_memory(err));
+    NEED(self->metadata);
     const struct json_value *value;
     for (const char *key = NULL; (key = json_next_member(&value, object, key));) {
         struct pair *pair = &self->metadata[self->n_metadata++];
@@ -169,7 +171,7 @@ static enum clv_status align(struct clv_tensors *self, struct clv_error *err)
         if ((uintptr_t)tensor->data % clv_dtype_size(tensor->dtype) == 0)
             continue;
         self->copies[i] = array_copy(tensor->data, bytes, 1);
-        MUST_IF(!self->copies[i], fail_memory(err));
+        NEED(self->copies[i]);
         tensor->data = self->copies[i];
     }
     return CLV_OK;
@@ -180,40 +182,28 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
                                     struct clv_error *err)
 {
     size_t n = 0;
-    enum clv_status status = CLV_OK;
     const struct json_value *value;
     json_get_object(self->header, &n);
-    struct range *ranges = array_alloc(n, sizeof *ranges);
+    OWNED_ARRAY struct range *ranges = array_alloc(n, sizeof *ranges);
     self->entries = array_zalloc(n, sizeof *self->entries);
     self->copies = array_zalloc(n, sizeof *self->copies);
-    if (!ranges || !self->entries || !self->copies) {
-        status = fail_memory(err);
-        goto done;
-    }
-    for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, self->header, key));) {
+    NEED(ranges && self->entries && self->copies);
+    for (const char *key = NULL; (key = json_next_member(&value, self->header, key));) {
         if (strcmp(key, "__metadata__") == 0) {
-            status = parse_metadata(self, value, err);
+            MUST(parse_metadata(self, value, err));
             continue;
         }
         struct entry *entry = &self->entries[self->n];
         entry->tensor.name = key;
-        status = parse_entry(&entry->tensor, &ranges[self->n], self->name, value, data_size, err);
-        if (status == CLV_OK) {
-            entry->begin = ranges[self->n++].begin;
-            entry->tensor.data = data ? data + entry->begin : NULL;
-        }
+        MUST(parse_entry(&entry->tensor, &ranges[self->n], self->name, value, data_size, err));
+        entry->begin = ranges[self->n++].begin;
+        entry->tensor.data = data ? data + entry->begin : NULL;
     }
-    TRY(check_cover(self->name, ranges, self->n, data_size, err));
-    if (status != CLV_OK)
-        goto done;
+    MUST(check_cover(self->name, ranges, self->n, data_size, err));
     qsort(self->entries, self->n, sizeof *self->entries, compare_names);
     if (self->n_metadata)
         qsort(self->metadata, self->n_metadata, sizeof *self->metadata, compare_pairs);
-    if (data)
-        status = align(self, err);
-done:
-    array_free(ranges);
-    return status;
+    return data ? align(self, err) : CLV_OK;
 }
 
 /* How long the header is by head[8], in a file of `size` bytes. */
@@ -248,44 +238,41 @@ static enum clv_status check_size(const struct clv_tensors *self, size_t size, s
 static enum clv_status parse(struct clv_tensors *self, const unsigned char *bytes, size_t size, struct clv_error *err)
 {
     uint64_t length = 0;
-    enum clv_status status = check_size(self, size, err);
-    TRY(parse_length(&length, self, bytes, size, err));
-    TRY(parse_json(self, (const char *)bytes + sizeof length, length, err));
+    MUST(check_size(self, size, err));
+    MUST(parse_length(&length, self, bytes, size, err));
+    MUST(parse_json(self, (const char *)bytes + sizeof length, length, err));
     self->data_begin = sizeof length + length;
-    return status == CLV_OK ? parse_header(self, bytes + self->data_begin, size - self->data_begin, err) : status;
+    return parse_header(self, bytes + self->data_begin, size - self->data_begin, err);
 }
 
 static struct clv_tensors *new_tensors(const char *name)
 {
-    struct clv_tensors *self = array_zalloc(1, sizeof *self);
+    OWNED(tensors_drop) struct clv_tensors *self = array_zalloc(1, sizeof *self);
     if (self)
         self->name = string_copy(name);
-    if (self && self->name)
-        return self;
-    array_free(self);
-    return NULL;
+    return self && self->name ? TAKE(self) : NULL;
 }
 
 enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err)
 {
     *tensors = NULL;
-    struct clv_tensors *self = new_tensors(path);
-    MUST_IF(!self, fail_memory(err));
-    enum clv_status status = file_map_open(&self->map, path, err);
-    TRY(parse(self, self->map.bytes, self->map.size, err));
-    DELIVER(tensors, self, clv_tensors_close(self));
-    return status;
+    OWNED(tensors_drop) struct clv_tensors *self = new_tensors(path);
+    NEED(self);
+    MUST(file_map_open(&self->map, path, err));
+    MUST(parse(self, self->map.bytes, self->map.size, err));
+    *tensors = TAKE(self);
+    return CLV_OK;
 }
 
 enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
                                   struct clv_error *err)
 {
     *tensors = NULL;
-    struct clv_tensors *self = new_tensors(name);
-    MUST_IF(!self, fail_memory(err));
-    enum clv_status status = parse(self, bytes, size, err);
-    DELIVER(tensors, self, clv_tensors_close(self));
-    return status;
+    OWNED(tensors_drop) struct clv_tensors *self = new_tensors(name);
+    NEED(self);
+    MUST(parse(self, bytes, size, err));
+    *tensors = TAKE(self);
+    return CLV_OK;
 }
 
 static bool is_left(const char *name, const char *const *left, size_t n_left)
@@ -302,34 +289,35 @@ static enum clv_status read_header(struct clv_tensors *self, struct clv_error *e
     MUST(check_size(self, self->source.size, err));
     MUST(file_source_read(&length, &self->source, 0, sizeof length, err));
     MUST(parse_length(&length, self, &length, self->source.size, err));
-    char *json = array_alloc(length + 1, 1);
-    MUST_IF(!json, fail_memory(err));
-    enum clv_status status = file_source_read(json, &self->source, sizeof length, length, err);
-    TRY(parse_json(self, json, length, err));
-    array_free(json);
+    OWNED_ARRAY char *json = array_alloc(length + 1, 1);
+    NEED(json);
+    MUST(file_source_read(json, &self->source, sizeof length, length, err));
+    MUST(parse_json(self, json, length, err));
+    array_free(TAKE(json)); /* values have their own memory */
     self->data_begin = sizeof length + length;
-    return status == CLV_OK ? parse_header(self, NULL, self->source.size - self->data_begin, err) : status;
+    return parse_header(self, NULL, self->source.size - self->data_begin, err);
 }
 
 enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *path, const char *const *left,
                                    size_t n_left, struct clv_error *err)
 {
     *tensors = NULL;
-    struct clv_tensors *self = new_tensors(path);
-    MUST_IF(!self, fail_memory(err));
-    enum clv_status status = file_source_open(&self->source, path, err);
-    TRY(read_header(self, err));
-    for (size_t i = 0; status == CLV_OK && i < self->n; i++) {
+    OWNED(tensors_drop) struct clv_tensors *self = new_tensors(path);
+    NEED(self);
+    MUST(file_source_open(&self->source, path, err));
+    MUST(read_header(self, err));
+    for (size_t i = 0; i < self->n; i++) {
         struct clv_tensor *tensor = &self->entries[i].tensor;
         size_t bytes = 0;
         if (is_left(tensor->name, left, n_left))
             continue;
         tensor_bytes(&bytes, tensor);
         tensor->data = self->copies[i] = array_alloc(bytes, 1);
-        status = tensor->data ? tensors_read(self->copies[i], self, tensor, 0, bytes, err) : fail_memory(err);
+        NEED(tensor->data);
+        MUST(tensors_read(self->copies[i], self, tensor, 0, bytes, err));
     }
-    DELIVER(tensors, self, clv_tensors_close(self));
-    return status;
+    *tensors = TAKE(self);
+    return CLV_OK;
 }
 
 enum clv_status tensors_read(void *bytes, const struct clv_tensors *tensors, const struct clv_tensor *tensor,

@@ -1,3 +1,5 @@
+/* Writes tensor files in the format of safetensors. Larger types come first, so that every array is aligned; names and
+ * keys are sorted, so that equal contents give equal bytes. Start at tensors_begin. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,61 +148,54 @@ static enum clv_status put_header(struct text *header, const char *path, const s
     return header->failed ? fail_memory(err) : CLV_OK;
 }
 
+static void sorted_release(struct sorted *self)
+{
+    arrays_free(self->tensors, self->pairs);
+}
+
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
                               const struct tensors_content *content, struct clv_error *err)
 {
     size_t n = content->n_tensors, n_pairs = content->n_metadata;
-    struct text header;
+    OWNED(text_release) struct text header = {0};
     text_init(&header, TENSORS_MAX_HEADER);
+    OWNED(sorted_release)
     struct sorted sorted = {.tensors = array_alloc(n, sizeof *sorted.tensors),
                             .n_tensors = n,
                             .pairs = array_alloc(n_pairs, sizeof *sorted.pairs),
                             .n_pairs = n_pairs};
-    enum clv_status status = sorted.tensors && sorted.pairs ? CLV_OK : fail_memory(err);
-    if (status != CLV_OK)
-        goto done;
+    NEED(sorted.tensors && sorted.pairs);
     for (size_t i = 0; i < n; i++)
         sorted.tensors[i] = &content->tensors[i];
     for (size_t i = 0; i < n_pairs; i++)
         sorted.pairs[i] = content->metadata[i];
     qsort(sorted.tensors, n, sizeof *sorted.tensors, compare_names);
     qsort(sorted.pairs, n_pairs, sizeof *sorted.pairs, compare_keys);
-    status = check_arguments(path, &sorted, err);
-    if (status != CLV_OK)
-        goto done;
+    MUST(check_arguments(path, &sorted, err));
     qsort(sorted.tensors, n, sizeof *sorted.tensors, compare_layout);
     for (size_t i = 0; i < n; i++)
         order[i] = (size_t)(sorted.tensors[i] - content->tensors);
-    status = put_header(&header, path, &sorted, err);
-    TRY(file_create(writer, path, err));
-    if (status != CLV_OK)
-        goto done;
+    MUST(put_header(&header, path, &sorted, err));
+    MUST(file_create(writer, path, err));
     uint64_t length = header.size;
     fwrite(&length, sizeof length, 1, writer->stream);
     fwrite(header.bytes, 1, header.size, writer->stream);
-done:
-    arrays_free(sorted.tensors, sorted.pairs);
-    text_release(&header);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
                                   const char *const (*metadata)[2], size_t n_metadata, struct clv_error *err)
 {
     struct file_writer writer;
-    size_t *order = array_alloc(n_tensors, sizeof *order);
-    MUST_IF(!order, fail_memory(err));
+    OWNED_ARRAY size_t *order = array_alloc(n_tensors, sizeof *order);
+    NEED(order);
     const struct tensors_content content = {tensors, n_tensors, metadata, n_metadata};
-    enum clv_status status = tensors_begin(&writer, order, path, &content, err);
-    if (status == CLV_OK) {
-        for (size_t i = 0; i < n_tensors && !ferror(writer.stream); i++) {
-            size_t bytes = 0;
-            tensor_bytes(&bytes, &tensors[order[i]]);
-            if (bytes)
-                fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
-        }
-        status = file_commit(&writer, err);
+    MUST(tensors_begin(&writer, order, path, &content, err));
+    for (size_t i = 0; i < n_tensors && !ferror(writer.stream); i++) {
+        size_t bytes = 0;
+        tensor_bytes(&bytes, &tensors[order[i]]);
+        if (bytes)
+            fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
     }
-    array_free(order);
-    return status;
+    return file_commit(&writer, err);
 }

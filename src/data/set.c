@@ -1,3 +1,5 @@
+/* Items of datasets: adding and releasing them, their paths, and which files are cleave's own outputs. Start at
+ * set_add. */
 #include "data/data.h"
 
 #include <limits.h>
@@ -63,6 +65,7 @@ bool set_is_table(const char *below)
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)
 {
     const char *mask = fields->mask ? fields->mask : fields->instances;
+    OWNED(item_release)
     struct clv_item item = {
         .name = string_copy(fields->name),
         .image = set_path(set, fields->name),
@@ -78,27 +81,20 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
     for (size_t m = 0; m < set->n_maps; m++)
         if (fields->maps[m])
             has_maps &= (item.maps[m] = set_path(set, fields->maps[m])) != NULL;
-    if (!has_maps || !item.name || !item.image || !item.split || (mask && !item.mask) ||
-        (fields->instances && !item.instances) || (fields->boxes && !item.boxes) || (fields->tags && !item.tags) ||
-        (fields->sequence && !item.sequence) ||
-        array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
-        item_release(&item);
-        return fail_memory(err);
-    }
-    set->items[set->n_items++] = item;
+    NEED(has_maps && item.name && item.image && item.split && (item.mask || !mask));
+    NEED((item.instances || !fields->instances) && (item.boxes || !fields->boxes));
+    NEED((item.tags || !fields->tags) && (item.sequence || !fields->sequence));
+    NEED(!array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items));
+    set->items[set->n_items++] = TAKE(item);
     return CLV_OK;
 }
 
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err)
 {
-    char *path = set_path(set, "labels.tsv");
-    MUST_IF(!path, fail_memory(err));
+    OWNED_ARRAY char *path = set_path(set, "labels.tsv");
+    NEED(path);
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, path, err);
-    if (status == CLV_OK) {
-        set->has_label_file = kind != PATH_ABSENT;
-        status = set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
-    }
-    array_free(path);
-    return status;
+    MUST(path_look(&kind, path, err));
+    set->has_label_file = kind != PATH_ABSENT;
+    return set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
 }

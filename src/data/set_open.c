@@ -1,4 +1,5 @@
-/* A set by its path, and its items by their splits. */
+/* Opens a dataset by its path, which is a folder, a manifest or a TIFF with pages, and selects items by their splits.
+ * Start at clv_set_read. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +12,18 @@
 /* A TIFF's pages, without masks. */
 static enum clv_status read_pages(struct clv_set *set, const char *path, struct clv_error *err)
 {
-    struct clv_set made = {.root = path_folder(path)};
-    struct path_list pages = {0};
+    OWNED(clv_set_release) struct clv_set result = {.root = path_folder(path)};
+    OWNED(path_list_release) struct path_list pages = {0};
     size_t capacity = 0;
     uint32_t n;
-    enum clv_status status = clv_image_count(&n, path, err);
-    TRY_IF(!made.root, fail_memory(err));
-    TRY(path_list_add_pages(&pages, made.root, path_name(path), err));
-    for (size_t i = 0; i < pages.n && status == CLV_OK; i++)
-        status = set_add(&made, &capacity, &(struct item_fields){.name = pages.paths[i], .split = ""}, err);
-    TRY(set_read_labels(&made, err));
-    path_list_release(&pages);
-    DELIVER(set, made, clv_set_release(&made));
-    return status;
+    MUST(clv_image_count(&n, path, err));
+    NEED(result.root);
+    MUST(path_list_add_pages(&pages, result.root, path_name(path), err));
+    for (size_t i = 0; i < pages.n; i++)
+        MUST(set_add(&result, &capacity, &(struct item_fields){.name = pages.paths[i], .split = ""}, err));
+    MUST(set_read_labels(&result, err));
+    *set = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err)
@@ -32,11 +32,10 @@ enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_e
         return text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") ? read_pages(set, path, err)
                                                                              : clv_set_read_manifest(set, path, err);
     enum path_kind kind = PATH_ABSENT;
-    char *manifest = path_join(path, "manifest.tsv");
-    enum clv_status status = manifest ? path_look(&kind, manifest, err) : fail_memory(err);
-    TRY(kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err));
-    array_free(manifest);
-    return status;
+    OWNED_ARRAY char *manifest = path_join(path, "manifest.tsv");
+    NEED(manifest);
+    MUST(path_look(&kind, manifest, err));
+    return kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err);
 }
 
 /* Whether `split` is one of the comma-separated names. */
@@ -69,23 +68,20 @@ static int compare_strings(const void *a, const void *b)
 static enum clv_status fail_no_split(const struct clv_set *set, const char *wanted, size_t length,
                                      struct clv_error *err)
 {
-    struct text list;
+    OWNED(text_release) struct text list = {0};
+    OWNED_ARRAY const char **splits = array_alloc(set->n_items, sizeof *splits);
     text_init(&list, CLV_ERROR_MESSAGE_MAX);
-    const char **splits = array_alloc(set->n_items, sizeof *splits);
-    MUST_IF(!splits, fail_memory(err));
+    NEED(splits);
     for (size_t i = 0; i < set->n_items; i++)
         splits[i] = set->items[i].split;
     qsort(splits, set->n_items, sizeof *splits, compare_strings);
     for (size_t i = 0; i < set->n_items; i++)
         if (*splits[i] && (i == 0 || strcmp(splits[i - 1], splits[i]) != 0))
             text_printf(&list, "%s%s", list.size ? ", " : "", splits[i]);
-    array_free(splits);
-    enum clv_status status = list.size ? fail(err, CLV_ERR_DATA, "%s: no image has split \"%.*s\"; there are: %s",
-                                              set->root, (int)length, wanted, list.bytes)
-                                       : fail(err, CLV_ERR_DATA, "%s: no image has split \"%.*s\"; there are no splits",
-                                              set->root, (int)length, wanted);
-    text_release(&list);
-    return status;
+    FAIL_IF(list.size, CLV_ERR_DATA, "%s: no image has split \"%.*s\"; there are: %s", set->root, (int)length, wanted,
+            list.bytes);
+    return fail(err, CLV_ERR_DATA, "%s: no image has split \"%.*s\"; there are no splits", set->root, (int)length,
+                wanted);
 }
 
 enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err)
@@ -114,7 +110,8 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
         return CLV_OK;
     for (const char *name = splits;; name++) { /* a misspelt name must not go unnoticed next to a right one */
         const char *end = strchrnul(name, ',');
-        MUST_IF(!has_split(set, name, (size_t)(end - name)), fail_no_split(set, name, (size_t)(end - name), err));
+        if (!has_split(set, name, (size_t)(end - name)))
+            return fail_no_split(set, name, (size_t)(end - name), err);
         if (!*end)
             break;
         name = end;

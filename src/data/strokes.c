@@ -1,3 +1,5 @@
+/* Reads what a folder's files of strokes say about its masks: whether a mask was accepted in the labelling page or is a
+ * draft. Start at set_mark_drafts. */
 #include "data/data.h"
 
 #include <string.h>
@@ -21,22 +23,20 @@ bool strokes_look(bool *accepted, bool *empty, bool *undone, const char *path)
 
 enum clv_status set_mark_drafts(struct clv_set *set, struct clv_error *err)
 {
-    char *masks = set_path(set, "masks/"), *strokes = set_path(set, "strokes");
-    enum clv_status status = masks && strokes ? CLV_OK : fail_memory(err);
-    bool has_strokes = status == CLV_OK && path_is_folder(strokes);
-    for (size_t i = 0; i < set->n_items && has_strokes && status == CLV_OK; i++) {
+    OWNED_ARRAY char *masks = set_path(set, "masks/");
+    OWNED_ARRAY char *strokes = set_path(set, "strokes");
+    NEED(masks && strokes);
+    bool has_strokes = path_is_folder(strokes);
+    for (size_t i = 0; i < set->n_items && has_strokes; i++) {
         struct clv_item *item = &set->items[i];
         if (!item->mask || strncmp(item->mask, masks, strlen(masks)) != 0)
             continue;
-        char *stem = path_replace_extension(item->mask + strlen(masks), ".json");
-        char *path = stem ? path_join(strokes, stem) : NULL;
+        OWNED_ARRAY char *stem = path_replace_extension(item->mask + strlen(masks), ".json");
+        NEED(stem);
+        OWNED_ARRAY char *path = path_join(strokes, stem);
+        NEED(path);
         bool accepted = true, empty, undone;
-        if (!path)
-            status = fail_memory(err);
-        else
-            item->is_draft = strokes_look(&accepted, &empty, &undone, path) && !accepted;
-        arrays_free(path, stem);
+        item->is_draft = strokes_look(&accepted, &empty, &undone, path) && !accepted;
     }
-    arrays_free(masks, strokes);
-    return status;
+    return CLV_OK;
 }

@@ -11,7 +11,7 @@
 
 #define TENSOR_DIGEST "digest" /* the key */
 
-/* As clv_tensors_write, with the digest. */
+/* Writes tensors like clv_tensors_write, with the digest. */
 enum clv_status tensors_write_digested(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
                                        const char *const (*metadata)[2], size_t n_metadata,
                                        struct clv_error *err) CLV_CHECK;

@@ -1,3 +1,5 @@
+/* Reads tables of tab-separated values in place: a header with names of columns, then rows of as many fields. Start at
+ * tsv_parse. */
 #include "data/data.h"
 
 #include <string.h>
@@ -58,12 +60,13 @@ enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size
 {
     static const char bom[3] = "\xef\xbb\xbf";
     size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0;
-    *table = (struct tsv){.path = path, .bytes = bytes, .cursor = bytes + skipped, .end = bytes + size};
-    enum clv_status status = check_text(table, bytes, size, err);
-    TRY(parse_header(table, err));
-    if (status != CLV_OK)
-        tsv_release(table);
-    return status;
+    *table = (struct tsv){0};
+    OWNED(tsv_release)
+    struct tsv result = {.path = path, .bytes = bytes, .cursor = bytes + skipped, .end = bytes + size};
+    MUST(check_text(&result, bytes, size, err));
+    MUST(parse_header(&result, err));
+    *table = TAKE(result);
+    return CLV_OK;
 }
 
 int tsv_column(const struct tsv *table, const char *name)

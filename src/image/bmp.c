@@ -79,9 +79,9 @@ enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from
 {
     struct bitmap self = {.bytes = from->bytes, .size = from->size};
     size_t header;
-    enum clv_status status = read_size(&self, &header, from->limits, err);
+    MUST(read_size(&self, &header, from->limits, err));
     *head = (struct image_head){self.width, self.height, 1};
-    return status;
+    return CLV_OK;
 }
 
 /* Which bits of a pixel are red, green and blue. *end is where the palette begins. */
@@ -183,28 +183,23 @@ static enum clv_status open_bitmap(struct bitmap *self, const struct image_bytes
     size_t header = 0, size = from->size;
     *self = (struct bitmap){.bytes = bytes, .size = size};
     MUST(read_size(self, &header, from->limits, err));
-    enum clv_status status = CLV_OK;
     const uint8_t *info = bytes + FILE_HEADER;
     bool is_os2 = header == OS2_HEADER;
     uint32_t compression = is_os2 ? NO_COMPRESSION : get32(info + 16);
     self->bits = (int)get16(info + (is_os2 ? 10 : 14));
     bool by_fields = (compression == BIT_FIELDS || compression == ALPHA_FIELDS) && self->bits >= 16 && self->bits != 24;
-    if (self->bits != 1 && self->bits != 4 && self->bits != 8 && self->bits != 16 && self->bits != 24 &&
-        self->bits != 32)
-        return fail(err, CLV_ERR_DATA, "a BMP of %d bits a pixel, which cleave does not read; save it as PNG",
-                    self->bits);
+    FAIL_IF(self->bits != 1 && self->bits != 4 && self->bits != 8 && self->bits != 16 && self->bits != 24 &&
+                self->bits != 32,
+            CLV_ERR_DATA, "a BMP of %d bits a pixel, which cleave does not read; save it as PNG", self->bits);
     bool by_runs = (compression == RUNS_OF_8 && self->bits == 8) || (compression == RUNS_OF_4 && self->bits == 4);
-    if (compression != NO_COMPRESSION && !by_fields && !by_runs)
-        return fail(err, CLV_ERR_DATA,
-                    "a compressed BMP (kind %u) of %d bits a pixel, which cleave does not read; save it as PNG",
-                    (unsigned)compression, self->bits);
+    FAIL_IF(compression != NO_COMPRESSION && !by_fields && !by_runs, CLV_ERR_DATA,
+            "a compressed BMP (kind %u) of %d bits a pixel, which cleave does not read; save it as PNG",
+            (unsigned)compression, self->bits);
     size_t end = FILE_HEADER + header;
     if (self->bits == 16 || self->bits == 32)
-        status = read_masks(self, &end, compression, err);
+        MUST(read_masks(self, &end, compression, err));
     else if (self->bits <= 8)
-        status = read_palette(self, end, header, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(read_palette(self, end, header, err));
     size_t at = get32(bytes + 10);
     self->row_bytes = ((size_t)self->width * (size_t)self->bits + 31) / 32 * 4;
     if (by_runs && at >= end && at <= size)
@@ -280,14 +275,14 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, bool is_t
 enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
     OWNED(bitmap_release) struct bitmap self = {0};
-    OWNED(clv_image_release) struct clv_image fresh = {0};
+    OWNED(clv_image_release) struct clv_image result = {0};
     MUST(open_bitmap(&self, from, err));
-    MUST(clv_image_new(&fresh, self.width, self.height, 3, err));
+    MUST(clv_image_new(&result, self.width, self.height, 3, err));
     OWNED_ARRAY uint8_t *values = array_alloc((size_t)self.width, 1);
     NEED(values);
     bool is_transparent = has_alpha(&self);
     for (int32_t y = 0; y < self.height; y++) {
-        uint8_t *target = fresh.pixels + (size_t)y * (size_t)self.width * 3;
+        uint8_t *target = result.pixels + (size_t)y * (size_t)self.width * 3;
         if (self.bits > 8) {
             colours_of_row(target, &self, is_transparent, y);
             continue;
@@ -298,7 +293,7 @@ enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *fr
             for (int c = 0; c < 3; c++)
                 target[3 * x + c] = self.palette[values[x] * self.entry_bytes + (size_t)(2 - c)];
     }
-    *image = TAKE(fresh);
+    *image = TAKE(result);
     return CLV_OK;
 }
 
@@ -317,22 +312,22 @@ enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct
                                    struct clv_error *err)
 {
     OWNED(bitmap_release) struct bitmap self = {0};
-    OWNED(clv_indexed_image_release) struct clv_indexed_image fresh = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image result = {0};
     MUST(open_bitmap(&self, from, err));
     FAIL_IF(self.bits > 8, CLV_ERR_DATA,
             "a BMP of %d bits a pixel; masks must have one value a pixel, of 8 bits at most", self.bits);
-    fresh = (struct clv_indexed_image){.width = self.width, .height = self.height, .bit_depth = self.bits};
-    fresh.values = array_alloc((size_t)self.height, (size_t)self.width);
-    NEED(fresh.values);
+    result = (struct clv_indexed_image){.width = self.width, .height = self.height, .bit_depth = self.bits};
+    result.values = array_alloc((size_t)self.height, (size_t)self.width);
+    NEED(result.values);
     for (int32_t y = 0; y < self.height; y++)
-        if (!unpack(fresh.values + (size_t)y * (size_t)self.width, &self, y))
+        if (!unpack(result.values + (size_t)y * (size_t)self.width, &self, y))
             return beyond_palette(&self, y, err);
     if (!is_grey_ramp(&self)) {
-        fresh.palette_size = (int)self.n_colours;
+        result.palette_size = (int)self.n_colours;
         for (size_t i = 0; i < self.n_colours; i++)
             for (size_t c = 0; c < 3; c++)
-                fresh.palette[i][c] = self.palette[i * self.entry_bytes + 2 - c];
+                result.palette[i][c] = self.palette[i * self.entry_bytes + 2 - c];
     }
-    *image = TAKE(fresh);
+    *image = TAKE(result);
     return CLV_OK;
 }

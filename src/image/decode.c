@@ -1,4 +1,5 @@
-/* Reading images: which decoder reads a file. */
+/* Reads images and label images from files and from memory: opens the source, recognises its format, calls the decoder,
+ * and turns the result upright. Start at source_open and decode. */
 #include <string.h>
 
 #include "base/base.h"
@@ -22,6 +23,7 @@ static void source_close(struct source *self)
 {
     array_free(self->owned);
     file_map_close(&self->map);
+    *self = (struct source){0};
 }
 
 /* Bytes a file may have: the largest image the limits allow, uncompressed with 16-bit RGBA, and what surrounds it. */
@@ -43,35 +45,26 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
 static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct source source = {.page = 1, .path = path};
+    OWNED(source_close) struct source result = {.page = 1, .path = path};
     size_t length;
-    bool names_page = path_page(&length, &source.page, path);
-    char *file = string_copy(path);
-    *self = source;
-    MUST_IF(!file, fail_memory(err));
+    bool names_page = path_page(&length, &result.page, path);
+    OWNED_ARRAY char *file = string_copy(path);
+    NEED(file);
     file[length] = 0;
     size_t size;
-    enum clv_status status = file_read_head(&source.owned, &size, file, wanted ? wanted : FORMAT_HEAD_BYTES, err);
-    if (status != CLV_OK)
-        goto done;
-    source_of_bytes(&source, source.owned, size);
-    if (names_page && source.format != FORMAT_TIFF) {
-        status = fail(err, CLV_ERR_DATA, "%s: not a TIFF, which alone has pages", path);
-    } else if (source.format == FORMAT_TIFF) {
-        status = file_map_open(&source.map, file, err);
-        if (status == CLV_OK)
-            source_of_bytes(&source, source.map.bytes, source.map.size);
+    MUST(file_read_head(&result.owned, &size, file, wanted ? wanted : FORMAT_HEAD_BYTES, err));
+    source_of_bytes(&result, result.owned, size);
+    FAIL_IF(names_page && result.format != FORMAT_TIFF, CLV_ERR_DATA, "%s: not a TIFF, which alone has pages", path);
+    if (result.format == FORMAT_TIFF) {
+        MUST(file_map_open(&result.map, file, err));
+        source_of_bytes(&result, result.map.bytes, result.map.size);
     } else if (!wanted) {
-        array_free(source.owned);
-        source.owned = NULL;
-        status = file_read(&source.owned, &size, file, max_file_bytes(limits), err);
-        if (status == CLV_OK)
-            source_of_bytes(&source, source.owned, size);
+        array_free(TAKE(result.owned));
+        MUST(file_read(&result.owned, &size, file, max_file_bytes(limits), err));
+        source_of_bytes(&result, result.owned, size);
     }
-done:
-    array_free(file);
-    DELIVER(self, source, source_close(&source));
-    return status;
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 /* Rasters that nothing but their names tells from other files. */
@@ -102,26 +95,31 @@ static enum clv_status not_readable(const struct source *self, struct clv_error 
     return fail(err, CLV_ERR_DATA, "%snot a PNG, JPEG, WebP, TIFF, BMP or PNM image", self->size ? "" : "empty file, ");
 }
 
+static enum clv_status decode_as_stored(struct clv_image *image, int *orientation, const struct source *self,
+                                        const struct image_bytes *from, struct clv_error *err)
+{
+    switch (self->format) {
+    case FORMAT_PNG: return png_decode(image, from, err);
+    case FORMAT_JPEG: return jpeg_decode(image, orientation, from, err);
+    case FORMAT_WEBP: return webp_decode(image, orientation, from, err);
+    case FORMAT_TIFF: return tiff_decode(image, orientation, from, err);
+    case FORMAT_BMP: return bmp_decode(image, from, err);
+    case FORMAT_PNM: return pnm_decode(image, from, err);
+    default: return not_readable(self, err);
+    }
+}
+
 static enum clv_status decode(struct clv_image *image, const struct source *self, const struct clv_image_limits *limits,
                               struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
     const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
-    struct clv_image decoded = {0};
+    OWNED(clv_image_release) struct clv_image result = {0};
     int orientation = 1;
-    enum clv_status status;
-    switch (self->format) {
-    case FORMAT_PNG: status = png_decode(&decoded, &from, err); break;
-    case FORMAT_JPEG: status = jpeg_decode(&decoded, &orientation, &from, err); break;
-    case FORMAT_WEBP: status = webp_decode(&decoded, &orientation, &from, err); break;
-    case FORMAT_TIFF: status = tiff_decode(&decoded, &orientation, &from, err); break;
-    case FORMAT_BMP: status = bmp_decode(&decoded, &from, err); break;
-    case FORMAT_PNM: status = pnm_decode(&decoded, &from, err); break;
-    default: status = not_readable(self, err);
-    }
-    TRY(image_orient(&decoded, orientation, err));
-    DELIVER(image, decoded, clv_image_release(&decoded));
-    return status;
+    MUST(decode_as_stored(&result, &orientation, self, &from, err));
+    MUST(image_orient(&result, orientation, err));
+    *image = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, size_t size,
@@ -135,11 +133,10 @@ enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, siz
 enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err)
 {
-    struct source source;
+    OWNED(source_close) struct source source = {0};
     MUST(source_open(&source, path, 0, limits, err));
     enum clv_status status = decode(image, &source, limits, err);
-    source_close(&source);
-    return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
+    return status ? fail_within(err, status, path) : CLV_OK;
 }
 
 static enum clv_status head_of(struct image_head *head, const struct source *self,
@@ -172,20 +169,19 @@ static enum clv_status size_of(int32_t *width, int32_t *height, const struct sou
 enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct source source;
+    OWNED(source_close) struct source source = {0};
     MUST(source_open(&source, path, HEAD_BYTES, limits, err));
     enum clv_status status = size_of(width, height, &source, limits, err);
     /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its
      * image. */
-    bool cut = source.size == HEAD_BYTES &&
-               ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
-    source_close(&source);
-    if (cut) {
+    bool is_cut = source.size == HEAD_BYTES &&
+                  ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
+    if (is_cut) {
+        source_close(&source);
         MUST(source_open(&source, path, 0, limits, err));
         status = size_of(width, height, &source, limits, err);
-        source_close(&source);
     }
-    return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
+    return status ? fail_within(err, status, path) : CLV_OK;
 }
 
 enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error *err)
@@ -240,11 +236,10 @@ enum clv_status clv_indexed_image_decode(struct clv_indexed_image *image, const 
 enum clv_status clv_indexed_image_read(struct clv_indexed_image *image, const char *path,
                                        const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct source source;
+    OWNED(source_close) struct source source = {0};
     MUST(source_open(&source, path, 0, limits, err));
     enum clv_status status = decode_indexed(image, &source, limits, err);
-    source_close(&source);
-    return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
+    return status ? fail_within(err, status, path) : CLV_OK;
 }
 
 bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits)
@@ -256,23 +251,19 @@ bool image_is_12_bit(const struct clv_image *image, const char *path, const stru
     if (has_range || dark < n)
         return false;
     struct clv_image_limits ranged = limits ? *limits : (struct clv_image_limits){0};
-    struct clv_image brighter = {0};
+    OWNED(clv_image_release) struct clv_image brighter = {0};
     struct clv_error ignored;
     ranged.grey16_high = 4095;
-    bool differs = image_read_plain(&brighter, path, &ranged, &ignored) == CLV_OK &&
-                   memcmp(image->pixels, brighter.pixels, n) != 0; /* which those of other depths do not */
-    clv_image_release(&brighter);
-    return differs;
+    return image_read_plain(&brighter, path, &ranged, &ignored) == CLV_OK &&
+           memcmp(image->pixels, brighter.pixels, n) != 0; /* images of other depths do not differ */
 }
 
 int image_orientation(const char *path, const struct clv_image_limits *limits)
 {
-    struct source source;
+    OWNED(source_close) struct source source = {0};
     struct clv_error ignored;
     struct image_head head = {0};
     if (source_open(&source, path, 0, limits, &ignored) != CLV_OK)
         return 1;
-    int orientation = head_of(&head, &source, limits, &ignored) == CLV_OK ? head.orientation : 1;
-    source_close(&source);
-    return orientation;
+    return head_of(&head, &source, limits, &ignored) == CLV_OK ? head.orientation : 1;
 }

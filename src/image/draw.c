@@ -261,8 +261,9 @@ void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint
 
 #define FAR_ENOUGH 60
 
-/* What an eye sees of red, green and blue: all; without the cones for long, and for middle wavelengths (Machado,
- * Oliveira and Fernandes 2009, severity 1; here of the coded values, which is near enough to compare). */
+/* Red, green and blue as three eyes see them: one with all cones, one without those for long and one without those for
+ * middle wavelengths (Machado, Oliveira and Fernandes 2009, severity 1; here applied to the coded values, which is near
+ * enough to compare). */
 static const double eyes[][3][3] = {
     {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
     {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},

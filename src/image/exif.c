@@ -1,3 +1,5 @@
+/* Finds the orientation of a photo in its Exif segment, which is a small TIFF: the tag 0x0112 of its first directory.
+ * Start at tiff_orientation. */
 #include "base/base.h"
 #include "image/image.h"
 

@@ -1,3 +1,5 @@
+/* Recognises the format of a file by its first bytes, not by its name. Start at image_format; the table magics has a
+ * row for each mark. */
 #include "image/image.h"
 
 #include <string.h>
@@ -104,7 +106,7 @@ enum image_format image_format(const char **name, const uint8_t *bytes, size_t s
     return FORMAT_UNKNOWN;
 }
 
-/* What cannot be opened is none. */
+/* False for a file that cannot be opened. */
 static bool begins_like_an_image(const char *path)
 {
     struct clv_error ignored;

@@ -1,4 +1,4 @@
-/* Images in memory: making, releasing, limits. What reads them is in decode.c. */
+/* Images in memory: allocating, releasing and limits. Decoders are chosen in decode.c. */
 #include "cleave/image.h"
 
 #include "base/base.h"
@@ -27,9 +27,9 @@ enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t he
     FAIL_IF(width < 1 || height < 1 || channels < 1, CLV_ERR_USAGE,
             "an image of %dx%d pixels with %d channels is impossible", width, height, channels);
     size_t row;
-    MUST_IF(__builtin_mul_overflow((size_t)width, (size_t)channels, &row), fail_memory(err));
+    NEED(!__builtin_mul_overflow((size_t)width, (size_t)channels, &row));
     uint8_t *pixels = array_zalloc((size_t)height, row);
-    MUST_IF(!pixels, fail_memory(err));
+    NEED(pixels);
     *image = (struct clv_image){width, height, channels, pixels};
     return CLV_OK;
 }

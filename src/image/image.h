@@ -10,8 +10,8 @@
 #include "cleave/image.h"
 #include "cleave/status.h"
 
-/* What decode.c asks of the files that know a format each, and the little that they share. Messages carry no file name:
- * the caller that knows one puts it in front. */
+/* Functions that decode.c calls in the file of each format, and the little that these share. Messages carry no file
+ * name: the caller that knows one puts it in front. */
 
 /* A copy with every default filled in; limits may be NULL. */
 struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
@@ -33,7 +33,7 @@ struct image_bytes {
     uint32_t channel;                      /* of the page, from 1; 0: the only one */
 };
 
-/* What the header alone says. */
+/* Size and orientation as the header states them. */
 struct image_head {
     int32_t width, height;
     int orientation; /* the EXIF tag, 1..8, still to be applied */
@@ -79,6 +79,7 @@ struct wide_samples {
     uint16_t *grey16;
     uint8_t *rgba;
 };
+void wide_samples_release(struct wide_samples *samples);
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -88,6 +89,7 @@ struct png_grey {
     int32_t width, height, largest;
     uint16_t *values;
 };
+void png_grey_release(struct png_grey *grey);
 enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -104,7 +106,7 @@ enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height
 enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
                                struct clv_error *err) CLV_CHECK;
 
-/* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
+/* Checks that a writer can take the image: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
 /* clv_image_read and clv_image_read_size of what is no raster of bands, limits->bands or not. */
@@ -122,7 +124,7 @@ bool image_is_12_bit(const struct clv_image *image, const char *path, const stru
  * Anything malformed, missing or out of range is 1: upright. EXIF 2.32, sections 4.5 and 4.6.4 A. */
 int exif_orientation(const uint8_t *segment, size_t size);
 
-/* The same without "Exif\0\0" in front, as WebP has it. */
+/* Reads the tag from a payload without "Exif\0\0" in front, as WebP has it. */
 int tiff_orientation(const uint8_t *bytes, size_t size);
 
 bool exif_is_segment(const uint8_t *segment, size_t size);
@@ -311,7 +313,7 @@ void stack_axes_name(char *name, size_t size, const struct stack_axes *axes);
 enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
 
-/* The same of a file, AXES_OF_PAGES and one plane of what is no TIFF or cannot be opened; the TiffData are dropped. */
+/* Finds the axes of a file: AXES_OF_PAGES and one plane if it is not a TIFF or cannot be opened. Drops the TiffData. */
 void image_find_axes(struct stack_axes *axes, const char *path);
 
 /* Parts of images at another size. */
@@ -340,7 +342,7 @@ struct label_image {
     int palette_size;            /* 0..256 */
 };
 
-/* What clv_png_write_labels writes, into memory: *bytes is to be freed with clv_free. */
+/* Encodes the file of clv_png_write_labels in memory: *bytes is to be freed with clv_free. */
 enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image,
                                   struct clv_error *err) CLV_CHECK;
 

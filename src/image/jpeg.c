@@ -85,7 +85,7 @@ static struct jpeg_error_mgr *escape_init(struct escape *escape)
 
 static enum clv_status escape_status(const struct escape *escape, struct clv_error *err)
 {
-    MUST_IF(escape->code == JERR_OUT_OF_MEMORY, fail_memory(err));
+    NEED(escape->code != JERR_OUT_OF_MEMORY);
     FAIL_IF(escape->code == JWRN_JPEG_EOF, CLV_ERR_DATA, "corrupt JPEG: truncated file");
     bool is_unknown = escape->code == JERR_SOF_UNSUPPORTED || escape->code == JERR_BAD_PRECISION ||
                       escape->code == JERR_ARITH_NOTIMPL || escape->code == JERR_NOTIMPL ||
@@ -150,11 +150,10 @@ static enum clv_status reader_open(struct reader *reader, const uint8_t *bytes, 
     bool good = guarded(reader, read_header);
     if (!good && reader->escape.code != JERR_IMAGE_TOO_BIG)
         return escape_status(&reader->escape, err);
-    enum clv_status status = limits_check(reader->jpeg.image_width, reader->jpeg.image_height, limits, err);
-    if (status == CLV_OK && !good)
-        status = fail(err, CLV_ERR_DATA, "%ux%u pixels; libjpeg's limit is %u pixels a side", reader->jpeg.image_width,
-                      reader->jpeg.image_height, (unsigned)JPEG_MAX_DIMENSION);
-    return status;
+    MUST(limits_check(reader->jpeg.image_width, reader->jpeg.image_height, limits, err));
+    FAIL_IF(!good, CLV_ERR_DATA, "%ux%u pixels; libjpeg's limit is %u pixels a side", reader->jpeg.image_width,
+            reader->jpeg.image_height, (unsigned)JPEG_MAX_DIMENSION);
+    return CLV_OK;
 }
 
 static void reader_close(struct reader *reader)
@@ -165,12 +164,11 @@ static void reader_close(struct reader *reader)
 
 enum clv_status jpeg_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
-    struct reader reader;
-    enum clv_status status = reader_open(&reader, from->bytes, from->size, from->limits, err);
+    OWNED(reader_close) struct reader reader = {0};
+    MUST(reader_open(&reader, from->bytes, from->size, from->limits, err));
     *head =
         (struct image_head){(int32_t)reader.jpeg.image_width, (int32_t)reader.jpeg.image_height, reader.orientation};
-    reader_close(&reader);
-    return status;
+    return CLV_OK;
 }
 
 static bool is_cmyk(const struct reader *reader)
@@ -214,33 +212,21 @@ static void read_pixels(struct reader *reader)
 enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
                             struct clv_error *err)
 {
-    struct reader reader;
-    enum clv_status status = reader_open(&reader, from->bytes, from->size, from->limits, err);
-    if (status != CLV_OK)
-        goto done;
+    OWNED(reader_close) struct reader reader = {0};
+    MUST(reader_open(&reader, from->bytes, from->size, from->limits, err));
     int n_scans = count_scans(from->bytes, from->size);
-    if (n_scans > from->limits->max_jpeg_scans) {
-        status = fail(err, CLV_ERR_DATA, "%d scans; the limit is %d", n_scans, from->limits->max_jpeg_scans);
-        goto done;
-    }
+    FAIL_IF(n_scans > from->limits->max_jpeg_scans, CLV_ERR_DATA, "%d scans; the limit is %d", n_scans,
+            from->limits->max_jpeg_scans);
     size_t width = reader.jpeg.image_width, height = reader.jpeg.image_height;
     reader.pixels = array_alloc(height, width * 3);
+    NEED(reader.pixels);
     if (is_cmyk(&reader))
-        reader.inks = array_alloc(width, 4);
-    if (!reader.pixels || (is_cmyk(&reader) && !reader.inks)) {
-        status = fail_memory(err);
-        goto done;
-    }
-    if (!guarded(&reader, read_pixels)) {
-        status = escape_status(&reader.escape, err);
-        goto done;
-    }
-    *image = (struct clv_image){(int32_t)width, (int32_t)height, 3, reader.pixels};
+        NEED(reader.inks = array_alloc(width, 4));
+    if (!guarded(&reader, read_pixels))
+        return escape_status(&reader.escape, err);
+    *image = (struct clv_image){(int32_t)width, (int32_t)height, 3, TAKE(reader.pixels)};
     *orientation = reader.orientation;
-    reader.pixels = NULL;
-done:
-    reader_close(&reader);
-    return status;
+    return CLV_OK;
 }
 
 static void set_space(struct writer *writer, size_t needed)
@@ -302,39 +288,38 @@ static bool write_guarded(struct writer *writer)
     return true;
 }
 
+static void writer_release(struct writer *self)
+{
+    array_free(self->output);
+    jpeg_destroy_compress(&self->jpeg);
+}
+
 enum clv_status clv_jpeg_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, int quality,
                                 struct clv_error *err)
 {
     MUST(writable_check(image, err));
-    enum clv_status status = CLV_OK;
     FAIL_IF(quality < 1 || quality > 100, CLV_ERR_USAGE, "JPEG quality is %d; it must be 1..100", quality);
-    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
-        return fail(err, CLV_ERR_USAGE, "%dx%d pixels; a JPEG has at most %ld a side", image->width, image->height,
-                    (long)JPEG_MAX_DIMENSION);
-    struct writer writer = {.image = image, .quality = quality};
+    FAIL_IF(image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION, CLV_ERR_USAGE,
+            "%dx%d pixels; a JPEG has at most %ld a side", image->width, image->height, (long)JPEG_MAX_DIMENSION);
+    OWNED(writer_release) struct writer writer = {.image = image, .quality = quality};
     writer.destination = (struct jpeg_destination_mgr){
         .init_destination = on_begin, .empty_output_buffer = on_full, .term_destination = on_end};
     writer.jpeg.err = escape_init(&writer.escape);
-    if (write_guarded(&writer)) {
-        *bytes = writer.output;
-        *size = writer.output_size;
-    } else {
-        array_free(writer.output);
-        status = writer.escape.code == JERR_OUT_OF_MEMORY
-                     ? fail_memory(err)
-                     : fail(err, CLV_ERR_INTERNAL, "libjpeg: %s", writer.escape.message);
+    if (!write_guarded(&writer)) {
+        NEED(writer.escape.code != JERR_OUT_OF_MEMORY);
+        return fail(err, CLV_ERR_INTERNAL, "libjpeg: %s", writer.escape.message);
     }
-    jpeg_destroy_compress(&writer.jpeg);
-    return status;
+    *bytes = TAKE(writer.output);
+    *size = writer.output_size;
+    return CLV_OK;
 }
 
 enum clv_status clv_jpeg_write(const char *path, const struct clv_image *image, int quality, struct clv_error *err)
 {
-    uint8_t *bytes = NULL;
+    OWNED_ARRAY uint8_t *bytes = NULL;
     size_t size = 0;
     enum clv_status status = clv_jpeg_encode(&bytes, &size, image, quality, err);
-    MUST_IF(status != CLV_OK, fail_within(err, status, path));
-    status = file_write(path, bytes, size, err);
-    array_free(bytes);
-    return status;
+    if (status)
+        return fail_within(err, status, path);
+    return file_write(path, bytes, size, err);
 }

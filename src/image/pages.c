@@ -1,4 +1,5 @@
-/* The pages of a TIFF as paths of their own, and a note of what they were taken for. */
+/* Lists the pages of a TIFF as paths of their own, and reports how its pages were understood (stack_note). Start at
+ * path_list_add_pages. */
 #include "image/image.h"
 
 #include <stdio.h>
@@ -11,22 +12,20 @@ enum clv_status path_list_add_pages(struct path_list *list, const char *folder, 
 {
     uint32_t n_pages = 1;
     struct clv_error ignored;
-    enum clv_status status = CLV_OK;
-    char *full = path_join(folder, path);
+    OWNED_ARRAY char *full = path_join(folder, path);
     size_t size = strlen(path) + 8;
-    char *page = array_alloc(size, 1);
-    if (!full || !page)
-        status = fail_memory(err);
-    else if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
-             clv_image_count(&n_pages, full, &ignored) != CLV_OK)
+    OWNED_ARRAY char *page = array_alloc(size, 1);
+    NEED(full && page);
+    if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
+        clv_image_count(&n_pages, full, &ignored) != CLV_OK)
         n_pages = 1; /* what cannot be opened is reported under its own name */
-    TRY_IF(n_pages == 1, path_list_add(list, path, err));
-    for (uint32_t k = 1; status == CLV_OK && n_pages > 1 && k <= n_pages; k++) {
+    if (n_pages == 1)
+        MUST(path_list_add(list, path, err));
+    for (uint32_t k = 1; n_pages > 1 && k <= n_pages; k++) {
         snprintf(page, size, "%s#%u", path, k);
-        status = path_list_add(list, page, err);
+        MUST(path_list_add(list, page, err));
     }
-    arrays_free(page, full);
-    return status;
+    return CLV_OK;
 }
 
 void stack_note_look(struct stack_note *self, const char *path)

@@ -100,7 +100,7 @@ static bool guarded(struct job *job, void (*work)(struct job *))
 
 static enum clv_status job_failed(const struct job *job, struct clv_error *err)
 {
-    MUST_IF(job->out_of_memory, fail_memory(err));
+    NEED(!job->out_of_memory);
     return fail(err, CLV_ERR_DATA, "corrupt PNG: %s", job->message[0] ? job->message : "unknown error");
 }
 
@@ -179,7 +179,7 @@ static enum clv_status reader_open(struct job *job, const struct image_bytes *fr
     job->height = head.height;
     job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
-    MUST_IF(!job->info, fail_memory(err));
+    NEED(job->info);
     return guarded(job, read_header) ? CLV_OK : job_failed(job, err);
 }
 
@@ -197,14 +197,16 @@ static size_t first_beyond(const uint8_t *samples, size_t n, int limit)
 
 static enum clv_status reader_samples(struct job *job, struct clv_error *err)
 {
-    MUST_IF(!guarded(job, choose_transformations), job_failed(job, err));
+    if (!guarded(job, choose_transformations))
+        return job_failed(job, err);
     job->samples = array_zalloc((size_t)job->height, (size_t)job->width * job->sample_channels);
-    MUST_IF(!job->samples, fail_memory(err));
-    MUST_IF(!guarded(job, read_samples), job_failed(job, err));
+    NEED(job->samples);
+    if (!guarded(job, read_samples))
+        return job_failed(job, err);
     png_colorp palette;
     int n_entries = 256;
-    if (job->colour_type == PNG_COLOR_TYPE_PALETTE && !png_get_PLTE(job->png, job->info, &palette, &n_entries))
-        return fail(err, CLV_ERR_DATA, "corrupt PNG: no palette");
+    FAIL_IF(job->colour_type == PNG_COLOR_TYPE_PALETTE && !png_get_PLTE(job->png, job->info, &palette, &n_entries),
+            CLV_ERR_DATA, "corrupt PNG: no palette");
     size_t width = (size_t)job->width, n = is_indexed(job) ? width * (size_t)job->height : 0;
     size_t at = first_beyond(job->samples, n, n_entries); /* indices and greys must stay below */
     FAIL_IF(at < n, CLV_ERR_DATA, "corrupt PNG: pixel (%zu, %zu) has palette index %d, the palette has %d entries",
@@ -219,7 +221,7 @@ static void copy_colour(uint8_t colour[3], const png_color *entry, uint32_t alph
     colour[2] = over_white(entry->blue, alpha);
 }
 
-/* What each palette index or grey value looks like. */
+/* The colour of each palette index or grey value. */
 static void sample_colours(uint8_t colours[256][3], const struct job *job)
 {
     png_colorp palette = NULL;
@@ -263,18 +265,16 @@ static void paint(struct clv_image *image, const struct job *job)
 
 enum clv_status png_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
-    struct job job;
-    enum clv_status status = reader_open(&job, from, err);
-    TRY(reader_samples(&job, err));
-    TRY_IF(job.sample_channels != 3, clv_image_new(image, job.width, job.height, 3, err));
-    if (status == CLV_OK && job.sample_channels != 3) {
-        paint(image, &job);
-    } else if (status == CLV_OK) {
-        *image = (struct clv_image){job.width, job.height, 3, job.samples};
-        job.samples = NULL;
+    OWNED(reader_close) struct job job = {0};
+    MUST(reader_open(&job, from, err));
+    MUST(reader_samples(&job, err));
+    if (job.sample_channels == 3) {
+        *image = (struct clv_image){job.width, job.height, 3, TAKE(job.samples)};
+        return CLV_OK;
     }
-    reader_close(&job);
-    return status;
+    MUST(clv_image_new(image, job.width, job.height, 3, err));
+    paint(image, &job);
+    return CLV_OK;
 }
 
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
@@ -284,78 +284,77 @@ enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct
                                         [PNG_COLOR_TYPE_GRAY_ALPHA] = "a grey and alpha",
                                         [PNG_COLOR_TYPE_RGB] = "an RGB",
                                         [PNG_COLOR_TYPE_RGB_ALPHA] = "an RGBA"};
-    struct job job;
-    enum clv_status status = reader_open(&job, from, err);
-    TRY_IF(!is_indexed(&job),
-           fail(err, CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kinds[job.colour_type]));
-    TRY(reader_samples(&job, err));
-    if (status == CLV_OK) {
-        *image = (struct clv_indexed_image){job.width, job.height, job.samples, job.bit_depth, 0, {{0}}};
-        job.samples = NULL;
-        png_colorp palette;
-        if (job.colour_type == PNG_COLOR_TYPE_PALETTE &&
-            png_get_PLTE(job.png, job.info, &palette, &image->palette_size))
-            for (int i = 0; i < image->palette_size; i++)
-                copy_colour(image->palette[i], &palette[i], 255);
-    }
-    reader_close(&job);
-    return status;
+    OWNED(reader_close) struct job job = {0};
+    MUST(reader_open(&job, from, err));
+    FAIL_IF(!is_indexed(&job), CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kinds[job.colour_type]);
+    MUST(reader_samples(&job, err));
+    *image = (struct clv_indexed_image){job.width, job.height, TAKE(job.samples), job.bit_depth, 0, {{0}}};
+    png_colorp palette;
+    if (job.colour_type == PNG_COLOR_TYPE_PALETTE && png_get_PLTE(job.png, job.info, &palette, &image->palette_size))
+        for (int i = 0; i < image->palette_size; i++)
+            copy_colour(image->palette[i], &palette[i], 255);
+    return CLV_OK;
+}
+
+void wide_samples_release(struct wide_samples *samples)
+{
+    arrays_free(samples->grey16, samples->rgba);
+    *samples = (struct wide_samples){0};
 }
 
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct job job;
+    OWNED(reader_close) struct job job = {0};
     struct clv_image_limits raw = limits_resolved(limits);
     raw.grey16_low = 0;
     raw.grey16_high = 65534; /* a range: the two bytes come as they are */
-    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, &raw, 0}, err);
-    struct wide_samples fresh = {.width = job.width, .height = job.height};
-    TRY_IF(is_indexed(&job), fail(err, CLV_ERR_USAGE, "a palette or grey PNG"));
-    TRY(reader_samples(&job, err));
+    MUST(reader_open(&job, &(struct image_bytes){bytes, size, 1, &raw, 0}, err));
+    FAIL_IF(is_indexed(&job), CLV_ERR_USAGE, "a palette or grey PNG");
+    MUST(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
-    bool ranged = status == CLV_OK && is_ranged(&job);
-    if (status == CLV_OK) {
-        fresh.grey16 = ranged ? array_alloc(n, sizeof *fresh.grey16) : NULL;
-        fresh.rgba = ranged ? NULL : array_alloc(n, 4);
-        status = fresh.grey16 || fresh.rgba ? CLV_OK : fail_memory(err);
-    }
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    bool ranged = is_ranged(&job);
+    OWNED(wide_samples_release) struct wide_samples result = {.width = job.width, .height = job.height};
+    result.grey16 = ranged ? array_alloc(n, sizeof *result.grey16) : NULL;
+    result.rgba = ranged ? NULL : array_alloc(n, 4);
+    NEED(result.grey16 || result.rgba);
+    for (size_t i = 0; i < n; i++) {
         const uint8_t *sample = job.samples + i * job.sample_channels;
         if (ranged) {
-            fresh.grey16[i] = (uint16_t)(sample[0] << 8 | sample[1]);
+            result.grey16[i] = (uint16_t)(sample[0] << 8 | sample[1]);
         } else {
-            memcpy(fresh.rgba + 4 * i, sample, 3);
-            fresh.rgba[4 * i + 3] = job.sample_channels == 4 ? sample[3] : 255;
+            memcpy(result.rgba + 4 * i, sample, 3);
+            result.rgba[4 * i + 3] = job.sample_channels == 4 ? sample[3] : 255;
         }
     }
-    reader_close(&job);
-    if (status == CLV_OK)
-        *samples = fresh;
-    return status;
+    *samples = TAKE(result);
+    return CLV_OK;
+}
+
+void png_grey_release(struct png_grey *grey)
+{
+    array_free(grey->values);
+    *grey = (struct png_grey){0};
 }
 
 enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct job job;
-    uint16_t *values = NULL;
-    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, limits, 0}, err);
-    TRY_IF(job.colour_type != PNG_COLOR_TYPE_GRAY,
-           fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits"));
-    job.is_wide = status == CLV_OK && job.bit_depth == 16;
-    TRY(reader_samples(&job, err));
+    OWNED(reader_close) struct job job = {0};
+    MUST(reader_open(&job, &(struct image_bytes){bytes, size, 1, limits, 0}, err));
+    FAIL_IF(job.colour_type != PNG_COLOR_TYPE_GRAY, CLV_ERR_DATA,
+            "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits");
+    job.is_wide = job.bit_depth == 16;
+    MUST(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
-    TRY_IF(!(values = array_alloc(n, sizeof *values)), fail_memory(err));
-    if (status == CLV_OK) {
-        if (job.is_wide)
-            memcpy(values, job.samples, n * sizeof *values);
-        for (size_t p = 0; p < n && !job.is_wide; p++)
-            values[p] = job.samples[p];
-        *grey = (struct png_grey){job.width, job.height, (1 << job.bit_depth) - 1, values};
-    }
-    reader_close(&job);
-    return status;
+    uint16_t *values = array_alloc(n, sizeof *values);
+    NEED(values);
+    if (job.is_wide)
+        memcpy(values, job.samples, n * sizeof *values);
+    for (size_t p = 0; p < n && !job.is_wide; p++)
+        values[p] = job.samples[p];
+    *grey = (struct png_grey){job.width, job.height, (1 << job.bit_depth) - 1, values};
+    return CLV_OK;
 }
 
 static void write_all(struct job *job)
@@ -379,24 +378,32 @@ static void write_all(struct job *job)
     png_write_end(job->png, NULL);
 }
 
-static enum clv_status encode(uint8_t **bytes, size_t *size, struct job *job, struct clv_error *err)
+static void writer_release(struct job *job)
 {
-    enum clv_status status = CLV_OK;
+    png_destroy_write_struct(&job->png, &job->info);
+    array_free(job->output);
+    job->output = NULL;
+}
+
+static enum clv_status write_encoded(struct job *job, struct clv_error *err)
+{
     job->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
     if (job->png)
         job->info = png_create_info_struct(job->png);
-    if (!job->info)
-        status = fail_memory(err);
-    else if (!guarded(job, write_all))
-        status = job->out_of_memory ? fail_memory(err) : fail(err, CLV_ERR_INTERNAL, "libpng: %s", job->message);
-    png_destroy_write_struct(&job->png, &job->info);
-    if (status == CLV_OK) {
-        *bytes = job->output;
-        *size = job->output_size;
-    } else {
-        array_free(job->output);
-    }
-    return status;
+    NEED(job->info);
+    if (guarded(job, write_all))
+        return CLV_OK;
+    NEED(!job->out_of_memory);
+    return fail(err, CLV_ERR_INTERNAL, "libpng: %s", job->message);
+}
+
+static enum clv_status encode(uint8_t **bytes, size_t *size, const struct job *plan, struct clv_error *err)
+{
+    OWNED(writer_release) struct job job = *plan;
+    MUST(write_encoded(&job, err));
+    *bytes = TAKE(job.output);
+    *size = job.output_size;
+    return CLV_OK;
 }
 
 #define RUN_LENGTHS 3 /* zlib's Z_RLE; libpng hands the number on */
@@ -419,15 +426,14 @@ static struct job job_of(int32_t width, int32_t height, int colour_type, const u
 }
 
 /* Writes a job that was made with this status. */
-static enum clv_status write_job(const char *path, struct job *job, enum clv_status status, struct clv_error *err)
+static enum clv_status write_job(const char *path, const struct job *job, enum clv_status made, struct clv_error *err)
 {
-    uint8_t *bytes = NULL;
+    OWNED_ARRAY uint8_t *bytes = NULL;
     size_t size = 0;
-    TRY(encode(&bytes, &size, job, err));
-    MUST_IF(status != CLV_OK, fail_within(err, status, path));
-    status = file_write(path, bytes, size, err);
-    array_free(bytes);
-    return status;
+    enum clv_status status = made ? made : encode(&bytes, &size, job, err);
+    if (status)
+        return fail_within(err, status, path);
+    return file_write(path, bytes, size, err);
 }
 
 static enum clv_status photo_job(struct job *job, const struct clv_image *image, struct clv_error *err)
@@ -440,14 +446,14 @@ static enum clv_status photo_job(struct job *job, const struct clv_image *image,
 
 enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, struct clv_error *err)
 {
-    struct job job;
+    struct job job = {0};
     MUST(photo_job(&job, image, err));
     return encode(bytes, size, &job, err);
 }
 
 enum clv_status clv_png_write(const char *path, const struct clv_image *image, struct clv_error *err)
 {
-    struct job job;
+    struct job job = {0};
     return write_job(path, &job, photo_job(&job, image, err), err);
 }
 
@@ -486,7 +492,7 @@ static enum clv_status label_job(struct job *job, const struct label_image *imag
 
 enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image, struct clv_error *err)
 {
-    struct job job;
+    struct job job = {0};
     MUST(label_job(&job, image, err));
     return encode(bytes, size, &job, err);
 }
@@ -495,6 +501,6 @@ enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t he
                                      const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
 {
     const struct label_image image = {width, height, labels, palette, palette_size};
-    struct job job;
+    struct job job = {0};
     return write_job(path, &job, label_job(&job, &image, err), err);
 }

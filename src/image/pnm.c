@@ -1,4 +1,5 @@
-/* PBM, PGM and PPM (P1 to P6), 8 or 16 bits a sample, plain or raw; of several images in a file the first. */
+/* Reads PBM, PGM and PPM (P1 to P6), of 8 or 16 bits per sample, plain or raw, and only the first image of a file that
+ * has several. Start at open_pnm. */
 #include <ctype.h>
 
 #include "base/base.h"
@@ -67,9 +68,9 @@ static enum clv_status read_header(struct pnm *self, const struct clv_image_limi
 enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct pnm self = {.bytes = from->bytes, .size = from->size};
-    enum clv_status status = read_header(&self, from->limits, err);
+    MUST(read_header(&self, from->limits, err));
     *head = (struct image_head){self.width, self.height, 1};
-    return status;
+    return CLV_OK;
 }
 
 static size_t row_samples(const struct pnm *self)
@@ -123,67 +124,63 @@ static enum clv_status raw_row(uint16_t *samples, struct pnm *self, struct clv_e
 /* The next row, bits as light: 1 is white. */
 static enum clv_status read_row(uint16_t *samples, struct pnm *self, struct clv_error *err)
 {
-    enum clv_status status = self->is_plain ? plain_row(samples, self, err) : raw_row(samples, self, err);
-    for (size_t i = 0; status == CLV_OK && self->is_bits && i < row_samples(self); i++)
+    MUST(self->is_plain ? plain_row(samples, self, err) : raw_row(samples, self, err));
+    for (size_t i = 0; self->is_bits && i < row_samples(self); i++)
         samples[i] ^= 1;
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const struct image_bytes *from, struct clv_error *err)
 {
     *self = (struct pnm){.bytes = from->bytes, .size = from->size};
-    enum clv_status status = read_header(self, from->limits, err);
-    TRY(check_length(self, err));
-    *row = NULL;
-    TRY_IF(!(*row = array_alloc(row_samples(self), sizeof **row)), fail_memory(err));
-    return status;
+    MUST(read_header(self, from->limits, err));
+    MUST(check_length(self, err));
+    *row = array_alloc(row_samples(self), sizeof **row);
+    NEED(*row);
+    return CLV_OK;
 }
 
 enum clv_status pnm_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
     struct pnm self;
-    struct clv_image fresh = {0};
-    uint16_t *row;
-    enum clv_status status = open_pnm(&self, &row, from, err);
-    TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
+    OWNED(clv_image_release) struct clv_image result = {0};
+    OWNED_ARRAY uint16_t *row = NULL;
+    MUST(open_pnm(&self, &row, from, err));
+    MUST(clv_image_new(&result, self.width, self.height, 3, err));
     const struct clv_image_limits *limits = from->limits;
     bool is_deep_grey = self.largest > 255 && self.n_channels == 1;
     bool by_range = is_deep_grey && (limits->grey16_low > 0 || limits->grey16_high < 65535);
     uint32_t low = by_range ? (uint32_t)limits->grey16_low : 0;
     uint32_t high = by_range ? (uint32_t)limits->grey16_high : self.largest;
-    for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {
-        uint8_t *target = fresh.pixels + (size_t)y * (size_t)self.width * 3;
-        status = read_row(row, &self, err);
-        for (size_t i = 0; status == CLV_OK && i < (size_t)self.width * 3; i++)
+    for (int32_t y = 0; y < self.height; y++) {
+        uint8_t *target = result.pixels + (size_t)y * (size_t)self.width * 3;
+        MUST(read_row(row, &self, err));
+        for (size_t i = 0; i < (size_t)self.width * 3; i++)
             target[i] = sample_scaled(row[self.n_channels == 3 ? i : i / 3], low, high);
     }
-    array_free(row);
-    DELIVER(image, fresh, clv_image_release(&fresh));
-    return status;
+    *image = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                    struct clv_error *err)
 {
     struct pnm self;
-    struct clv_indexed_image fresh = {0};
-    uint16_t *row;
-    enum clv_status status = open_pnm(&self, &row, from, err);
-    if (status == CLV_OK && (self.n_channels != 1 || self.largest > 255))
-        status = fail(err, CLV_ERR_DATA, "a %s PNM; masks must have one value a pixel, of 8 bits at most",
-                      self.n_channels == 1 ? "16-bit grey" : "colour");
-    if (status == CLV_OK) {
-        fresh = (struct clv_indexed_image){
-            .width = self.width, .height = self.height, .bit_depth = self.largest == 1 ? 1 : 8};
-        fresh.values = array_alloc((size_t)self.height, (size_t)self.width);
-        status = fresh.values ? CLV_OK : fail_memory(err);
+    OWNED(clv_indexed_image_release) struct clv_indexed_image result = {0};
+    OWNED_ARRAY uint16_t *row = NULL;
+    MUST(open_pnm(&self, &row, from, err));
+    FAIL_IF(self.n_channels != 1 || self.largest > 255, CLV_ERR_DATA,
+            "a %s PNM; masks must have one value a pixel, of 8 bits at most",
+            self.n_channels == 1 ? "16-bit grey" : "colour");
+    result =
+        (struct clv_indexed_image){.width = self.width, .height = self.height, .bit_depth = self.largest == 1 ? 1 : 8};
+    result.values = array_alloc((size_t)self.height, (size_t)self.width);
+    NEED(result.values);
+    for (int32_t y = 0; y < self.height; y++) {
+        MUST(read_row(row, &self, err));
+        for (int32_t x = 0; x < self.width; x++)
+            result.values[(size_t)y * (size_t)self.width + (size_t)x] = (uint8_t)row[x];
     }
-    for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {
-        status = read_row(row, &self, err);
-        for (int32_t x = 0; status == CLV_OK && x < self.width; x++)
-            fresh.values[(size_t)y * (size_t)self.width + (size_t)x] = (uint8_t)row[x];
-    }
-    array_free(row);
-    DELIVER(image, fresh, clv_indexed_image_release(&fresh));
-    return status;
+    *image = TAKE(result);
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* Images and label maps at another size. */
+/* Resizes images and label maps. Images shrink by area averages and grow by linear interpolation, first down the
+ * columns and then along the rows; labels take the nearest pixel. Start at image_resize_part. */
 #include <string.h>
 
 #include "base/base.h"
@@ -42,14 +43,15 @@ static size_t linear_weights(float *weights, int32_t *first, int32_t i, int32_t 
     return *first + 1 < source && weights[1] > 0 ? 2 : 1;
 }
 
-/* Of n target samples from `begin` on; the first sample of the source that is there is `offset`. */
+/* Computes the weights of `count` target samples from `begin` on; sample `offset` of the source is the first in
+ * memory. */
 static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t target, int32_t begin, int32_t count,
                                  int32_t offset, struct clv_error *err)
 {
     size_t n = (size_t)count, n_weights = 2 * n + (size_t)source + 2;
     *axis = (struct axis){array_alloc(n, sizeof *axis->first), array_alloc(n + 1, sizeof *axis->first_weight),
                           array_alloc(n_weights, sizeof *axis->weights)};
-    MUST_IF(!axis->first || !axis->first_weight || !axis->weights, fail_memory(err));
+    NEED(axis->first && axis->first_weight && axis->weights);
     size_t used = 0;
     for (int32_t i = 0; i < count; i++) {
         axis->first_weight[i] = used;
@@ -121,32 +123,24 @@ enum clv_status image_resize_part(struct clv_image *target, const struct image_p
                                   const struct clv_image *source, const struct image_part *from, struct clv_error *err)
 {
     int32_t width = wanted->width, height = wanted->height;
-    if (source->width < 1 || source->height < 1 || source->channels < 1 || !source->pixels)
-        return fail(err, CLV_ERR_USAGE, "an image of %dx%d pixels cannot be resized", source->width, source->height);
-    struct clv_image resized = {0};
-    struct axis across = {0}, down = {0};
-    float *row = NULL;
+    FAIL_IF(source->width < 1 || source->height < 1 || source->channels < 1 || !source->pixels, CLV_ERR_USAGE,
+            "an image of %dx%d pixels cannot be resized", source->width, source->height);
+    OWNED(clv_image_release) struct clv_image result = {0};
+    OWNED(axis_release) struct axis across = {0}, down = {0};
     size_t channels = (size_t)source->channels, row_size = (size_t)source->width * channels;
-    enum clv_status status = clv_image_new(&resized, width, height, source->channels, err);
-    TRY(axis_init(&across, from->whole_width, wanted->whole_width, wanted->left, width, from->left, err));
-    TRY(axis_init(&down, from->whole_height, wanted->whole_height, wanted->top, height, from->top, err));
-    TRY_IF(!(row = array_alloc(row_size, sizeof *row)), fail_memory(err));
-    if (status != CLV_OK)
-        goto done;
+    MUST(clv_image_new(&result, width, height, source->channels, err));
+    MUST(axis_init(&across, from->whole_width, wanted->whole_width, wanted->left, width, from->left, err));
+    MUST(axis_init(&down, from->whole_height, wanted->whole_height, wanted->top, height, from->top, err));
+    OWNED_ARRAY float *row = array_alloc(row_size, sizeof *row);
+    NEED(row);
     for (int32_t y = 0; y < height; y++) {
         size_t at = down.first_weight[y];
         blend_rows(row, source->pixels + (size_t)down.first[y] * row_size, row_size, down.weights + at,
                    down.first_weight[y + 1] - at);
-        blend_columns(resized.pixels + (size_t)y * (size_t)width * channels, width, channels, row, &across);
+        blend_columns(result.pixels + (size_t)y * (size_t)width * channels, width, channels, row, &across);
     }
-    *target = resized;
-    resized = (struct clv_image){0};
-done:
-    clv_image_release(&resized);
-    axis_release(&across);
-    axis_release(&down);
-    array_free(row);
-    return status;
+    *target = TAKE(result);
+    return CLV_OK;
 }
 
 void clv_labels_resize(uint8_t *target, int32_t target_width, int32_t target_height, const uint8_t *source,

@@ -11,13 +11,12 @@
 
 enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
-    struct tiff_file self;
+    OWNED(tiff_close) struct tiff_file self = {0};
     struct image_bytes first = *from;
     first.channel = 1; /* of all channels that there are */
-    enum clv_status status = tiff_open(&self, &first, err);
+    MUST(tiff_open(&self, &first, err));
     *head = (struct image_head){(int32_t)self.width, (int32_t)self.height, self.orientation};
-    tiff_close(&self);
-    return status;
+    return CLV_OK;
 }
 
 /* Whether a pixel is one whole number: grey, or an index. */
@@ -88,14 +87,14 @@ static uint32_t *samples_new(const struct tiff_file *self)
 static enum clv_status read_grey16(uint8_t *pixels, struct tiff_file *self, const struct clv_image_limits *limits,
                                    struct clv_error *err)
 {
-    uint32_t *samples = samples_new(self);
-    enum clv_status status = samples ? read_samples(samples, self, err) : fail_memory(err);
+    OWNED_ARRAY uint32_t *samples = samples_new(self);
+    NEED(samples);
+    MUST(read_samples(samples, self, err));
     size_t n = (size_t)self->width * self->height;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    for (size_t i = 0; i < n; i++)
         memset(pixels + 3 * i, sample_scaled(samples[i], (uint32_t)limits->grey16_low, (uint32_t)limits->grey16_high),
                3);
-    array_free(samples);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status read_colours(uint8_t *pixels, struct tiff_file *self, struct clv_error *err)
@@ -174,22 +173,17 @@ static enum clv_status read_lab(uint8_t *pixels, struct tiff_file *self, struct 
 enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
                             struct clv_error *err)
 {
-    struct tiff_file self;
-    struct clv_image fresh = {0};
-    enum clv_status status = tiff_open(&self, from, err);
-    TRY(clv_image_new(&fresh, (int32_t)self.width, (int32_t)self.height, 3, err));
-    if (status == CLV_OK && is_plain(&self) && self.bits == 16 && self.photometric != PHOTOMETRIC_PALETTE)
-        status = read_grey16(fresh.pixels, &self, from->limits, err);
-    else if (status == CLV_OK)
-        status = is_lab(&self) ? read_lab(fresh.pixels, &self, err) : read_colours(fresh.pixels, &self, err);
-    if (status == CLV_OK) {
-        *image = fresh;
-        *orientation = self.orientation;
-    } else {
-        clv_image_release(&fresh);
-    }
-    tiff_close(&self);
-    return status;
+    OWNED(tiff_close) struct tiff_file self = {0};
+    OWNED(clv_image_release) struct clv_image result = {0};
+    MUST(tiff_open(&self, from, err));
+    MUST(clv_image_new(&result, (int32_t)self.width, (int32_t)self.height, 3, err));
+    if (is_plain(&self) && self.bits == 16 && self.photometric != PHOTOMETRIC_PALETTE)
+        MUST(read_grey16(result.pixels, &self, from->limits, err));
+    else
+        MUST(is_lab(&self) ? read_lab(result.pixels, &self, err) : read_colours(result.pixels, &self, err));
+    *image = TAKE(result);
+    *orientation = self.orientation;
+    return CLV_OK;
 }
 
 static void read_palette(struct clv_indexed_image *image, const struct tiff_file *self)
@@ -207,68 +201,55 @@ static void read_palette(struct clv_indexed_image *image, const struct tiff_file
 enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                     struct clv_error *err)
 {
-    struct tiff_file self;
-    struct clv_indexed_image fresh = {0};
-    uint32_t *samples = NULL;
-    enum clv_status status = tiff_open(&self, from, err);
-    if (status != CLV_OK)
-        goto done;
-    if (!is_plain(&self) || (self.bits != 1 && self.bits != 2 && self.bits != 4 && self.bits != 8)) {
-        status = fail(err, CLV_ERR_DATA, "a TIFF of %d samples of %d bits a pixel; masks must be 8-bit grey or palette",
-                      self.n_samples, self.bits);
-        goto done;
-    }
+    OWNED(tiff_close) struct tiff_file self = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image result = {0};
+    MUST(tiff_open(&self, from, err));
+    FAIL_IF(!is_plain(&self) || (self.bits != 1 && self.bits != 2 && self.bits != 4 && self.bits != 8), CLV_ERR_DATA,
+            "a TIFF of %d samples of %d bits a pixel; masks must be 8-bit grey or palette", self.n_samples, self.bits);
     size_t n = (size_t)self.width * self.height;
-    fresh = (struct clv_indexed_image){
+    result = (struct clv_indexed_image){
         .width = (int32_t)self.width, .height = (int32_t)self.height, .bit_depth = self.bits};
-    fresh.values = array_alloc(n, 1);
-    samples = samples_new(&self);
-    status = fresh.values && samples ? read_samples(samples, &self, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        fresh.values[i] = (uint8_t)samples[i];
-    read_palette(&fresh, &self);
-    struct clv_image turned = {fresh.width, fresh.height, 1, fresh.values};
-    TRY(image_orient(&turned, self.orientation, err));
-    fresh.values = turned.pixels;
-    fresh.width = turned.width;
-    fresh.height = turned.height;
-done:
-    tiff_close(&self);
-    array_free(samples);
-    DELIVER(image, fresh, clv_indexed_image_release(&fresh));
-    return status;
+    result.values = array_alloc(n, 1);
+    NEED(result.values);
+    OWNED_ARRAY uint32_t *samples = samples_new(&self);
+    NEED(samples);
+    MUST(read_samples(samples, &self, err));
+    for (size_t i = 0; i < n; i++)
+        result.values[i] = (uint8_t)samples[i];
+    read_palette(&result, &self);
+    OWNED(clv_image_release) struct clv_image turned = {result.width, result.height, 1, TAKE(result.values)};
+    MUST(image_orient(&turned, self.orientation, err));
+    result.width = turned.width;
+    result.height = turned.height;
+    result.values = TAKE(turned.pixels);
+    *image = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const struct image_bytes *from,
                                      struct clv_error *err)
 {
-    struct tiff_file self;
-    uint32_t *samples = NULL;
-    enum clv_status status = tiff_open(&self, from, err);
+    OWNED(tiff_close) struct tiff_file self = {0};
+    MUST(tiff_open(&self, from, err));
     uint32_t largest = INT32_MAX;
-    if (status == CLV_OK && self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
+    if (self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
         self.format = SAMPLEFORMAT_UINT;
         largest = UINT32_MAX >> (33 - self.bits); /* numbers below 0 are above */
     }
-    TRY_IF(!is_plain(&self) || (self.bits != 8 && self.bits != 16 && self.bits != 32),
-           fail(err, CLV_ERR_DATA,
-                "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 8, 16 or 32", self.n_samples,
-                self.bits));
-    TRY_IF(!(samples = samples_new(&self)), fail_memory(err));
-    TRY(read_samples(samples, &self, err));
-    struct clv_image turned = {(int32_t)self.width, (int32_t)self.height, 4, (uint8_t *)samples}; /* four bytes each */
-    for (size_t i = 0, n = (size_t)self.width * self.height; i < n && status == CLV_OK; i++)
-        if (samples[i] > largest)
-            status = fail(err, CLV_ERR_DATA, "pixel (%zu, %zu) is below 0 or above 2,147,483,647", i % self.width,
-                          i / self.width);
-    TRY(image_orient(&turned, self.orientation, err));
-    tiff_close(&self);
-    if (status != CLV_OK) {
-        array_free(turned.pixels);
-        return status;
-    }
-    *values = (int32_t *)turned.pixels;
+    FAIL_IF(!is_plain(&self) || (self.bits != 8 && self.bits != 16 && self.bits != 32), CLV_ERR_DATA,
+            "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 8, 16 or 32", self.n_samples,
+            self.bits);
+    OWNED_ARRAY uint32_t *samples = samples_new(&self);
+    NEED(samples);
+    MUST(read_samples(samples, &self, err));
+    for (size_t i = 0, n = (size_t)self.width * self.height; i < n; i++)
+        FAIL_IF(samples[i] > largest, CLV_ERR_DATA, "pixel (%zu, %zu) is below 0 or above 2,147,483,647",
+                i % self.width, i / self.width);
+    OWNED(clv_image_release)
+    struct clv_image turned = {(int32_t)self.width, (int32_t)self.height, 4, (uint8_t *)TAKE(samples)}; /* of 4 bytes */
+    MUST(image_orient(&turned, self.orientation, err));
     *width = turned.width;
     *height = turned.height;
+    *values = (int32_t *)TAKE(turned.pixels);
     return CLV_OK;
 }

@@ -520,7 +520,7 @@ enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from
     MUST(find_page(self, &directory, &offset, from, err));
     self->has_byte_counts = directory.has_byte_counts;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    MUST_IF(!options, fail_memory(err));
+    NEED(options);
     uint64_t most = limits->max_pixels > PTRDIFF_MAX / BYTES_A_PIXEL ? PTRDIFF_MAX : limits->max_pixels * BYTES_A_PIXEL;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most);
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);

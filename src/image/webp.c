@@ -1,4 +1,5 @@
-/* WebP files, by libwebp: the only file that knows it. */
+/* Reads WebP files by libwebp, which only this file knows; the orientation is taken from the EXIF chunk. Start at
+ * webp_decode. */
 #include <string.h>
 
 #include <webp/decode.h>
@@ -44,10 +45,9 @@ static enum clv_status read_features(WebPBitstreamFeatures *features, const uint
 enum clv_status webp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     WebPBitstreamFeatures features;
-    enum clv_status status = read_features(&features, from->bytes, from->size, from->limits, err);
-    if (status == CLV_OK)
-        *head = (struct image_head){features.width, features.height, find_orientation(from->bytes, from->size)};
-    return status;
+    MUST(read_features(&features, from->bytes, from->size, from->limits, err));
+    *head = (struct image_head){features.width, features.height, find_orientation(from->bytes, from->size)};
+    return CLV_OK;
 }
 
 /* The file as long as its RIFF header says, libwebp does not insist on it: what is cut off may be the orientation. */
@@ -62,43 +62,30 @@ enum clv_status webp_decode(struct clv_image *image, int *orientation, const str
                             struct clv_error *err)
 {
     WebPDecoderConfig config;
-    uint8_t *rgba = NULL;
-    struct clv_image fresh = {0};
-    enum clv_status status = check_length(from->bytes, from->size, err);
-    TRY_IF(!WebPInitDecoderConfig(&config),
-           fail(err, CLV_ERR_INTERNAL, "libwebp is of another version than its headers"));
-    TRY(read_features(&config.input, from->bytes, from->size, from->limits, err));
-    TRY(clv_image_new(&fresh, config.input.width, config.input.height, 3, err));
-    if (status != CLV_OK)
-        return status;
-    size_t width = (size_t)fresh.width, height = (size_t)fresh.height, n = width * height;
+    OWNED_ARRAY uint8_t *rgba = NULL;
+    OWNED(clv_image_release) struct clv_image result = {0};
+    MUST(check_length(from->bytes, from->size, err));
+    FAIL_IF(!WebPInitDecoderConfig(&config), CLV_ERR_INTERNAL, "libwebp is of another version than its headers");
+    MUST(read_features(&config.input, from->bytes, from->size, from->limits, err));
+    MUST(clv_image_new(&result, config.input.width, config.input.height, 3, err));
+    size_t width = (size_t)result.width, height = (size_t)result.height, n = width * height;
     bool has_alpha = config.input.has_alpha;
-    if (has_alpha && !(rgba = array_alloc(height, width * 4))) {
-        status = fail_memory(err);
-        goto done;
-    }
+    if (has_alpha)
+        NEED(rgba = array_alloc(height, width * 4));
     config.output.colorspace = has_alpha ? MODE_RGBA : MODE_RGB;
     config.output.is_external_memory = 1;
-    config.output.u.RGBA.rgba = has_alpha ? rgba : fresh.pixels;
+    config.output.u.RGBA.rgba = has_alpha ? rgba : result.pixels;
     config.output.u.RGBA.stride = (int)(width * (has_alpha ? 4 : 3));
     config.output.u.RGBA.size = n * (has_alpha ? 4 : 3);
     VP8StatusCode code = WebPDecode(from->bytes, from->size, &config);
     WebPFreeDecBuffer(&config.output);
-    if (code == VP8_STATUS_OUT_OF_MEMORY)
-        status = fail_memory(err);
-    else if (code != VP8_STATUS_OK)
-        status = fail(err, CLV_ERR_DATA, "corrupt WebP: %s",
-                      code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its image is damaged");
-    for (size_t i = 0; status == CLV_OK && has_alpha && i < n; i++)
+    NEED(code != VP8_STATUS_OUT_OF_MEMORY);
+    FAIL_IF(code != VP8_STATUS_OK, CLV_ERR_DATA, "corrupt WebP: %s",
+            code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its image is damaged");
+    for (size_t i = 0; has_alpha && i < n; i++)
         for (size_t c = 0; c < 3; c++)
-            fresh.pixels[3 * i + c] = over_white(rgba[4 * i + c], rgba[4 * i + 3]);
-done:
-    array_free(rgba);
-    if (status == CLV_OK) {
-        *image = fresh;
-        *orientation = find_orientation(from->bytes, from->size);
-    } else {
-        clv_image_release(&fresh);
-    }
-    return status;
+            result.pixels[3 * i + c] = over_white(rgba[4 * i + c], rgba[4 * i + 3]);
+    *image = TAKE(result);
+    *orientation = find_orientation(from->bytes, from->size);
+    return CLV_OK;
 }

@@ -200,7 +200,7 @@ static void put_others(struct text *text, const struct clv_set *set, const char 
 {
     OWNED_ARRAY char *images = folder_of(set, false);
     OWNED_ARRAY char *labels = set_path(set, "labels.tsv");
-    struct text options;
+    OWNED(text_release) struct text options = {0};
     text_init(&options, 1 << 14);
     if (labels && set->labels.from_file && path_exists(labels)) {
         text_put(&options, " --labels ");
@@ -209,13 +209,12 @@ static void put_others(struct text *text, const struct clv_set *set, const char 
     text_put(text, "; this makes masks of label values of such: ");
     mask_command_put(text, others, images ? images : set->root, others, options.bytes ? options.bytes : "");
     text->failed |= options.failed || !labels;
-    text_release(&options);
 }
 
 enum clv_status fail_mask(const struct clv_set *set, const char *path, const char *others,
                           const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     size_t i = 0;
     if (!err || err->fault == CLV_FAULT_OTHER)
         return CLV_ERR_DATA;
@@ -227,7 +226,6 @@ enum clv_status fail_mask(const struct clv_set *set, const char *path, const cha
         mask_advice_put(&text, err->fault, set, path, i, limits);
     else if (others && path_is_folder(others) && strncmp(err->message, others, strlen(others)) == 0)
         put_others(&text, set, others);
-    const enum clv_status status = text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes);
-    text_release(&text);
-    return status;
+    NEED(!text.failed);
+    return fail(err, CLV_ERR_DATA, "%s", text.bytes);
 }

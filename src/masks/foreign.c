@@ -110,7 +110,7 @@ static bool is_lossless_webp(const uint8_t *bytes, size_t size)
 enum clv_status foreign_mask_read(struct foreign_mask *mask, const char *path, const struct clv_image_limits *limits,
                                   struct clv_error *err)
 {
-    OWNED(foreign_mask_release) struct foreign_mask made = {0};
+    OWNED(foreign_mask_release) struct foreign_mask result = {0};
     OWNED_ARRAY char *file = string_copy(path);
     size_t length;
     uint32_t page;
@@ -124,21 +124,21 @@ enum clv_status foreign_mask_read(struct foreign_mask *mask, const char *path, c
     const enum image_format format = image_format(&name, map.bytes, map.size);
     enum clv_status status;
     if (format == FORMAT_JPEG || format == FORMAT_WEBP) {
-        made.is_lossy = format == FORMAT_JPEG || !is_lossless_webp(map.bytes, map.size);
-        status = take_shown(&made, path, limits, err);
+        result.is_lossy = format == FORMAT_JPEG || !is_lossless_webp(map.bytes, map.size);
+        status = take_shown(&result, path, limits, err);
     } else if (format == FORMAT_PNG && mask_is_wide(map.bytes, map.size)) {
-        status = take_wide(&made, &map, limits, err);
+        status = take_wide(&result, &map, limits, err);
     } else {
-        status = take_indexed(&made, path, limits, &why);
-        if (status == CLV_ERR_DATA && format == FORMAT_TIFF && take_numbers(&made, path, limits, &why) == CLV_OK)
+        status = take_indexed(&result, path, limits, &why);
+        if (status == CLV_ERR_DATA && format == FORMAT_TIFF && take_numbers(&result, path, limits, &why) == CLV_OK)
             status = CLV_OK;
         else if (status == CLV_ERR_DATA && format != FORMAT_PNG)
-            status = take_shown(&made, path, limits, err);
+            status = take_shown(&result, path, limits, err);
         else if (status != CLV_OK && err)
             *err = why;
     }
     MUST(status);
-    *mask = TAKE(made);
+    *mask = TAKE(result);
     return CLV_OK;
 }
 

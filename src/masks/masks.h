@@ -231,8 +231,8 @@ enum clv_status colour_table_find(struct colour_table *self, const char *folder,
  * command does not mend has another sentence, or none. `path` is the set as it was named; `item` the mask at fault. */
 void mask_advice_put(struct text *text, enum clv_fault fault, const struct clv_set *set, const char *path, size_t item,
                      const struct clv_image_limits *limits);
-/* The same of masks whose values labels.tsv does not name, as many as it names labels, such as 0 and 255 of two names;
- * nothing of others. */
+/* Appends the advice for masks whose values labels.tsv does not name, if they are as many as its labels, such as 0 and
+ * 255 for two names; appends nothing for others. */
 void mask_advice_put_order(struct text *text, const struct clv_set *set, const char *path,
                            const struct clv_image_limits *limits);
 /* "cleave import masks .." of masks and images (NULL: the masks' own), with an output next to `set`, and further

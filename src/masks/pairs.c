@@ -88,35 +88,36 @@ static int compare_tokens(const void *a, const void *b)
 static enum clv_status count_tokens(struct tokens *self, const struct path_list *const lists[2], bool cuts_digits,
                                     struct clv_error *err)
 {
-    OWNED(tokens_release) struct tokens made = {.n_names = {lists[0]->n, lists[1]->n}};
+    OWNED(tokens_release) struct tokens result = {.n_names = {lists[0]->n, lists[1]->n}};
     for (int list = 0; list < 2; list++)
         for (size_t i = 0; i < lists[list]->n; i++) {
-            size_t length, at = 0, begin = made.n;
+            size_t length, at = 0, begin = result.n;
             const char *stem = stem_of(&length, lists[list]->paths[i]);
             for (uint64_t hash; (hash = next_token(stem, length, &at, cuts_digits));) {
                 size_t k = begin; /* a token counts once in a name */
-                while (k < made.n && made.tokens[k].hash != hash)
+                while (k < result.n && result.tokens[k].hash != hash)
                     k++;
-                if (k < made.n)
+                if (k < result.n)
                     continue;
-                NEED(array_reserve((void **)&made.tokens, &made.capacity, made.n + 1, sizeof *made.tokens) == 0);
-                made.tokens[made.n] = (struct token){.hash = hash};
-                made.tokens[made.n++].n[list] = 1;
+                NEED(array_reserve((void **)&result.tokens, &result.capacity, result.n + 1, sizeof *result.tokens) ==
+                     0);
+                result.tokens[result.n] = (struct token){.hash = hash};
+                result.tokens[result.n++].n[list] = 1;
             }
         }
     size_t kept = 0;
-    if (made.n)
-        qsort(made.tokens, made.n, sizeof *made.tokens, compare_tokens);
-    for (size_t k = 0; k < made.n; k++) {
-        if (kept && made.tokens[kept - 1].hash == made.tokens[k].hash) {
-            made.tokens[kept - 1].n[0] += made.tokens[k].n[0];
-            made.tokens[kept - 1].n[1] += made.tokens[k].n[1];
+    if (result.n)
+        qsort(result.tokens, result.n, sizeof *result.tokens, compare_tokens);
+    for (size_t k = 0; k < result.n; k++) {
+        if (kept && result.tokens[kept - 1].hash == result.tokens[k].hash) {
+            result.tokens[kept - 1].n[0] += result.tokens[k].n[0];
+            result.tokens[kept - 1].n[1] += result.tokens[k].n[1];
         } else {
-            made.tokens[kept++] = made.tokens[k];
+            result.tokens[kept++] = result.tokens[k];
         }
     }
-    made.n = kept;
-    *self = TAKE(made);
+    result.n = kept;
+    *self = TAKE(result);
     return CLV_OK;
 }
 

@@ -452,28 +452,28 @@ static enum clv_status plan_by_content(struct mask_plan *plan, const struct mask
 enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey *survey,
                                const struct mask_wishes *wishes, struct clv_error *err)
 {
-    OWNED(mask_plan_release) struct mask_plan made = {.stretches = wishes->stretches};
+    OWNED(mask_plan_release) struct mask_plan result = {.stretches = wishes->stretches};
     FAIL_IF(!survey->n_read, CLV_ERR_DATA, "none of the masks can be read");
-    made.turns = survey->n_turned && !survey->n_upright;
-    made.shows = 2 * survey->n_coloured > survey->n_read || (survey->n_coloured && survey->has_palettes) ||
-                 survey->palettes_disagree;
+    result.turns = survey->n_turned && !survey->n_upright;
+    result.shows = 2 * survey->n_coloured > survey->n_read || (survey->n_coloured && survey->has_palettes) ||
+                   survey->palettes_disagree;
     const bool takes_table = !wishes->labels && wishes->as != MASKS_AS_OBJECTS;
-    made.codes = !takes_table    ? NULL
-                 : wishes->codes ? wishes->codes
-                 : survey->named ? survey->named
-                 : wishes->table ? wishes->table
-                                 : recognise(survey, made.shows);
-    if (made.codes && survey->has_palettes && !is_found(survey, true, CODE_CLEAR)) {
+    result.codes = !takes_table    ? NULL
+                   : wishes->codes ? wishes->codes
+                   : survey->named ? survey->named
+                   : wishes->table ? wishes->table
+                                   : recognise(survey, result.shows);
+    if (result.codes && survey->has_palettes && !is_found(survey, true, CODE_CLEAR)) {
         bool has_values = false; /* CamVid has colours alone: those of palettes count */
-        for (size_t i = 0; i < made.codes->n_rows; i++)
-            has_values |= made.codes->rows[i].value >= 0;
-        made.shows |= !has_values;
+        for (size_t i = 0; i < result.codes->n_rows; i++)
+            has_values |= result.codes->rows[i].value >= 0;
+        result.shows |= !has_values;
     }
-    MUST(wishes->labels && wishes->as != MASKS_AS_OBJECTS ? plan_by_labels(&made, survey, wishes->labels, err)
-         : made.codes                                     ? plan_by_table(&made, survey, made.codes, err)
-                                                          : plan_by_content(&made, survey, wishes, err));
-    clear_as_black(&made);
-    *plan = TAKE(made);
+    MUST(wishes->labels && wishes->as != MASKS_AS_OBJECTS ? plan_by_labels(&result, survey, wishes->labels, err)
+         : result.codes                                   ? plan_by_table(&result, survey, result.codes, err)
+                                                          : plan_by_content(&result, survey, wishes, err));
+    clear_as_black(&result);
+    *plan = TAKE(result);
     return CLV_OK;
 }
 

@@ -186,7 +186,7 @@ static enum clv_status add_row(struct mask_runs *self, const struct csv *csv, co
 enum clv_status mask_runs_parse(struct mask_runs *runs, const char *path, char *bytes, size_t size,
                                 struct clv_error *err)
 {
-    OWNED(mask_runs_release) struct mask_runs made = {.bytes = bytes};
+    OWNED(mask_runs_release) struct mask_runs result = {.bytes = bytes};
     struct csv csv = {.path = path, .cursor = bytes, .end = bytes + size};
     int columns[N_KINDS];
     bool more;
@@ -206,15 +206,15 @@ enum clv_status mask_runs_parse(struct mask_runs *runs, const char *path, char *
             "%s: its first line names no column of images (ImageId) and of run lengths (EncodedPixels)", path);
     if (columns[BOTH] >= 0)
         columns[IMAGE] = -1;
-    made.has_labels = columns[BOTH] >= 0 || columns[LABEL] >= 0;
+    result.has_labels = columns[BOTH] >= 0 || columns[LABEL] >= 0;
     for (;;) {
         MUST(next_row(&more, &csv, err));
         if (!more)
             break;
-        MUST(add_row(&made, &csv, columns, err));
+        MUST(add_row(&result, &csv, columns, err));
     }
-    FAIL_IF(!made.n, CLV_ERR_DATA, "%s: has no rows", path);
-    *runs = TAKE(made);
+    FAIL_IF(!result.n, CLV_ERR_DATA, "%s: has no rows", path);
+    *runs = TAKE(result);
     return CLV_OK;
 }
 

@@ -106,8 +106,7 @@ static enum clv_status add_count(struct mask_survey *self, int list, uint32_t co
         known->n_pixels += n_pixels;
         return CLV_OK;
     }
-    if (array_reserve((void **)&self->codes[list], &self->capacity[list], at + 1, sizeof own))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&self->codes[list], &self->capacity[list], at + 1, sizeof own));
     for (; at && self->codes[list][at - 1].code > code; at--)
         self->codes[list][at] = self->codes[list][at - 1];
     self->codes[list][at] = own;
@@ -279,15 +278,15 @@ enum clv_status mask_survey(struct mask_survey *survey, const struct mask_pair *
                             const struct clv_image_limits *limits, const struct clv_progress *progress,
                             struct clv_error *err)
 {
-    OWNED(mask_survey_release) struct mask_survey made = {.n = n, .named = table_of_names(pairs, n)};
-    made.facts = array_zalloc(n, sizeof *made.facts);
-    NEED(made.facts);
-    memset(made.palette, -1, sizeof made.palette);
+    OWNED(mask_survey_release) struct mask_survey result = {.n = n, .named = table_of_names(pairs, n)};
+    result.facts = array_zalloc(n, sizeof *result.facts);
+    NEED(result.facts);
+    memset(result.palette, -1, sizeof result.palette);
     for (size_t i = 0; i < n; i++) {
         FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(look_at(&made, i, &pairs[i], limits, err));
+        MUST(look_at(&result, i, &pairs[i], limits, err));
         report_progress(progress, "looking at masks", i + 1, n, NULL);
     }
-    *survey = TAKE(made);
+    *survey = TAKE(result);
     return CLV_OK;
 }

@@ -64,7 +64,7 @@ static bool parse_line(struct code_row *row, char *line)
 enum clv_status colour_table_parse(struct colour_table *self, const char *path, char *bytes, size_t size,
                                    struct clv_error *err)
 {
-    OWNED(colour_table_release) struct colour_table made = {.bytes = bytes};
+    OWNED(colour_table_release) struct colour_table result = {.bytes = bytes};
     size_t capacity = 0;
     char *cursor = bytes;
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
@@ -73,15 +73,15 @@ enum clv_status colour_table_parse(struct colour_table *self, const char *path, 
         struct code_row row;
         if (!parse_line(&row, line))
             continue;
-        NEED(array_reserve((void **)&made.rows, &capacity, made.table.n_rows + 1, sizeof *made.rows) == 0);
+        NEED(array_reserve((void **)&result.rows, &capacity, result.table.n_rows + 1, sizeof *result.rows) == 0);
         if (row.name && (strcmp(row.name, "void") == 0 || strcmp(row.name, "Void") == 0))
             row.name = NULL;
         FAIL_IF(row.name && (strlen(row.name) > 63 || !text_is_utf8(row.name, strlen(row.name))), CLV_ERR_DATA,
                 "%s: a name of more than 63 bytes, or not in UTF-8", path);
-        made.rows[made.table.n_rows++] = row;
+        result.rows[result.table.n_rows++] = row;
     }
-    made.table = (struct code_table){"table", path, made.rows, made.table.n_rows, -1};
-    *self = TAKE(made);
+    result.table = (struct code_table){"table", path, result.rows, result.table.n_rows, -1};
+    *self = TAKE(result);
     return CLV_OK;
 }
 

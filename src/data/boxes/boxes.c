@@ -66,17 +66,13 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
     struct clv_image_boxes *last = boxes->n_images ? &boxes->images[boxes->n_images - 1] : NULL;
     if (last && strcmp(last->image, image) == 0 && strcmp(last->source, source) == 0)
         return CLV_OK;
-    MUST_IF(
-        array_reserve((void **)&boxes->images, &builder->images_capacity, boxes->n_images + 1, sizeof *boxes->images),
-        fail_memory(err));
-    struct clv_image_boxes entry = {.image = string_copy(image), .source = string_copy(source)};
-    if (!entry.image || !entry.source) {
-        release_entry(&entry);
-        return fail_memory(err);
-    }
+    NEED(
+        !array_reserve((void **)&boxes->images, &builder->images_capacity, boxes->n_images + 1, sizeof *boxes->images));
+    OWNED(release_entry) struct clv_image_boxes entry = {.image = string_copy(image), .source = string_copy(source)};
+    NEED(entry.image && entry.source);
     use_slashes(entry.image);
     path_simplify(entry.image);
-    boxes->images[boxes->n_images++] = entry;
+    boxes->images[boxes->n_images++] = TAKE(entry);
     builder->boxes_capacity = builder->voids_capacity = 0;
     return CLV_OK;
 }
@@ -84,25 +80,23 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err)
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    char *folder = NULL, *joined = NULL, *own = string_copy(name);
-    MUST_IF(!own, fail_memory(err));
+    OWNED_ARRAY char *own = string_copy(name);
+    NEED(own);
     use_slashes(own);
     path_simplify(own);
     const char *tail = own[0] == '/' || (own[0] && own[1] == ':') ? path_name(own) : own;
     while (strncmp(tail, "../", 3) == 0)
         tail += 3;
     bool is_bare = !strchr(tail, '/') && strchr(entry->image, '/');
-    if (is_bare)
-        folder = path_folder(entry->image);
-    if (*tail)
-        joined = is_bare && folder ? path_join(folder, tail) : string_copy(tail);
-    bool failed = (is_bare && !folder) || (*tail && !joined);
-    if (!failed && joined) {
-        array_free(entry->image);
-        entry->image = joined;
-    }
-    arrays_free(own, folder);
-    return failed ? fail_memory(err) : CLV_OK;
+    OWNED_ARRAY char *folder = is_bare ? path_folder(entry->image) : NULL;
+    NEED(folder || !is_bare);
+    if (!*tail)
+        return CLV_OK;
+    char *joined = is_bare ? path_join(folder, tail) : string_copy(tail);
+    NEED(joined);
+    array_free(entry->image);
+    entry->image = joined;
+    return CLV_OK;
 }
 
 /* The slot that holds the label, else the free one where it belongs. */
@@ -121,7 +115,7 @@ static enum clv_status reserve_slots(struct boxes_builder *builder, struct clv_e
     if (2 * (n_labels + 1) <= builder->n_label_slots)
         return CLV_OK;
     int32_t *slots = array_zalloc(n, sizeof *slots);
-    MUST_IF(!slots, fail_memory(err));
+    NEED(slots);
     array_free(builder->label_slots);
     builder->label_slots = slots;
     builder->n_label_slots = n;
@@ -137,11 +131,10 @@ enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const
     int32_t *slot = find_slot(builder, label);
     if (!*slot) {
         FAIL_IF(boxes->n_labels >= INT32_MAX - 1, CLV_ERR_DATA, "more than %d labels", INT32_MAX - 1);
-        MUST_IF(array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
-                              sizeof *boxes->labels),
-                fail_memory(err));
+        NEED(!array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
+                            sizeof *boxes->labels));
         char *copy = string_copy(label);
-        MUST_IF(!copy, fail_memory(err));
+        NEED(copy);
         boxes->labels[boxes->n_labels++] = copy;
         *slot = (int32_t)boxes->n_labels;
     }
@@ -303,40 +296,37 @@ static enum clv_status join(struct clv_image_boxes *entry, size_t capacity[2], s
     return CLV_OK;
 }
 
+/* Joins the entries of each image; sorted, they stand next to each other. */
+static enum clv_status join_entries(struct clv_boxes *self, struct clv_error *err)
+{
+    size_t n_kept = 0, capacity[2] = {0, 0}; /* of the entry kept last */
+    for (size_t i = 0; i < self->n_images; i++) {
+        struct clv_image_boxes *entry = &self->images[i], *last = n_kept ? &self->images[n_kept - 1] : NULL;
+        if (last && strcmp(last->image, entry->image) == 0) {
+            MUST(join(last, capacity, entry, err));
+            continue;
+        }
+        capacity[0] = entry->n_boxes;
+        capacity[1] = entry->n_voids;
+        self->images[n_kept++] = TAKE(*entry);
+    }
+    self->n_images = n_kept;
+    return CLV_OK;
+}
+
 enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
                              struct clv_error *err)
 {
-    struct clv_boxes *fresh = &builder->boxes;
-    enum clv_status status = CLV_OK;
-    const size_t n_unlabelled = fresh->n_faults[CLV_ANNOTATION_UNLABELLED];
-    if (!fresh->n_images && fresh->n_bad_files)
-        status = fail(err, CLV_ERR_DATA, "%s", fresh->bad_files[0]);
-    else if (!fresh->n_images && n_unlabelled)
-        status = fail(err, CLV_ERR_DATA, "%s: none of its %zu images has an annotation; label some first", path,
-                      n_unlabelled);
-    else if (!fresh->n_images)
-        status = fail(err, CLV_ERR_DATA, "%s: holds no boxes", path);
-    else
-        qsort(fresh->images, fresh->n_images, sizeof *fresh->images, compare_entries);
-    size_t kept = 0, n = fresh->n_images, capacity[2] = {0, 0}; /* the last: of the entry kept last */
-    for (size_t i = 0; i < n; i++) {
-        struct clv_image_boxes entry = fresh->images[i];
-        fresh->images[i] = (struct clv_image_boxes){0};
-        if (status == CLV_OK && kept && strcmp(fresh->images[kept - 1].image, entry.image) == 0) {
-            status = join(&fresh->images[kept - 1], capacity, &entry, err);
-            if (status == CLV_OK)
-                continue;
-        }
-        capacity[0] = entry.n_boxes;
-        capacity[1] = entry.n_voids;
-        fresh->images[kept++] = entry;
-    }
-    fresh->n_images = kept;
-    TRY(boxes_index(fresh, err));
-    if (status == CLV_OK) {
-        *boxes = *fresh;
-        *fresh = (struct clv_boxes){0};
-    }
-    boxes_builder_release(builder);
-    return status;
+    OWNED(boxes_builder_release) struct boxes_builder own = TAKE(*builder);
+    struct clv_boxes *result = &own.boxes;
+    const size_t n_unlabelled = result->n_faults[CLV_ANNOTATION_UNLABELLED];
+    FAIL_IF(!result->n_images && result->n_bad_files, CLV_ERR_DATA, "%s", result->bad_files[0]);
+    FAIL_IF(!result->n_images && n_unlabelled, CLV_ERR_DATA,
+            "%s: none of its %zu images has an annotation; label some first", path, n_unlabelled);
+    FAIL_IF(!result->n_images, CLV_ERR_DATA, "%s: holds no boxes", path);
+    qsort(result->images, result->n_images, sizeof *result->images, compare_entries);
+    MUST(join_entries(result, err));
+    MUST(boxes_index(result, err));
+    *boxes = TAKE(own.boxes);
+    return CLV_OK;
 }

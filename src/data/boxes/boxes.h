@@ -121,7 +121,7 @@ enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, i
 enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, const struct clv_boxes *boxes,
                                    const char *path, struct clv_error *err) CLV_CHECK;
 
-/* The same by labels that are there; false: one has no such name. */
+/* Finds the values in a given list of labels; false: a label of the boxes is not in it. */
 bool boxes_values_in(uint8_t *values, const struct clv_labels *labels, const struct clv_boxes *boxes);
 
 /* The index of a label, which is added if it is new. O(length of the label). */
@@ -223,7 +223,7 @@ enum clv_status brush_decode(uint8_t *inside, int32_t width, int32_t height, con
 
 /* Members of JSON objects that the readers of annotations share. */
 
-/* What messages call an object: "SOURCE: WHAT NUMBER". */
+/* The name of an object in messages: "SOURCE: WHAT NUMBER". */
 struct json_place {
     const char *source, *what;
     size_t number;

@@ -45,7 +45,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     const struct json_value *array = json_member(root, key);
     FAIL_IF(!json_get_array(array, &table->n), CLV_ERR_DATA, "%s: \"%s\" is missing, or is no array", source, key);
     table->names = array_alloc(table->n, sizeof *table->names);
-    MUST_IF(!table->names, fail_memory(err));
+    NEED(table->names);
     for (size_t i = 0; i < table->n; i++) {
         const struct json_value *value = json_element(array, i);
         table->names[i].value = value;
@@ -53,9 +53,8 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     }
     qsort(table->names, table->n, sizeof *table->names, compare_names);
     for (size_t i = 1; i < table->n; i++)
-        if (table->names[i - 1].id == table->names[i].id)
-            return fail(err, CLV_ERR_DATA, "%s: %s id %lld is there twice", source, what,
-                        (long long)table->names[i].id);
+        FAIL_IF(table->names[i - 1].id == table->names[i].id, CLV_ERR_DATA, "%s: %s id %lld is there twice", source,
+                what, (long long)table->names[i].id);
     return CLV_OK;
 }
 
@@ -76,22 +75,22 @@ static bool get_bbox(struct clv_box *box, const struct json_value *value)
 static enum clv_status read_polygons(struct clv_outline *outline, bool *is_good, const struct json_value *polygons,
                                      size_t n, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     *is_good = true;
-    for (size_t k = 0; k < n && status == CLV_OK && *is_good; k++) {
+    for (size_t k = 0; k < n && *is_good; k++) {
         const struct json_value *polygon = json_element(polygons, k);
         size_t n_numbers = 0;
         double x, y;
         *is_good = json_get_array(polygon, &n_numbers) && n_numbers % 2 == 0 && n_numbers >= 6;
-        for (size_t i = 0; *is_good && i < n_numbers && status == CLV_OK; i += 2) {
+        for (size_t i = 0; *is_good && i < n_numbers; i += 2) {
             *is_good =
                 json_get_double(json_element(polygon, i), &x) && json_get_double(json_element(polygon, i + 1), &y);
             if (*is_good)
-                status = outline_add_point(outline, x, y, err);
+                MUST(outline_add_point(outline, x, y, err));
         }
-        TRY_IF(*is_good, outline_end_polygon(outline, err));
+        if (*is_good)
+            MUST(outline_end_polygon(outline, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* {"size": [height, width], "counts": "compressed" or [..]}; *is_good as above. */
@@ -116,7 +115,7 @@ static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, con
     }
     *is_good = json_get_array(counts, &n);
     outline->counts = array_alloc(n, sizeof *outline->counts);
-    MUST_IF(!outline->counts, fail_memory(err));
+    NEED(outline->counts);
     for (outline->n_counts = 0; outline->n_counts < n && *is_good; outline->n_counts++) {
         *is_good = json_get_int64(json_element(counts, outline->n_counts), &count) && count >= 0 && count <= INT32_MAX;
         if (*is_good)
@@ -233,19 +232,23 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     return annotation_add(builder, &annotation, err);
 }
 
+static void coco_file_release(struct coco_file *self)
+{
+    arrays_free(self->images.names, self->categories.names);
+}
+
 enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct boxes_file *read, struct clv_error *err)
 {
-    struct coco_file file = {.source = read->source};
+    OWNED(coco_file_release) struct coco_file file = {.source = read->source};
     const struct json_value *root = read->root, *annotations = json_member(root, "annotations");
     const char *source = read->source;
     size_t n = 0;
-    enum clv_status status = index_table(&file.images, root, "images", "image", source, err);
-    TRY(index_table(&file.categories, root, "categories", "category", source, err));
-    TRY_IF(!json_get_array(annotations, &n), fail(err, CLV_ERR_DATA, "%s: \"annotations\" is no array", source));
-    for (size_t i = 0; i < file.images.n && status == CLV_OK; i++)
-        status = add_coco_image(builder, json_element(json_member(root, "images"), i), i + 1, source, err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = add_annotation(builder, json_element(annotations, i), i + 1, &file, err);
-    arrays_free(file.images.names, file.categories.names);
-    return status;
+    MUST(index_table(&file.images, root, "images", "image", source, err));
+    MUST(index_table(&file.categories, root, "categories", "category", source, err));
+    FAIL_IF(!json_get_array(annotations, &n), CLV_ERR_DATA, "%s: \"annotations\" is no array", source);
+    for (size_t i = 0; i < file.images.n; i++)
+        MUST(add_coco_image(builder, json_element(json_member(root, "images"), i), i + 1, source, err));
+    for (size_t i = 0; i < n; i++)
+        MUST(add_annotation(builder, json_element(annotations, i), i + 1, &file, err));
+    return CLV_OK;
 }

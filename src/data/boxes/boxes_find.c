@@ -1,4 +1,5 @@
-/* From an image of a set to its boxes, and from boxes to pixels. */
+/* Finds the boxes of an image by its path, stem or link, first exactly and then more loosely, and turns boxes into
+ * pixels. Start at clv_boxes_find. */
 #include "data/boxes/boxes.h"
 
 #include <ctype.h>
@@ -170,11 +171,14 @@ static enum clv_status find_loosely(const struct clv_image_boxes **found, const 
                                     struct clv_error *err)
 {
     const char *name = last_part(search->image), *bare = name + boxes_upload_prefix(name);
-    enum clv_status status = find_by_name(found, search, name, false, err);
-    TRY_IF(!*found, find_by_name(found, search, name, true, err));
-    TRY_IF(!*found && bare != name, find_by_name(found, search, bare, true, err));
-    TRY_IF(!*found, find_by_link(found, search, bare, err));
-    return status;
+    MUST(find_by_name(found, search, name, false, err));
+    if (!*found)
+        MUST(find_by_name(found, search, name, true, err));
+    if (!*found && bare != name)
+        MUST(find_by_name(found, search, bare, true, err));
+    if (!*found)
+        MUST(find_by_link(found, search, bare, err));
+    return CLV_OK;
 }
 
 void path_decode(char *name)
@@ -200,10 +204,10 @@ enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struc
                                struct clv_error *err)
 {
     const struct clv_image_boxes *found = find_path(boxes, image);
-    enum clv_status status = found ? CLV_OK : find_loosely(&found, &(struct search){boxes, NULL, image}, err);
-    if (status == CLV_OK)
-        *entry = found;
-    return status;
+    if (!found)
+        MUST(find_loosely(&found, &(struct search){boxes, NULL, image}, err));
+    *entry = found;
+    return CLV_OK;
 }
 
 /* Images that were looked for, and which entries they have taken. */

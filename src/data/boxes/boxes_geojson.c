@@ -39,21 +39,19 @@ static enum clv_status add_rings(struct clv_outline *outline, bool *is_good, con
 {
     size_t n = 0, n_numbers;
     double x, y;
-    enum clv_status status = CLV_OK;
     *is_good = json_get_array(value, &n) && (depth || n > 2);
-    for (size_t i = 0; i < n && *is_good && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n && *is_good; i++) {
         const struct json_value *element = json_element(value, i);
         if (depth) {
-            status = add_rings(outline, is_good, element, depth - 1, err);
+            MUST(add_rings(outline, is_good, element, depth - 1, err));
             continue;
         }
         *is_good = json_get_array(element, &n_numbers) && json_get_double(json_element(element, 0), &x) &&
                    json_get_double(json_element(element, 1), &y);
         if (*is_good)
-            status = outline_add_point(outline, x, y, err);
+            MUST(outline_add_point(outline, x, y, err));
     }
-    TRY_IF(!depth && *is_good, outline_end_polygon(outline, err));
-    return status;
+    return !depth && *is_good ? outline_end_polygon(outline, err) : CLV_OK;
 }
 
 /* The value of a property: a member of that name or, part by part between dots, a member of a member. */
@@ -175,17 +173,14 @@ static void list_names(struct text *names, const struct json_value *object, cons
 static enum clv_status check_property(const struct json_value *const *features, size_t n, const char *property,
                                       const char *source, struct clv_error *err)
 {
-    struct text names;
+    OWNED(text_release) struct text names = {0};
     for (size_t i = 0; i < n; i++)
         if (find_property(json_member(features[i], "properties"), property))
             return CLV_OK;
     text_init(&names, 200);
     list_names(&names, json_member(features[0], "properties"), "");
-    enum clv_status status =
-        fail(err, CLV_ERR_DATA, "%s: no feature has the property \"%s\"%s%s; --property names another", source,
-             property, names.size ? "; feature 1 has " : "", names.size ? names.bytes : "");
-    text_release(&names);
-    return status;
+    return fail(err, CLV_ERR_DATA, "%s: no feature has the property \"%s\"%s%s; --property names another", source,
+                property, names.size ? "; feature 1 has " : "", names.size ? names.bytes : "");
 }
 
 /* *features[*n], array_free them: of a collection, an array or one feature; arrays may have collections in them. */

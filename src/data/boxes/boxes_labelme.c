@@ -15,12 +15,12 @@
 static enum clv_status read_points(double (**points)[2], const struct json_value *array, size_t n, size_t number,
                                    const char *source, struct clv_error *err)
 {
-    OWNED_ARRAY double(*fresh)[2] = array_alloc(n, sizeof *fresh);
-    NEED(fresh);
+    OWNED_ARRAY double(*result)[2] = array_alloc(n, sizeof *result);
+    NEED(result);
     for (size_t i = 0; i < n; i++)
-        FAIL_IF(!json_get_point(fresh[i], json_element(array, i)), CLV_ERR_DATA,
+        FAIL_IF(!json_get_point(result[i], json_element(array, i)), CLV_ERR_DATA,
                 "%s: shape %zu: point %zu is not two numbers", source, number, i + 1);
-    *points = TAKE(fresh);
+    *points = TAKE(result);
     return CLV_OK;
 }
 

@@ -31,12 +31,12 @@ static enum clv_status find_file(char **path, const char *folder, const char *co
 {
     *path = NULL;
     for (size_t i = 0; i < n; i++) {
-        OWNED_ARRAY char *joined = path_join(folder, names[i]);
+        OWNED_ARRAY char *result = path_join(folder, names[i]);
         enum path_kind kind;
-        NEED(joined);
-        MUST(path_look(&kind, joined, err));
+        NEED(result);
+        MUST(path_look(&kind, result, err));
         if (kind == PATH_FILE) {
-            *path = TAKE(joined);
+            *path = TAKE(result);
             return CLV_OK;
         }
     }

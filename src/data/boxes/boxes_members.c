@@ -1,3 +1,4 @@
+/* Members of JSON objects that several formats of annotations have, with messages that name the place. */
 #include "data/boxes/boxes.h"
 
 #include "base/base.h"

@@ -21,10 +21,10 @@ char *text_skip_mark(char *bytes, size_t *size)
 
 enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, struct clv_error *err)
 {
-    OWNED_ARRAY char *fresh = NULL;
-    MUST(file_read(&fresh, size, path, LARGEST_LIST, err));
-    FAIL_IF(!text_is_utf8(fresh, *size) || memchr(fresh, 0, *size), CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
-    *bytes = TAKE(fresh);
+    OWNED_ARRAY char *result = NULL;
+    MUST(file_read(&result, size, path, LARGEST_LIST, err));
+    FAIL_IF(!text_is_utf8(result, *size) || memchr(result, 0, *size), CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
+    *bytes = TAKE(result);
     return CLV_OK;
 }
 

@@ -38,15 +38,15 @@ static bool get_numbers(double *numbers, const struct json_value *value, const c
 static enum clv_status read_brush_bytes(uint8_t **bytes, const struct json_value *array, size_t n,
                                         struct clv_error *err)
 {
-    OWNED_ARRAY uint8_t *fresh = array_alloc(n, 1);
-    NEED(fresh);
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1);
+    NEED(result);
     for (size_t i = 0; i < n; i++) {
         int64_t byte;
         if (!json_get_int64(json_element(array, i), &byte) || byte < 0 || byte > 255)
             return CLV_OK;
-        fresh[i] = (uint8_t)byte;
+        result[i] = (uint8_t)byte;
     }
-    *bytes = TAKE(fresh);
+    *bytes = TAKE(result);
     return CLV_OK;
 }
 

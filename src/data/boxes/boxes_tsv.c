@@ -1,4 +1,5 @@
-/* Boxes as a table: image, [mask], [label] and x, y, w, h or xmin, ymin, xmax, ymax, by the names that are in use. */
+/* Reads boxes from a table: image, [mask], [label] and x, y, w, h or xmin, ymin, xmax, ymax, by the usual names of
+ * columns. Start at boxes_parse_tsv. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -69,7 +70,7 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
     if (mask) {
         path_simplify(mask);
         enum clv_status status = path_check_inside("", mask, NULL);
-        if (status != CLV_OK)
+        if (status)
             return fail(err, status, "%s: line %zu: mask %s: leads outside its folder", table->path, table->line, mask);
     }
     for (int i = 0; i < 4; i++) {
@@ -99,30 +100,28 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
 
 enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
-    struct tsv table;
+    OWNED(tsv_release) struct tsv table = {0};
     struct boxes_columns columns = {0};
     bool more = true;
     struct shares shares = {0};
     const size_t first = builder->boxes.n_images;
     const char *source = file->source;
     bool has_tabs = memchr(file->bytes, '\t', strcspn(file->bytes, "\r\n"));
-    char *own = array_copy(file->bytes, file->size + 1, 1); /* the table's */
+    OWNED_ARRAY char *own = array_copy(file->bytes, file->size + 1, 1); /* the table's */
     NEED(own);
-    MUST(tsv_parse(&table, source, own, file->size, err));
-    enum clv_status status = has_tabs
-                                 ? boxes_find_columns(&columns, &table, err)
-                                 : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
-    while (status == CLV_OK && more) {
-        status = tsv_next(&more, &table, err);
-        TRY_IF(more, add_row(&shares, builder, &table, &columns, err));
+    MUST(tsv_parse(&table, source, TAKE(own), file->size, err));
+    FAIL_IF(!has_tabs, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
+    MUST(boxes_find_columns(&columns, &table, err));
+    while (more) {
+        MUST(tsv_next(&more, &table, err));
+        if (more)
+            MUST(add_row(&shares, builder, &table, &columns, err));
     }
     bool are_shares = columns.are_shares || shares.n_within == shares.n; /* a table of pixels has larger boxes */
-    if (status == CLV_OK && !are_shares && 2 * shares.n_within > shares.n)
-        status = fail(err, CLV_ERR_DATA,
-                      "%s: line %zu: a box beyond 1, but most boxes are within, as shares of the images' sides are",
-                      source, shares.first_beyond);
+    FAIL_IF(!are_shares && 2 * shares.n_within > shares.n, CLV_ERR_DATA,
+            "%s: line %zu: a box beyond 1, but most boxes are within, as shares of the images' sides are", source,
+            shares.first_beyond);
     for (size_t i = first; i < builder->boxes.n_images && are_shares; i++)
         builder->boxes.images[i].is_relative = true;
-    tsv_release(&table);
-    return status;
+    return CLV_OK;
 }

@@ -1,4 +1,4 @@
-/* Labels of boxes as values of masks. */
+/* Gives the labels of boxes values for masks: new ones (boxes_label_values), or those of a given list of labels. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,24 +21,22 @@ static enum clv_status name_value(struct clv_labels *labels, int32_t value, cons
 enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, const struct clv_boxes *boxes,
                                    const char *path, struct clv_error *err)
 {
-    struct clv_labels fresh = {.from_file = true, .n_labels = 1};
-    fresh.names = array_zalloc(CLV_MAX_LABELS, sizeof *fresh.names);
-    fresh.palette = array_alloc(256, sizeof *fresh.palette);
-    enum clv_status status = fresh.names && fresh.palette ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        clv_default_palette(fresh.palette);
-        status = name_value(&fresh, 0, BACKGROUND, path, err);
-    }
-    for (size_t i = 0; i < boxes->n_labels && status == CLV_OK; i++) {
+    OWNED(clv_labels_release) struct clv_labels result = {.from_file = true, .n_labels = 1};
+    result.names = array_zalloc(CLV_MAX_LABELS, sizeof *result.names);
+    result.palette = array_alloc(256, sizeof *result.palette);
+    NEED(result.names && result.palette);
+    clv_default_palette(result.palette);
+    MUST(name_value(&result, 0, BACKGROUND, path, err));
+    for (size_t i = 0; i < boxes->n_labels; i++) {
         const char *name = *boxes->labels[i] ? boxes->labels[i] : UNNAMED;
         values[i] = 0;
         if (strcmp(name, BACKGROUND) == 0)
             continue;
-        status = name_value(&fresh, fresh.n_labels, name, path, err);
-        values[i] = (uint8_t)fresh.n_labels++;
+        MUST(name_value(&result, result.n_labels, name, path, err));
+        values[i] = (uint8_t)result.n_labels++;
     }
-    DELIVER(labels, fresh, clv_labels_release(&fresh));
-    return status;
+    *labels = TAKE(result);
+    return CLV_OK;
 }
 
 bool boxes_values_in(uint8_t *values, const struct clv_labels *labels, const struct clv_boxes *boxes)

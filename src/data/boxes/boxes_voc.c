@@ -1,4 +1,5 @@
-/* Boxes in Pascal VOC's XML: annotation / filename, size, object / name, bndbox / xmin, ymin, xmax, ymax. */
+/* Reads boxes from Pascal VOC's XML: annotation / filename, size, object / name, bndbox / xmin, ymin, xmax, ymax. Start
+ * at boxes_parse_voc. */
 #include <string.h>
 
 #include "base/base.h"
@@ -42,12 +43,11 @@ static enum clv_status take_size(int32_t *size, const struct xml_place *place, c
                                  struct clv_error *err)
 {
     double value;
-    enum clv_status status = take_number(&value, place, name, text, err);
-    if (status == CLV_OK && !(value >= 0 && value <= INT32_MAX && number_is_int32(value)))
-        return fail(err, CLV_ERR_DATA, "%s: %s is %g, which is no size of an image", place->source, name, value);
-    if (status == CLV_OK)
-        *size = int32_within(value, 0, INT32_MAX);
-    return status;
+    MUST(take_number(&value, place, name, text, err));
+    FAIL_IF(!(value >= 0 && value <= INT32_MAX && number_is_int32(value)), CLV_ERR_DATA,
+            "%s: %s is %g, which is no size of an image", place->source, name, value);
+    *size = int32_within(value, 0, INT32_MAX);
+    return CLV_OK;
 }
 
 /* VOC counts pixels from 1, and both corners are inside. */
@@ -102,12 +102,15 @@ static enum clv_status end(void *context, const struct xml_place *place, const c
     return CLV_OK;
 }
 
+static void voc_release(struct voc *self)
+{
+    array_free(self->label);
+}
+
 enum clv_status boxes_parse_voc(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     static const struct xml_handler handler = {begin, end};
-    struct voc voc = {.builder = builder};
-    enum clv_status status = boxes_add_image(builder, file->image, file->source, err);
-    TRY(xml_parse(&handler, &voc, file->source, file->bytes, file->size, err));
-    array_free(voc.label);
-    return status;
+    OWNED(voc_release) struct voc voc = {.builder = builder};
+    MUST(boxes_add_image(builder, file->image, file->source, err));
+    return xml_parse(&handler, &voc, file->source, file->bytes, file->size, err);
 }

@@ -1,4 +1,4 @@
-/* XML over expat, which only this file knows. */
+/* Parses XML by expat, which only this file knows, and tells a handler the path of each element. Start at xml_parse. */
 #include "data/boxes/boxes.h"
 
 #include <expat.h>
@@ -127,6 +127,14 @@ static void *reallocate(void *memory, size_t size)
     return array_realloc(memory, size, 1);
 }
 
+static void parsing_release(struct parsing *self)
+{
+    if (self->parser)
+        XML_ParserFree(self->parser);
+    text_release(&self->path);
+    text_release(&self->characters);
+}
+
 static enum clv_status parse(struct parsing *self, const char *bytes, size_t size)
 {
     XML_SetUserData(self->parser, self);
@@ -137,8 +145,9 @@ static enum clv_status parse(struct parsing *self, const char *bytes, size_t siz
     if (self->status != CLV_OK || parsed == XML_STATUS_OK)
         return self->status;
     enum XML_Error reason = XML_GetErrorCode(self->parser);
-    MUST_IF(reason == XML_ERROR_NO_MEMORY, fail_memory(self->err));
-    return fail(self->err, CLV_ERR_DATA, "%s: bad XML in line %lu, column %lu: %s", self->source, line_of(self),
+    struct clv_error *err = self->err;
+    NEED(reason != XML_ERROR_NO_MEMORY);
+    return fail(err, CLV_ERR_DATA, "%s: bad XML in line %lu, column %lu: %s", self->source, line_of(self),
                 (unsigned long)XML_GetCurrentColumnNumber(self->parser) + 1, XML_ErrorString(reason));
 }
 
@@ -148,16 +157,12 @@ enum clv_status xml_parse(const struct xml_handler *handler, void *context, cons
     static const XML_Memory_Handling_Suite memory = {allocate, reallocate, array_free};
     if (size > LARGEST_XML)
         return fail(err, CLV_ERR_DATA, "%s: an XML file of %zu bytes, the limit is %zu", source, size, LARGEST_XML);
-    struct parsing self = {.handler = handler, .context = context, .source = source, .err = err};
+    OWNED(parsing_release) struct parsing self = {.handler = handler, .context = context, .source = source, .err = err};
     text_init(&self.path, LONGEST);
     text_init(&self.characters, LONGEST);
     self.parser = XML_ParserCreate_MM(NULL, &memory, NULL);
-    enum clv_status status = self.parser ? parse(&self, bytes, size) : fail_memory(err);
-    if (self.parser)
-        XML_ParserFree(self.parser);
-    text_release(&self.path);
-    text_release(&self.characters);
-    return status;
+    NEED(self.parser);
+    return parse(&self, bytes, size);
 }
 
 const char *xml_attribute(const char *const *attributes, const char *name)

@@ -79,30 +79,28 @@ static enum clv_status take_name(struct yaml *self, bool has_number, const char 
         return refuse(self, "has no name", err);
     if (self->n_names >= MAX_CLASSES)
         return refuse(self, "is one too many", err);
-    enum clv_status status = boxes_label(&index, self->builder, self->value, err);
-    if (status == CLV_OK && (size_t)index != self->n_names)
-        return fail(err, CLV_ERR_DATA, "%s: \"names\": class \"%s\" is there twice", self->path, self->value);
+    MUST(boxes_label(&index, self->builder, self->value, err));
+    FAIL_IF((size_t)index != self->n_names, CLV_ERR_DATA, "%s: \"names\": class \"%s\" is there twice", self->path,
+            self->value);
     self->n_names++;
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status take_brackets(struct yaml *self, struct clv_error *err)
 {
     char closing = *self->cursor++ == '[' ? ']' : '}';
-    enum clv_status status = CLV_OK;
-    for (skip_blanks(self, true); status == CLV_OK && *self->cursor != closing; skip_blanks(self, true)) {
+    for (skip_blanks(self, true); *self->cursor != closing; skip_blanks(self, true)) {
         if (!*self->cursor)
             return refuse(self, "and the rest are missing: the brackets stay open", err);
-        status = take_name(self, closing == '}', ",]}", err);
+        MUST(take_name(self, closing == '}', ",]}", err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Lines "- name" or "  number: name", up to the next entry. */
 static enum clv_status take_lines(struct yaml *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    while (status == CLV_OK && *self->cursor) {
+    while (*self->cursor) {
         const char *line = self->cursor;
         skip_blanks(self, false);
         bool is_dash = *self->cursor == '-' && strchr(" \t", self->cursor[1]);
@@ -110,12 +108,12 @@ static enum clv_status take_lines(struct yaml *self, struct clv_error *err)
             if (self->cursor == line && !is_dash)
                 return CLV_OK;
             self->cursor += is_dash;
-            status = take_name(self, !is_dash, "", err);
+            MUST(take_name(self, !is_dash, "", err));
         }
         self->cursor += strcspn(self->cursor, "\n");
         self->cursor += *self->cursor == '\n';
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Behind "KEY:" at the beginning of a line; NULL: there is none. */

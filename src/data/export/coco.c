@@ -1,4 +1,5 @@
-/* COCO's JSON. */
+/* Writes objects as COCO's JSON: polygons, or compressed run lengths for objects with holes. Start at
+ * coco_put_objects. */
 #include "base/base.h"
 #include "data/export/export.h"
 #include "data/shapes/shapes.h"
@@ -24,8 +25,8 @@ static void put_polygons(struct text *text, const struct contours *contours, con
 static enum clv_status put_runs(struct text *text, const struct contours *contours, int32_t number,
                                 const struct rle_frame *bounds, struct clv_error *err)
 {
-    struct text compressed;
-    uint32_t *counts;
+    OWNED(text_release) struct text compressed = {0};
+    OWNED_ARRAY uint32_t *counts = NULL;
     size_t n;
     MUST(rle_of_object(&counts, &n, contours, number, bounds, err));
     text_init(&compressed, text->max);
@@ -34,8 +35,6 @@ static enum clv_status put_runs(struct text *text, const struct contours *contou
     text_put_json(text, compressed.bytes ? compressed.bytes : "");
     text_put(text, "}");
     text->failed |= compressed.failed;
-    text_release(&compressed);
-    array_free(counts);
     return CLV_OK;
 }
 
@@ -43,10 +42,9 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
                                  const struct contours *contours, const struct clv_labels *labels, bool runs,
                                  struct clv_error *err)
 {
-    size_t *order;
+    OWNED_ARRAY size_t *order = NULL;
     MUST(export_order(&order, contours, err));
-    enum clv_status status = CLV_OK;
-    for (size_t k = 0, end; k < contours->n_objects && status == CLV_OK; k = end) {
+    for (size_t k = 0, end; k < contours->n_objects; k = end) {
         const struct contour_object *first = &contours->objects[order[k]];
         struct rle_frame bounds = {first->left, first->top, first->width, first->height};
         bool has_holes = false;
@@ -62,14 +60,13 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
         text_printf(text, "\"bbox\":[%d,%d,%d,%d],\"segmentation\":", bounds.left, bounds.top, bounds.width,
                     bounds.height);
         if (runs || has_holes)
-            status = put_runs(text, contours, first->number, &bounds, err);
+            MUST(put_runs(text, contours, first->number, &bounds, err));
         else
             put_polygons(text, contours, order + k, end - k);
         text_put(text, "}");
         (*n_annotations)++;
     }
-    array_free(order);
-    return status;
+    return CLV_OK;
 }
 
 void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height)

@@ -1,4 +1,5 @@
-/* What stays of an earlier document of COCO: it is read by its lines, as coco.c writes them. */
+/* Takes over entries of an earlier COCO document for images that stay. The document is read by its lines, as coco.c
+ * writes them. Start at coco_keep. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,11 @@ struct keeping {
     size_t n, capacity;
 };
 
+static void keeping_release(struct keeping *self)
+{
+    array_free(self->images);
+}
+
 static int compare_kept(const void *a, const void *b)
 {
     uint64_t x = ((const struct kept *)a)->before, y = ((const struct kept *)b)->before;
@@ -30,15 +36,13 @@ static int compare_kept(const void *a, const void *b)
 /* Whether the document is one of these labels: it ends as theirs would. */
 static bool has_labels(struct text *text, const char *categories, const struct clv_labels *labels)
 {
-    struct text end;
+    OWNED(text_release) struct text end = {0};
     const struct text none = {0};
     text_init(&end, text->max);
     coco_end(&end, &none, labels);
     const char *own = end.failed ? NULL : strstr(end.bytes, CATEGORIES);
-    bool has = own && strcmp(own, categories) == 0;
     text->failed |= end.failed;
-    text_release(&end);
-    return has;
+    return own && strcmp(own, categories) == 0;
 }
 
 /* A line without the comma behind it, which is cut off; NULL: there is no other. */
@@ -54,7 +58,7 @@ static char *take_line(char **cursor)
 static enum clv_status keep_image(struct keeping *self, struct text *images, size_t *n_ids, const char *line,
                                   const struct coco_earlier *earlier, struct clv_error *err)
 {
-    struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     int64_t id, width, height;
     const char *name;
     MUST(json_parse(&root, line, strlen(line), earlier->path, err));
@@ -62,18 +66,17 @@ static enum clv_status keep_image(struct keeping *self, struct text *images, siz
         json_get_int64(json_member(root, "id"), &id) && json_get_int64(json_member(root, "width"), &width) &&
         json_get_int64(json_member(root, "height"), &height) && json_get_text(json_member(root, "file_name"), &name);
     bool stays = false;
-    enum clv_status status = is_whole ? earlier->look(&stays, earlier->context, name, err) : CLV_OK;
-    if (stays && array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images)) {
-        status = fail_memory(err);
-    } else if (stays) {
-        coco_put_image(images, ++*n_ids, name, (int32_t)width, (int32_t)height);
-        self->images[self->n++] = (struct kept){(uint64_t)id, *n_ids};
-    }
-    json_root_free(root);
-    return status;
+    if (is_whole)
+        MUST(earlier->look(&stays, earlier->context, name, err));
+    if (!stays)
+        return CLV_OK;
+    NEED(!array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images));
+    coco_put_image(images, ++*n_ids, name, (int32_t)width, (int32_t)height);
+    self->images[self->n++] = (struct kept){(uint64_t)id, *n_ids};
+    return CLV_OK;
 }
 
-/* What follows the words, which *line is moved behind. */
+/* Reads the number that follows the words, and moves *line behind it. */
 static bool take_number(uint64_t *number, const char **line, const char *words)
 {
     char *end;
@@ -102,20 +105,19 @@ static void keep_object(struct text *text, const struct keeping *self, size_t *n
 enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_annotations, size_t n_ids,
                           const struct coco_earlier *earlier, const struct clv_labels *labels, struct clv_error *err)
 {
-    struct keeping self = {0};
+    OWNED(keeping_release) struct keeping self = {0};
     char *document = earlier->document, *middle = strstr(document, IMAGES), *end = strstr(document, CATEGORIES), *line;
-    enum clv_status status = CLV_OK;
     if (strncmp(document, COCO_BEGINNING, strlen(COCO_BEGINNING)) != 0 || !middle || !end || end < middle ||
         !has_labels(text, end, labels))
         return text->failed ? fail_memory(err) : CLV_OK;
     *middle = *end = 0;
-    for (char *cursor = middle + strlen(IMAGES); status == CLV_OK && (line = take_line(&cursor));)
-        TRY_IF(*line, keep_image(&self, images, &n_ids, line, earlier, err));
+    for (char *cursor = middle + strlen(IMAGES); (line = take_line(&cursor));)
+        if (*line)
+            MUST(keep_image(&self, images, &n_ids, line, earlier, err));
     if (self.n)
         qsort(self.images, self.n, sizeof *self.images, compare_kept);
-    for (char *cursor = document + strlen(COCO_BEGINNING); status == CLV_OK && self.n && (line = take_line(&cursor));)
+    for (char *cursor = document + strlen(COCO_BEGINNING); self.n && (line = take_line(&cursor));)
         keep_object(text, &self, n_annotations, line);
-    array_free(self.images);
-    TRY_IF(text->failed || images->failed, fail_memory(err));
-    return status;
+    NEED(!text->failed && !images->failed);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Helpers that all formats of objects share: which labels are objects, their categories, and contours in the order of
+ * their numbers. */
 #include "data/export/export.h"
 
 #include <stdlib.h>
@@ -41,7 +43,7 @@ static int compare_numbers(const void *a, const void *b, void *context)
 enum clv_status export_order(size_t **order, const struct contours *contours, struct clv_error *err)
 {
     *order = array_alloc(contours->n_objects, sizeof **order);
-    MUST_IF(!*order, fail_memory(err));
+    NEED(*order);
     for (size_t k = 0; k < contours->n_objects; k++)
         (*order)[k] = k;
     qsort_r(*order, contours->n_objects, sizeof **order, compare_numbers, contours->objects);

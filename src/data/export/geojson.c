@@ -1,4 +1,4 @@
-/* GeoJSON, one file an image (RFC 7946). */
+/* Writes objects as GeoJSON (RFC 7946), one file per image. */
 #include "base/base.h"
 #include "data/export/export.h"
 

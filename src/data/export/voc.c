@@ -1,4 +1,4 @@
-/* Pascal VOC's XML, one file an image, and the table of names and colours next to it. */
+/* Writes objects as Pascal VOC's XML, one file per image, and the table of names and colours next to it. */
 #include "cleave/image.h"
 #include "data/export/export.h"
 

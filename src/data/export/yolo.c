@@ -1,4 +1,4 @@
-/* YOLO's text, one file an image, and the names of its classes. */
+/* Writes objects as YOLO's text, one file per image, and the names of its classes. */
 #include <string.h>
 
 #include "base/base.h"

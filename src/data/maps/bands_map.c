@@ -1,3 +1,5 @@
+/* Makes maps of rasters: their bands, and the normalised differences of all pairs of them (Tucker 1979, of two), at a
+ * reduced size. Start at bands_map_read. */
 #include "data/maps/maps.h"
 
 #include <math.h>
@@ -100,36 +102,32 @@ static enum clv_status read_all(struct clv_map *map, struct raster *raster, cons
 {
     const struct image_part all = map_size(raster->width, raster->height, bands);
     struct image_part seen = {.width = raster->width, .whole_width = raster->width, .whole_height = raster->height};
-    enum clv_status status = map_new(map, &all, bands->n_bands, err);
+    MUST(map_new(map, &all, bands->n_bands, err));
     size_t most = (size_t)(raster->height / all.height + 1) * (size_t)raster->width;
-    float *rows = array_alloc(most, (size_t)raster->n_bands * sizeof *rows);
-    TRY_IF(!rows, fail_memory(err));
-    for (int32_t y = 0; y < all.height && status == CLV_OK; y++) {
+    OWNED_ARRAY float *rows = array_alloc(most, (size_t)raster->n_bands * sizeof *rows);
+    NEED(rows);
+    for (int32_t y = 0; y < all.height; y++) {
         seen.top = begin(y, raster->height, all.height);
         seen.height = begin(y + 1, raster->height, all.height) - seen.top;
-        status = raster_read(rows, raster, &seen, err);
-        if (status == CLV_OK)
-            add_row(map, y, &all, rows, &seen, bands);
+        MUST(raster_read(rows, raster, &seen, err));
+        add_row(map, y, &all, rows, &seen, bands);
     }
-    array_free(rows);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status bands_map_read(struct clv_map *map, const char *path, const struct clv_image_limits *limits,
                                struct clv_error *err)
 {
     const struct clv_bands *bands = limits ? limits->bands : NULL;
-    struct clv_map made = {0};
-    struct raster raster;
+    OWNED(clv_map_release) struct clv_map result = {0};
+    OWNED(raster_close) struct raster raster = {0};
     FAIL_IF(!bands, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
     MUST(raster_open(&raster, path, limits, err));
-    enum clv_status status = CLV_OK;
     if (raster.n_bands != bands->n_bands)
-        status = raster_fail_bands(&raster, path, bands->n_bands, err);
-    TRY(read_all(&made, &raster, bands, err));
-    raster_close(&raster);
-    DELIVER(map, made, clv_map_release(&made));
-    return status;
+        return raster_fail_bands(&raster, path, bands->n_bands, err);
+    MUST(read_all(&result, &raster, bands, err));
+    *map = TAKE(result);
+    return CLV_OK;
 }
 
 double bands_map_memory(const char *path, const struct clv_image_limits *limits)

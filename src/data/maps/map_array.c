@@ -1,3 +1,5 @@
+/* Arrays as network maps: which dimension is which (guess_layout), and loading of channels as floats. Start at
+ * map_planes_init. */
 #include "data/maps/maps.h"
 
 #include <math.h>

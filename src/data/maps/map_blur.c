@@ -1,3 +1,4 @@
+/* Blurs maps by three box filters in a row, which approximate a Gaussian (Wells 1986). Start at map_blur. */
 #include "data/maps/maps.h"
 
 #include "base/base.h"
@@ -50,13 +51,12 @@ static void blur_lines(float *values, double *scratch, int32_t n_lines, int32_t 
 enum clv_status map_blur(struct clv_map *map, double across, double down, struct clv_error *err)
 {
     int32_t width = map->width, height = map->height, longest = width > height ? width : height;
-    double *scratch = array_alloc(3 * (size_t)longest + 1, sizeof *scratch);
-    MUST_IF(!scratch, fail_memory(err));
+    OWNED_ARRAY double *scratch = array_alloc(3 * (size_t)longest + 1, sizeof *scratch);
+    NEED(scratch);
     for (int32_t c = 0; c < map->n_channels; c++) {
         float *values = map->values + (ptrdiff_t)c * width * height;
         blur_lines(values, scratch, height, width, width, 1, across);
         blur_lines(values, scratch, width, height, 1, width, down);
     }
-    array_free(scratch);
     return CLV_OK;
 }

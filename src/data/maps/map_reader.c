@@ -1,3 +1,5 @@
+/* Reads network maps from PNG, .npy and safetensors files: small ones as a whole, large ones channel by channel, and in
+ * blocks of channels where these alternate. Start at map_reader_open. */
 #include "data/maps/maps.h"
 
 #include <string.h>
@@ -11,7 +13,7 @@
 #define MAP_KEPT     4194304.0         /* values, at most, of a map that stays in memory */
 #define BLOCK_VALUES ((size_t)1 << 24) /* of channels that are read at once */
 
-/* Of memory, bytes a pixel. */
+/* Memory in bytes per pixel. */
 #define PNG_PIXEL     14 /* decoded, and as numbers; then what is made of them */
 #define CHANNEL_PIXEL 28 /* a channel as it is read, what is made of it, sums of a component, a margin, blurred */
 
@@ -19,16 +21,16 @@ static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    struct png_grey grey;
+    OWNED(png_grey_release) struct png_grey grey = {0};
     MUST(png_decode_grey(&grey, bytes, size, &resolved, err));
     size_t n = (size_t)grey.width * (size_t)grey.height;
-    struct clv_map made = {.width = grey.width, .height = grey.height, .n_channels = 1, .is_integer = true};
-    made.values = array_alloc(n, sizeof *made.values);
-    for (size_t p = 0; p < n && made.values; p++)
-        made.values[p] = (float)grey.values[p] / (float)grey.largest;
-    array_free(grey.values);
-    MUST_IF(!made.values, fail_memory(err));
-    *map = made;
+    OWNED(clv_map_release)
+    struct clv_map result = {.width = grey.width, .height = grey.height, .n_channels = 1, .is_integer = true};
+    result.values = array_alloc(n, sizeof *result.values);
+    NEED(result.values);
+    for (size_t p = 0; p < n; p++)
+        result.values[p] = (float)grey.values[p] / (float)grey.largest;
+    *map = TAKE(result);
     return CLV_OK;
 }
 
@@ -58,17 +60,14 @@ static enum clv_status from_tensor(struct number_array *array, const struct clv_
 static enum clv_status parse_tensors(struct number_array *array, const unsigned char *bytes, size_t size,
                                      struct clv_error *err)
 {
-    struct clv_tensors *tensors;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     MUST(clv_tensors_parse(&tensors, bytes, size, "safetensors", err));
     const struct clv_tensor *tensor = clv_tensors_find(tensors, "map");
     if (!tensor && clv_tensors_count(tensors) == 1)
         tensor = clv_tensors_at(tensors, 0);
-    enum clv_status status =
-        tensor ? from_tensor(array, tensor, bytes + tensors_offset(tensors, tensor), err)
-               : fail(err, CLV_ERR_DATA, "%zu tensors; a map is the only one, or the one called \"map\"",
-                      clv_tensors_count(tensors));
-    clv_tensors_close(tensors);
-    return status;
+    FAIL_IF(!tensor, CLV_ERR_DATA, "%zu tensors; a map is the only one, or the one called \"map\"",
+            clv_tensors_count(tensors));
+    return from_tensor(array, tensor, bytes + tensors_offset(tensors, tensor), err);
 }
 
 static bool is_png(const unsigned char *bytes, size_t size)
@@ -82,16 +81,13 @@ static enum clv_status parse_array(struct map_planes *planes, const unsigned cha
                                    struct clv_error *err)
 {
     struct number_array array;
-    enum clv_status status;
-    if (npy_recognised(bytes, size))
-        status = npy_parse(&array, bytes, size, NPY_OF_MAPS, err);
-    else if (size >= 4 && memcmp(bytes, ZIP, 4) == 0)
-        status = fail(err, CLV_ERR_DATA, "a .npz archive; a map is one array in a .npy file (numpy.save, not savez)");
-    else if (size >= 9 && bytes[8] == '{')
-        status = parse_tensors(&array, bytes, size, err);
-    else
-        status = fail(err, CLV_ERR_DATA, "no map of %zu bytes: neither PNG nor .npy nor safetensors", size);
-    return status == CLV_OK ? map_planes_init(planes, &array, layout, limits, err) : status;
+    bool is_npy = npy_recognised(bytes, size), is_zip = size >= 4 && memcmp(bytes, ZIP, 4) == 0;
+    FAIL_IF(!is_npy && is_zip, CLV_ERR_DATA,
+            "a .npz archive; a map is one array in a .npy file (numpy.save, not savez)");
+    FAIL_IF(!is_npy && (size < 9 || bytes[8] != '{'), CLV_ERR_DATA,
+            "no map of %zu bytes: neither PNG nor .npy nor safetensors", size);
+    MUST(is_npy ? npy_parse(&array, bytes, size, NPY_OF_MAPS, err) : parse_tensors(&array, bytes, size, err));
+    return map_planes_init(planes, &array, layout, limits, err);
 }
 
 static enum clv_status parse(struct map_reader *self, const unsigned char *bytes, size_t size,
@@ -100,13 +96,12 @@ static enum clv_status parse(struct map_reader *self, const unsigned char *bytes
     const struct map_planes *planes = &self->planes;
     if (is_png(bytes, size))
         return parse_png(&self->map, bytes, size, limits, err);
-    enum clv_status status = parse_array(&self->planes, bytes, size, layout, limits, err);
-    if (status == CLV_OK)
-        self->map = (struct clv_map){.width = (int32_t)planes->width,
-                                     .height = (int32_t)planes->height,
-                                     .n_channels = (int32_t)planes->n_channels,
-                                     .is_integer = planes->array.type == NUMBER_U8 || planes->array.type == NUMBER_U16};
-    return status;
+    MUST(parse_array(&self->planes, bytes, size, layout, limits, err));
+    self->map = (struct clv_map){.width = (int32_t)planes->width,
+                                 .height = (int32_t)planes->height,
+                                 .n_channels = (int32_t)planes->n_channels,
+                                 .is_integer = planes->array.type == NUMBER_U8 || planes->array.type == NUMBER_U16};
+    return CLV_OK;
 }
 
 const struct map_reader *map_readers_of(struct map_reader *views, const struct clv_map *maps, int32_t n_maps)
@@ -130,7 +125,7 @@ struct map_block {
     float values[]; /* [most][height][width] */
 };
 
-/* As many channels as BLOCK_VALUES hold, 1 at least. */
+/* The number of channels that BLOCK_VALUES hold, 1 at least. */
 static size_t block_size(const struct map_planes *planes)
 {
     size_t fit = BLOCK_VALUES / (planes->width * planes->height);
@@ -141,7 +136,7 @@ static enum clv_status block_new(struct map_block **block, const struct map_plan
 {
     size_t most = block_size(planes);
     *block = array_alloc(sizeof **block + most * planes->width * planes->height * sizeof *(*block)->values, 1);
-    MUST_IF(!*block, fail_memory(err));
+    NEED(*block);
     (*block)->n = 0;
     (*block)->most = most;
     return CLV_OK;
@@ -156,78 +151,87 @@ static enum clv_status block_load(struct map_block *block, const struct map_read
         return CLV_OK;
     block->first = first;
     block->n = 0;
-    enum clv_status status =
-        map_planes_load(block->values, &self->planes, first, left < block->most ? left : block->most, &self->file, err);
-    block->n = status == CLV_OK;
-    return status;
+    MUST(map_planes_load(block->values, &self->planes, first, left < block->most ? left : block->most, &self->file,
+                         err));
+    block->n = 1;
+    return CLV_OK;
+}
+
+static enum clv_status load_channel(const float **values, float *scratch, const struct map_reader *self, size_t c,
+                                    struct clv_error *err)
+{
+    if (!self->block) {
+        MUST(map_planes_load(scratch, &self->planes, c, 1, &self->file, err));
+        *values = scratch;
+        return CLV_OK;
+    }
+    MUST(block_load(self->block, self, c, err));
+    *values = self->block->values + (c - self->block->first) * (size_t)self->map.width * (size_t)self->map.height;
+    return CLV_OK;
 }
 
 enum clv_status map_reader_channel(const float **values, float *scratch, const struct map_reader *self, int32_t channel,
                                    struct clv_error *err)
 {
     size_t c = (size_t)channel, n = (size_t)self->map.width * (size_t)self->map.height;
-    enum clv_status status = CLV_OK;
     if (self->map.values) {
         *values = self->map.values + c * n;
-    } else if (self->block) {
-        status = block_load(self->block, self, c, err);
-        *values = self->block->values + (c - self->block->first) * n;
-    } else {
-        status = map_planes_load(scratch, &self->planes, c, 1, &self->file, err);
-        *values = scratch;
+        return CLV_OK;
     }
-    return status == CLV_OK ? status : fail_within(err, status, self->file.path);
+    enum clv_status status = load_channel(values, scratch, self, c, err);
+    return status ? fail_within(err, status, self->file.path) : CLV_OK;
 }
 
-/* All values, which *map owns; self has none then. */
+/* Moves all values to *map, which owns them; self has none then. */
 static enum clv_status take_all(struct clv_map *map, struct map_reader *self, struct clv_error *err)
 {
-    struct clv_map made = self->map;
     const struct map_planes *planes = &self->planes;
     size_t n = planes->width * planes->height, at_once = map_planes_interleaved(planes) ? planes->n_channels : 1;
-    if (!made.values) {
-        made.values = array_alloc(planes->n_channels, n * sizeof *made.values);
-        enum clv_status status = made.values ? CLV_OK : fail_memory(err);
-        for (size_t c = 0; c < planes->n_channels && status == CLV_OK; c += at_once)
-            status = map_planes_load(made.values + c * n, planes, c, at_once, &self->file, err);
-        if (status != CLV_OK) {
-            clv_map_release(&made);
-            return status;
-        }
-    }
+    OWNED(clv_map_release) struct clv_map result = self->map;
     self->map.values = NULL;
-    *map = made;
+    if (!result.values) {
+        result.values = array_alloc(planes->n_channels, n * sizeof *result.values);
+        NEED(result.values);
+        for (size_t c = 0; c < planes->n_channels; c += at_once)
+            MUST(map_planes_load(result.values + c * n, planes, c, at_once, &self->file, err));
+    }
+    *map = TAKE(result);
     return CLV_OK;
+}
+
+/* Opens what self->file holds: all values where they are few, a block where channels alternate. */
+static enum clv_status open_file(struct map_reader *self, enum clv_map_layout layout,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    MUST(parse(self, self->file.bytes, self->file.size, layout, limits, err));
+    if ((double)self->map.width * self->map.height * self->map.n_channels <= MAP_KEPT)
+        return take_all(&self->map, self, err);
+    return !self->map.values && map_planes_interleaved(&self->planes) ? block_new(&self->block, &self->planes, err)
+                                                                      : CLV_OK;
 }
 
 enum clv_status map_reader_open(struct map_reader *self, const char *path, enum clv_map_layout layout,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct map_reader made = {0};
+    OWNED(map_reader_close) struct map_reader result = {0};
     if (layout == CLV_MAP_LAYOUT_BANDS) {
-        *self = made;
+        *self = (struct map_reader){0};
         return bands_map_read(&self->map, path, limits, err);
     }
-    MUST(file_map_open(&made.file, path, err));
-    enum clv_status status = parse(&made, made.file.bytes, made.file.size, layout, limits, err);
-    if (status == CLV_OK && (double)made.map.width * made.map.height * made.map.n_channels <= MAP_KEPT)
-        status = take_all(&made.map, &made, err);
-    else if (status == CLV_OK && !made.map.values && map_planes_interleaved(&made.planes))
-        status = block_new(&made.block, &made.planes, err);
-    if (status != CLV_OK) {
-        map_reader_close(&made);
+    MUST(file_map_open(&result.file, path, err));
+    enum clv_status status = open_file(&result, layout, limits, err);
+    if (status)
         return fail_within(err, status, path);
-    }
-    if (made.map.values)
-        file_map_close(&made.file);
-    *self = made;
+    if (result.map.values)
+        file_map_close(&result.file);
+    *self = TAKE(result);
     return CLV_OK;
 }
 
 double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits)
 {
     struct clv_error ignored; /* whoever reads the map will say */
-    struct file_map file;
+    OWNED(file_map_close) struct file_map file = {0};
     struct map_planes planes;
     int32_t width, height;
     double bytes = 0;
@@ -246,32 +250,22 @@ double map_file_memory(const char *path, enum clv_map_layout layout, const struc
                                                  : 0) +
                 CHANNEL_PIXEL * n + (double)MAP_PAGES;
     }
-    file_map_close(&file);
     return bytes;
 }
 
 enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,
                           const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct map_reader self = {0};
+    OWNED(map_reader_close) struct map_reader self = {0};
     MUST(parse(&self, bytes, size, layout, limits, err));
     return take_all(map, &self, err);
-}
-
-/* All values, which *map owns; closes the reader. */
-static enum clv_status map_reader_whole(struct clv_map *map, struct map_reader *self, struct clv_error *err)
-{
-    enum clv_status status = take_all(map, self, err);
-    if (status != CLV_OK)
-        fail_within(err, status, self->file.path);
-    map_reader_close(self);
-    return status;
 }
 
 enum clv_status clv_map_read(struct clv_map *map, const char *path, enum clv_map_layout layout,
                              const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct map_reader self;
+    OWNED(map_reader_close) struct map_reader self = {0};
     MUST(map_reader_open(&self, path, layout, limits, err));
-    return map_reader_whole(map, &self, err);
+    enum clv_status status = take_all(map, &self, err);
+    return status ? fail_within(err, status, self.file.path) : CLV_OK;
 }

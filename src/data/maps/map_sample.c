@@ -1,3 +1,5 @@
+/* Samples maps at the pixels of an image by linear interpolation between the centres of the map's pixels. Start at
+ * map_sample. */
 #include "data/maps/maps.h"
 
 #include <math.h>

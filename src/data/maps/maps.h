@@ -25,8 +25,8 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
 /* Bytes of memory that it takes, 0 for what cannot be opened. */
 double bands_map_memory(const char *path, const struct clv_image_limits *limits);
 
-/* The same of a part of a raster of any size at bands->scale: map pixels `wanted`, from values[..][n_bands] of (at
- * least) what resize_source says of them, and a pixel more above and on the left. */
+/* Makes a part of the map of a raster of any size at bands->scale: map pixels `wanted`, from values[..][n_bands] of (at
+ * least) the pixels that resize_source gives for them, and one pixel more above and on the left. */
 enum clv_status bands_map_part(struct clv_map *map, const struct image_part *wanted, const float *values,
                                const struct image_part *seen, const struct clv_bands *bands,
                                struct clv_error *err) CLV_CHECK;
@@ -75,8 +75,8 @@ struct map_reader {
 /* views[] of at most CLV_MAX_MAPS maps in memory, which are not closed; NULL of NULL. */
 const struct map_reader *map_readers_of(struct map_reader *views, const struct clv_map *maps, int32_t n_maps);
 
-/* What clv_map_read reads, with its errors. A small map, which may be used more than once, is read into memory; what
- * is in the channels of a large one is looked at as they are read. */
+/* Opens a map that clv_map_read reads, with its errors. A small map, which may be used more than once, is read into
+ * memory; the values of a large one are checked as its channels are read. */
 enum clv_status map_reader_open(struct map_reader *self, const char *path, enum clv_map_layout layout,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void map_reader_close(struct map_reader *self);
@@ -88,7 +88,7 @@ enum clv_status map_reader_channel(const float **values, float *scratch, const s
 /* Bytes of memory that the map of a file takes while it is used, 0 for what cannot be read. Looks at its head alone. */
 double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits);
 
-/* What clv_map_read does with the bytes of a file. */
+/* Parses the bytes of a file as clv_map_read does. */
 enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,
                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,4 @@
-/* Writing .npy files, version 1. */
+/* Writes maps as NumPy's .npy files, version 1 (numpy.lib.format). */
 #include <stdio.h>
 #include <string.h>
 

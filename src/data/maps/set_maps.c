@@ -1,3 +1,4 @@
+/* Gives the items of a dataset a further map each, from a folder. Start at clv_set_add_maps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,18 +29,16 @@ static int compare_uses(const void *a, const void *b)
 /* Images of one stem in different folders must not go by one map. */
 static enum clv_status check_shared(const struct clv_set *set, char *const *maps, struct clv_error *err)
 {
-    struct use *uses = array_alloc(set->n_items, sizeof *uses);
-    MUST_IF(!uses, fail_memory(err));
+    OWNED_ARRAY struct use *uses = array_alloc(set->n_items, sizeof *uses);
+    NEED(uses);
     for (size_t i = 0; i < set->n_items; i++)
         uses[i] = (struct use){maps[i], set->items[i].name};
     qsort(uses, set->n_items, sizeof *uses, compare_uses);
-    enum clv_status status = CLV_OK;
-    for (size_t i = 1; i < set->n_items && status == CLV_OK; i++)
-        if (strcmp(uses[i - 1].map, uses[i].map) == 0 && strcmp(uses[i - 1].image, uses[i].image) != 0)
-            status = fail(err, CLV_ERR_DATA, "%s: the map of two images, %s and %s; keep their folders", uses[i].map,
-                          uses[i - 1].image, uses[i].image);
-    array_free(uses);
-    return status;
+    for (size_t i = 1; i < set->n_items; i++)
+        FAIL_IF(strcmp(uses[i - 1].map, uses[i].map) == 0 && strcmp(uses[i - 1].image, uses[i].image) != 0,
+                CLV_ERR_DATA, "%s: the map of two images, %s and %s; keep their folders", uses[i].map,
+                uses[i - 1].image, uses[i].image);
+    return CLV_OK;
 }
 
 enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const char *folder, struct clv_error *err)
@@ -48,21 +47,17 @@ enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const ch
     if (!*name || strlen(name) > CLV_MAX_MAP_NAME)
         return fail(err, CLV_ERR_USAGE, "map \"%.60s\": a map's name has 1 to %d bytes", name, CLV_MAX_MAP_NAME);
     FAIL_IF(m == CLV_MAX_MAPS, CLV_ERR_USAGE, "map \"%s\": one more than %d", name, CLV_MAX_MAPS);
-    char **maps = array_zalloc(set->n_items, sizeof *maps);
-    enum clv_status status = maps ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
-        status = map_find(&maps[i], folder, set->items[i].name, err);
-    TRY(check_shared(set, maps, err));
-    for (size_t i = 0; maps && i < set->n_items; i++) {
-        char **own = &set->items[i].maps[m], *other = maps[i];
-        if (status == CLV_OK) {
-            other = *own;
-            *own = maps[i];
-        }
-        array_free(other);
+    OWNED(path_list_release) struct path_list found = {.paths = array_zalloc(set->n_items, sizeof *found.paths)};
+    NEED(found.paths);
+    for (; found.n < set->n_items; found.n++)
+        MUST(map_find(&found.paths[found.n], folder, set->items[found.n].name, err));
+    MUST(check_shared(set, found.paths, err));
+    for (size_t i = 0; i < set->n_items; i++) {
+        char *before = set->items[i].maps[m];
+        set->items[i].maps[m] = found.paths[i];
+        found.paths[i] = before; /* freed with the list */
     }
-    array_free(maps);
-    if (status == CLV_OK && m == set->n_maps)
+    if (m == set->n_maps)
         memcpy(set->map_names[set->n_maps++], name, strlen(name) + 1);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Traces the contours of regions of equal labels. Regions are found by union-find over neighbours (Rosenfeld & Pfaltz
+ * 1966), their rings by following pixel edges with the object on the right. Start at contours_trace. */
 #include "data/shapes/shapes.h"
 
 #include <string.h>
@@ -25,7 +27,7 @@ static int32_t find_part(struct parts *parts, int32_t part)
     return part;
 }
 
-/* What stands for both from now on; a may be 0: there is no such part. */
+/* Joins two parts and returns the one that stands for both; a may be 0: there is no such part. */
 static int32_t join_parts(struct parts *parts, int32_t a, int32_t b)
 {
     int32_t first = a ? find_part(parts, a) : b, second = find_part(parts, b);
@@ -62,8 +64,7 @@ static enum clv_status find_parts(struct parts *parts, struct contours *self, co
                 continue;
             int32_t part = part_near(parts, self, labels, x, y);
             if (!part) {
-                MUST_IF(array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent),
-                        fail_memory(err));
+                NEED(!array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent));
                 part = (int32_t)++parts->n;
                 parts->parent[part] = part;
             }
@@ -82,26 +83,28 @@ static void include(struct contour_object *object, int32_t x, int32_t y)
     object->n_pixels++;
 }
 
+static void parts_release(struct parts *self)
+{
+    array_free(self->parent);
+}
+
 /* Parts become objects. */
 static enum clv_status find_objects(struct contours *self, const uint8_t *labels, const bool is_traced[256],
                                     struct clv_error *err)
 {
-    struct parts parts = {0};
-    enum clv_status status = find_parts(&parts, self, labels, is_traced, err);
-    int32_t *number = array_zalloc(parts.n + 1, sizeof *number);
-    TRY_IF(!number, fail_memory(err));
+    OWNED(parts_release) struct parts parts = {0};
+    MUST(find_parts(&parts, self, labels, is_traced, err));
+    OWNED_ARRAY int32_t *number = array_zalloc(parts.n + 1, sizeof *number);
+    NEED(number);
     size_t at = 0;
-    for (int32_t y = 0; y < self->height && status == CLV_OK; y++)
-        for (int32_t x = 0; x < self->width && status == CLV_OK; x++, at++) {
+    for (int32_t y = 0; y < self->height; y++)
+        for (int32_t x = 0; x < self->width; x++, at++) {
             if (!self->object_of[at])
                 continue;
             int32_t part = find_part(&parts, self->object_of[at]);
             if (!number[part]) {
-                if (array_reserve((void **)&self->objects, &self->objects_capacity, self->n_objects + 1,
-                                  sizeof *self->objects)) {
-                    status = fail_memory(err);
-                    break;
-                }
+                NEED(!array_reserve((void **)&self->objects, &self->objects_capacity, self->n_objects + 1,
+                                    sizeof *self->objects));
                 number[part] = (int32_t)self->n_objects + 1;
                 self->objects[self->n_objects++] =
                     (struct contour_object){.label = labels[at], .left = x, .top = y, .number = number[part]};
@@ -109,8 +112,7 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
             self->object_of[at] = number[part];
             include(&self->objects[number[part] - 1], x, y);
         }
-    arrays_free(number, parts.parent);
-    return status;
+    return CLV_OK;
 }
 
 /* Directions: right, down, left, up; and where, from a corner reached that way, the pixels ahead are on either hand. */
@@ -140,8 +142,7 @@ bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, i
 
 static enum clv_status add_point(struct contours *self, int32_t x, int32_t y, struct clv_error *err)
 {
-    MUST_IF(array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points),
-            fail_memory(err));
+    NEED(!array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points));
     self->points[self->n_points][0] = x;
     self->points[self->n_points++][1] = y;
     return CLV_OK;
@@ -153,7 +154,6 @@ static enum clv_status trace_ring(struct contours *self, const uint8_t *labels, 
                                   struct clv_error *err)
 {
     int32_t object = object_at(self, left, top), x = left, y = top;
-    enum clv_status status = CLV_OK;
     int direction = 0;
     do {
         if (direction == 0)
@@ -166,82 +166,73 @@ static enum clv_status trace_ring(struct contours *self, const uint8_t *labels, 
         else if (object_at(self, x + ahead_right[before][0], y + ahead_right[before][1]) != object)
             direction = (before + 1) % 4;
         if (direction != before || contour_is_junction(labels, self->width, self->height, x, y))
-            status = add_point(self, x, y, err);
-    } while (status == CLV_OK && (x != left || y != top || direction != 0));
-    if (status == CLV_OK &&
-        array_reserve((void **)&self->ring_ends, &self->rings_capacity, self->n_rings + 1, sizeof *self->ring_ends))
-        status = fail_memory(err);
-    if (status == CLV_OK)
-        self->ring_ends[self->n_rings++] = self->n_points;
-    return status;
+            MUST(add_point(self, x, y, err));
+    } while (x != left || y != top || direction != 0);
+    NEED(!array_reserve((void **)&self->ring_ends, &self->rings_capacity, self->n_rings + 1, sizeof *self->ring_ends));
+    self->ring_ends[self->n_rings++] = self->n_points;
+    return CLV_OK;
 }
 
 /* All rings in the order met, and whose they are: *owner[n_rings], array_free it. */
 static enum clv_status trace_rings(struct contours *self, int32_t **owner, const uint8_t *labels, struct clv_error *err)
 {
     size_t capacity = 0;
-    enum clv_status status = CLV_OK;
-    for (int32_t y = 0; y < self->height && status == CLV_OK; y++)
-        for (int32_t x = 0; x < self->width && status == CLV_OK; x++) {
+    for (int32_t y = 0; y < self->height; y++)
+        for (int32_t x = 0; x < self->width; x++) {
             int32_t object = self->object_of[(size_t)y * (size_t)self->width + (size_t)x];
             if (!object || object & VISITED || object_at(self, x, y - 1) == object)
                 continue;
-            status = array_reserve((void **)owner, &capacity, self->n_rings + 1, sizeof **owner)
-                         ? fail_memory(err)
-                         : trace_ring(self, labels, x, y, err);
-            if (status == CLV_OK)
-                (*owner)[self->n_rings - 1] = object - 1;
+            NEED(!array_reserve((void **)owner, &capacity, self->n_rings + 1, sizeof **owner));
+            MUST(trace_ring(self, labels, x, y, err));
+            (*owner)[self->n_rings - 1] = object - 1;
         }
     for (size_t i = 0; i < (size_t)self->width * (size_t)self->height; i++)
         self->object_of[i] &= ~VISITED;
-    return status;
+    return CLV_OK;
 }
 
 /* Brings each object's rings together; they keep their order, in which the outer one is the first. */
 static enum clv_status sort_rings(struct contours *self, const int32_t *owner, struct clv_error *err)
 {
-    size_t *place = array_zalloc(self->n_objects + 1, sizeof *place);
-    size_t *order = array_alloc(self->n_rings, sizeof *order), *ends = array_alloc(self->n_rings, sizeof *ends);
-    int32_t(*points)[2] = array_alloc(self->n_points, sizeof *points);
-    enum clv_status status = place && order && ends && points ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        for (size_t r = 0; r < self->n_rings; r++)
-            place[owner[r] + 1]++;
-        for (size_t k = 0; k < self->n_objects; k++) {
-            place[k + 1] += place[k];
-            self->objects[k].end_ring = place[k + 1];
-        }
-        for (size_t r = 0; r < self->n_rings; r++)
-            order[place[owner[r]]++] = r;
-        size_t n = 0;
-        for (size_t r = 0; r < self->n_rings; r++) {
-            size_t first = order[r] ? self->ring_ends[order[r] - 1] : 0, size = self->ring_ends[order[r]] - first;
-            memcpy(points + n, self->points + first, size * sizeof *points);
-            n += size;
-            ends[r] = n;
-        }
-        memcpy(self->points, points, n * sizeof *points);
-        memcpy(self->ring_ends, ends, self->n_rings * sizeof *ends);
+    OWNED_ARRAY size_t *place = array_zalloc(self->n_objects + 1, sizeof *place);
+    OWNED_ARRAY size_t *order = array_alloc(self->n_rings, sizeof *order);
+    OWNED_ARRAY size_t *ends = array_alloc(self->n_rings, sizeof *ends);
+    OWNED_ARRAY int32_t(*points)[2] = array_alloc(self->n_points, sizeof *points);
+    NEED(place && order && ends && points);
+    for (size_t r = 0; r < self->n_rings; r++)
+        place[owner[r] + 1]++;
+    for (size_t k = 0; k < self->n_objects; k++) {
+        place[k + 1] += place[k];
+        self->objects[k].end_ring = place[k + 1];
     }
-    arrays_free(place, order, ends, points);
-    return status;
+    for (size_t r = 0; r < self->n_rings; r++)
+        order[place[owner[r]]++] = r;
+    size_t n = 0;
+    for (size_t r = 0; r < self->n_rings; r++) {
+        size_t first = order[r] ? self->ring_ends[order[r] - 1] : 0, size = self->ring_ends[order[r]] - first;
+        memcpy(points + n, self->points + first, size * sizeof *points);
+        n += size;
+        ends[r] = n;
+    }
+    memcpy(self->points, points, n * sizeof *points);
+    memcpy(self->ring_ends, ends, self->n_rings * sizeof *ends);
+    return CLV_OK;
 }
 
 enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int32_t width, int32_t height,
                                const bool is_traced[256], struct clv_error *err)
 {
-    struct contours fresh = {.width = width, .height = height};
-    int32_t *owner = NULL;
-    enum clv_status status = CLV_OK;
+    OWNED(contours_release) struct contours result = {.width = width, .height = height};
+    OWNED_ARRAY int32_t *owner = NULL;
     FAIL_IF((int64_t)width * height >= VISITED, CLV_ERR_USAGE, "contours of %dx%d pixels", width, height);
-    fresh.object_of = array_alloc((size_t)width, (size_t)height * sizeof *fresh.object_of);
-    MUST_IF(!fresh.object_of, fail_memory(err));
-    status = find_objects(&fresh, labels, is_traced, err);
-    TRY(trace_rings(&fresh, &owner, labels, err));
-    TRY_IF(fresh.n_rings, sort_rings(&fresh, owner, err));
-    array_free(owner);
-    DELIVER(self, fresh, contours_release(&fresh));
-    return status;
+    result.object_of = array_alloc((size_t)width, (size_t)height * sizeof *result.object_of);
+    NEED(result.object_of);
+    MUST(find_objects(&result, labels, is_traced, err));
+    MUST(trace_rings(&result, &owner, labels, err));
+    if (result.n_rings)
+        MUST(sort_rings(&result, owner, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 void contours_rings(const struct contours *self, size_t k, size_t *first, size_t *end)

@@ -1,4 +1,5 @@
-/* Objects with holes as one ring each, for formats that know no holes. */
+/* Joins the outer ring and the holes of an object into one ring, each hole at the point of the outer ring that is
+ * nearest to the hole's first point, for formats without holes. Start at contours_keyhole. */
 #include <string.h>
 
 #include "base/base.h"
@@ -27,29 +28,25 @@ enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct 
     size_t first = first_ring ? self->ring_ends[first_ring - 1] : 0, n_outer = self->ring_ends[first_ring] - first;
     size_t n_all = self->ring_ends[end_ring - 1] - first + 2 * (end_ring - first_ring), m = 0;
     const int32_t(*outer)[2] = (const int32_t(*)[2])self->points + first;
-    int32_t(*joined)[2] = array_alloc(n_all, sizeof *joined);
-    size_t *joint = array_alloc(end_ring - first_ring, sizeof *joint); /* of each hole: a point of the outer ring */
-    enum clv_status status = joined && joint ? CLV_OK : fail_memory(err);
-    for (size_t r = first_ring + 1; r < end_ring && status == CLV_OK; r++)
+    OWNED_ARRAY int32_t(*result)[2] = array_alloc(n_all, sizeof *result);
+    OWNED_ARRAY size_t *joint =
+        array_alloc(end_ring - first_ring, sizeof *joint); /* of each hole: a point of the outer ring */
+    NEED(result && joint);
+    for (size_t r = first_ring + 1; r < end_ring; r++)
         joint[r - first_ring] = nearest_point(outer, n_outer, self->points[self->ring_ends[r - 1]]);
-    for (size_t i = 0; i < n_outer && status == CLV_OK; i++) {
-        memcpy(joined[m++], outer[i], sizeof *joined);
+    for (size_t i = 0; i < n_outer; i++) {
+        memcpy(result[m++], outer[i], sizeof *result);
         for (size_t r = first_ring + 1; r < end_ring; r++) {
             if (joint[r - first_ring] != i)
                 continue;
             size_t start = self->ring_ends[r - 1], size = self->ring_ends[r] - start;
-            memcpy(joined + m, self->points + start, size * sizeof *joined);
+            memcpy(result + m, self->points + start, size * sizeof *result);
             m += size;
-            memcpy(joined[m++], self->points[start], sizeof *joined);
-            memcpy(joined[m++], outer[i], sizeof *joined);
+            memcpy(result[m++], self->points[start], sizeof *result);
+            memcpy(result[m++], outer[i], sizeof *result);
         }
     }
-    array_free(joint);
-    if (status == CLV_OK) {
-        *points = joined;
-        *n = m;
-    } else {
-        array_free(joined);
-    }
-    return status;
+    *points = TAKE(result);
+    *n = m;
+    return CLV_OK;
 }

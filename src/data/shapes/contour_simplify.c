@@ -4,10 +4,10 @@
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 
-/* Of a ring that loses more than this share of its area all points stay. */
+/* A ring that would lose more than this fraction of its area keeps all its points. */
 #define LARGEST_CHANGE 0.1
 
-/* What simplifying one ring after the other needs; arrays of the longest ring's points and one more. */
+/* Working memory for one ring after the other; arrays have the points of the longest ring and one more. */
 struct simplifying {
     double squared_tolerance;
     bool *is_junction, *is_kept; /* of the ring's points */
@@ -155,12 +155,12 @@ static void simplifying_release(struct simplifying *self)
 enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
                                   struct clv_error *err)
 {
-    struct simplifying self = {0};
+    OWNED(simplifying_release) struct simplifying self = {0};
     size_t first = 0, n_kept = 0;
     if (tolerance <= 0 || !contours->n_rings)
         return CLV_OK;
-    enum clv_status status = simplifying_init(&self, contours, tolerance, err);
-    for (size_t r = 0; r < contours->n_rings && status == CLV_OK; r++) {
+    MUST(simplifying_init(&self, contours, tolerance, err));
+    for (size_t r = 0; r < contours->n_rings; r++) {
         const int32_t(*ring)[2] = (const int32_t(*)[2])contours->points + first;
         size_t n = contours->ring_ends[r] - first;
         for (size_t i = 0; i < n; i++)
@@ -174,8 +174,6 @@ enum clv_status contours_simplify(struct contours *contours, const uint8_t *labe
                 memmove(contours->points[n_kept++], ring[i], sizeof *ring);
         contours->ring_ends[r] = n_kept;
     }
-    if (status == CLV_OK)
-        contours->n_points = n_kept;
-    simplifying_release(&self);
-    return status;
+    contours->n_points = n_kept;
+    return CLV_OK;
 }

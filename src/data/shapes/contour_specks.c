@@ -1,4 +1,5 @@
-/* Regions that are too small to be objects. */
+/* Merges regions that are too small to be objects into the largest region that they touch, in rounds. Start at
+ * contours_merge_specks. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -34,9 +35,9 @@ static void find_largest_neighbours(int32_t *best, const struct contours *region
 static enum clv_status merge_round(bool *again, uint8_t *labels, const struct contours *regions, int32_t min_pixels,
                                    struct clv_error *err)
 {
-    int32_t *best = array_alloc(regions->n_objects, sizeof *best);
+    OWNED_ARRAY int32_t *best = array_alloc(regions->n_objects, sizeof *best);
     size_t n_pixels = (size_t)regions->width * (size_t)regions->height;
-    MUST_IF(!best, fail_memory(err));
+    NEED(best);
     find_largest_neighbours(best, regions);
     *again = false;
     for (size_t r = 0; r < regions->n_objects; r++) {
@@ -50,7 +51,6 @@ static enum clv_status merge_round(bool *again, uint8_t *labels, const struct co
             r = best[r];
         labels[p] = regions->objects[r].label;
     }
-    array_free(best);
     return CLV_OK;
 }
 
@@ -58,13 +58,11 @@ enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t he
                                       struct clv_error *err)
 {
     bool is_traced[256];
-    enum clv_status status = CLV_OK;
     memset(is_traced, true, sizeof is_traced);
-    for (bool again = true; again && status == CLV_OK;) {
-        struct contours regions = {0};
-        status = contours_trace(&regions, labels, width, height, is_traced, err);
-        TRY(merge_round(&again, labels, &regions, min_pixels, err));
-        contours_release(&regions);
+    for (bool again = true; again;) {
+        OWNED(contours_release) struct contours regions = {0};
+        MUST(contours_trace(&regions, labels, width, height, is_traced, err));
+        MUST(merge_round(&again, labels, &regions, min_pixels, err));
     }
-    return status;
+    return CLV_OK;
 }

@@ -30,9 +30,8 @@ enum clv_status outline_add_point(struct clv_outline *outline, double x, double 
     FAIL_IF(!(fabs(x) <= OUTLINE_FARTHEST && fabs(y) <= OUTLINE_FARTHEST), CLV_ERR_DATA,
             "an outline has a point at %g, %g; coordinates are from -%g to %g", x, y, OUTLINE_FARTHEST,
             OUTLINE_FARTHEST);
-    MUST_IF(array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
-                          sizeof *outline->points),
-            fail_memory(err));
+    NEED(!array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
+                        sizeof *outline->points));
     outline->points[outline->n_points][0] = x;
     outline->points[outline->n_points++][1] = y;
     return CLV_OK;
@@ -41,9 +40,8 @@ enum clv_status outline_add_point(struct clv_outline *outline, double x, double 
 enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_error *err)
 {
     FAIL_IF(outline->n_polygons >= MAX_POLYGONS, CLV_ERR_DATA, "an outline of more than %zu polygons", MAX_POLYGONS);
-    MUST_IF(array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
-                          sizeof *outline->polygon_ends),
-            fail_memory(err));
+    NEED(!array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
+                        sizeof *outline->polygon_ends));
     outline->polygon_ends[outline->n_polygons++] = outline->n_points;
     return CLV_OK;
 }
@@ -212,24 +210,23 @@ enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outli
 {
     if (outline->counts)
         return rle_fill(canvas, &outline->frame, outline->counts, outline->n_counts, outline->order, err);
-    double(*points)[2] = array_copy(outline->points, outline->n_points, sizeof *points);
-    enum clv_status status = points ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < outline->n_points && points && is_relative; i++) {
-        points[i][0] *= canvas->width;
-        points[i][1] *= canvas->height;
+    OWNED_ARRAY double(*scaled)[2] = array_copy(outline->points, outline->n_points, sizeof *scaled);
+    NEED(scaled);
+    for (size_t i = 0; i < outline->n_points && is_relative; i++) {
+        scaled[i][0] *= canvas->width;
+        scaled[i][1] *= canvas->height;
     }
+    const double(*points)[2] = (const double(*)[2])scaled;
+    if (outline->is_ellipse)
+        return fill_ellipse(canvas, points, err);
+    if (outline->has_rings)
+        return polygon_fill(canvas, points, outline->polygon_ends, outline->n_polygons, err);
     size_t first = 0;
-    if (points && outline->is_ellipse && status == CLV_OK)
-        status = fill_ellipse(canvas, (const double(*)[2])points, err);
-    else if (outline->has_rings && status == CLV_OK)
-        status = polygon_fill(canvas, (const double(*)[2])points, outline->polygon_ends, outline->n_polygons, err);
-    for (size_t k = outline->has_rings || outline->is_ellipse ? outline->n_polygons : 0;
-         k < outline->n_polygons && status == CLV_OK; first = outline->polygon_ends[k++]) {
+    for (size_t k = 0; k < outline->n_polygons; first = outline->polygon_ends[k++]) {
         size_t n = outline->polygon_ends[k] - first;
-        status = polygon_fill(canvas, (const double(*)[2])points + first, &n, 1, err);
+        MUST(polygon_fill(canvas, points + first, &n, 1, err));
     }
-    array_free(points);
-    return status;
+    return CLV_OK;
 }
 
 /* The part of a run within one line of the frame, a column or a row: pixels first..end of line `line`. */

@@ -1,3 +1,5 @@
+/* Fills polygons by the even-odd rule: a pixel is inside if its centre is. The crossings of all edges with each row of
+ * centres are sorted, and pixels between pairs are filled. Start at polygon_fill. */
 #include "data/shapes/shapes.h"
 
 #include <math.h>
@@ -91,28 +93,30 @@ static void fill_row(uint8_t *row, int32_t width, double *x, size_t n, uint8_t v
     }
 }
 
+static void crossings_release(struct crossings *self)
+{
+    arrays_free(self->start, self->n, self->x);
+}
+
 enum clv_status polygon_fill(const struct canvas *canvas, const double (*points)[2], const size_t *ring_ends,
                              size_t n_rings, struct clv_error *err)
 {
     int32_t width = canvas->width, height = canvas->height;
     for (size_t i = 0; n_rings && i < ring_ends[n_rings - 1]; i++)
-        if (!(fabs(points[i][0]) <= FARTHEST && fabs(points[i][1]) <= FARTHEST))
-            return fail(err, CLV_ERR_DATA, "point %zu of a polygon is not finite, or too far away", i + 1);
+        FAIL_IF(!(fabs(points[i][0]) <= FARTHEST && fabs(points[i][1]) <= FARTHEST), CLV_ERR_DATA,
+                "point %zu of a polygon is not finite, or too far away", i + 1);
     size_t n = (size_t)height;
+    OWNED(crossings_release)
     struct crossings self = {.start = array_zalloc(n + 1, sizeof *self.start), .n = array_zalloc(n, sizeof *self.n)};
-    enum clv_status status = self.start && self.n ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        walk_edges(points, ring_ends, n_rings, height, count_rows, &self);
-    TRY_IF(self.n_rows > POLYGON_MAX_CROSSINGS,
-           fail(err, CLV_ERR_DATA, "a polygon whose edges cross more than %zu rows of pixels", POLYGON_MAX_CROSSINGS));
-    for (size_t row = 0; status == CLV_OK && row < n; row++)
+    NEED(self.start && self.n);
+    walk_edges(points, ring_ends, n_rings, height, count_rows, &self);
+    FAIL_IF(self.n_rows > POLYGON_MAX_CROSSINGS, CLV_ERR_DATA,
+            "a polygon whose edges cross more than %zu rows of pixels", POLYGON_MAX_CROSSINGS);
+    for (size_t row = 0; row < n; row++)
         self.start[row + 1] += self.start[row];
-    TRY_IF(!(self.x = array_alloc(self.n_rows, sizeof *self.x)), fail_memory(err));
-    if (status == CLV_OK) {
-        walk_edges(points, ring_ends, n_rings, height, put_crossings, &self);
-        for (size_t row = 0; row < n; row++)
-            fill_row(canvas->pixels + row * (size_t)width, width, self.x + self.start[row], self.n[row], canvas->value);
-    }
-    arrays_free(self.start, self.n, self.x);
-    return status;
+    NEED(self.x = array_alloc(self.n_rows, sizeof *self.x));
+    walk_edges(points, ring_ends, n_rings, height, put_crossings, &self);
+    for (size_t row = 0; row < n; row++)
+        fill_row(canvas->pixels + row * (size_t)width, width, self.x + self.start[row], self.n[row], canvas->value);
+    return CLV_OK;
 }

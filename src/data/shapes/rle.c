@@ -1,3 +1,5 @@
+/* Run lengths of masks: COCO's compressed text and lists of numbers, bounds, filling, and encoding of an object. Start
+ * at rle_parse_compressed and rle_of_object. */
 #include "data/shapes/shapes.h"
 
 #include <stdbool.h>
@@ -28,24 +30,19 @@ static bool take_count(int64_t *count, const char **text)
 enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *text, struct clv_error *err)
 {
     size_t length = strlen(text), m = 0;
-    uint32_t *fresh = array_alloc(length, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
+    OWNED_ARRAY uint32_t *result = array_alloc(length, sizeof *result);
+    NEED(result);
     for (const char *cursor = text; *cursor; m++) {
         int64_t count;
         size_t at = (size_t)(cursor - text);
-        if (!take_count(&count, &cursor)) {
-            array_free(fresh);
-            return fail(err, CLV_ERR_DATA, "compressed counts are damaged at character %zu", at + 1);
-        }
+        FAIL_IF(!take_count(&count, &cursor), CLV_ERR_DATA, "compressed counts are damaged at character %zu", at + 1);
         if (m > 2)
-            count += fresh[m - 2];
-        if (count < 0 || count > INT32_MAX) {
-            array_free(fresh);
-            return fail(err, CLV_ERR_DATA, "compressed counts: run %zu has %lld pixels", m + 1, (long long)count);
-        }
-        fresh[m] = (uint32_t)count;
+            count += result[m - 2];
+        FAIL_IF(count < 0 || count > INT32_MAX, CLV_ERR_DATA, "compressed counts: run %zu has %lld pixels", m + 1,
+                (long long)count);
+        result[m] = (uint32_t)count;
     }
-    *counts = fresh;
+    *counts = TAKE(result);
     *n = m;
     return CLV_OK;
 }
@@ -53,21 +50,19 @@ enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *t
 enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text, struct clv_error *err)
 {
     size_t m = 0;
-    uint32_t *fresh = array_alloc(strlen(text) / 2 + 1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
+    OWNED_ARRAY uint32_t *result = array_alloc(strlen(text) / 2 + 1, sizeof *result);
+    NEED(result);
     for (const char *cursor = text + strspn(text, " \t\r\n,"); *cursor; cursor += strspn(cursor, " \t\r\n,")) {
         uint64_t count = 0;
         size_t n_digits = strspn(cursor, "0123456789");
         for (size_t i = 0; i < n_digits && n_digits <= 10; i++)
             count = 10 * count + (uint64_t)(cursor[i] - '0');
         cursor += n_digits;
-        if (!n_digits || n_digits > 10 || count > INT32_MAX || (*cursor && !strchr(" \t\r\n,", *cursor))) {
-            array_free(fresh);
-            return fail(err, CLV_ERR_DATA, "run %zu is no number of pixels", m + 1);
-        }
-        fresh[m++] = (uint32_t)count;
+        FAIL_IF(!n_digits || n_digits > 10 || count > INT32_MAX || (*cursor && !strchr(" \t\r\n,", *cursor)),
+                CLV_ERR_DATA, "run %zu is no number of pixels", m + 1);
+        result[m++] = (uint32_t)count;
     }
-    *counts = fresh;
+    *counts = TAKE(result);
     *n = m;
     return CLV_OK;
 }
@@ -110,9 +105,9 @@ static void fill_lines(const struct canvas *canvas, const struct rle_frame *fram
 enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                          enum rle_order order, struct clv_error *err)
 {
-    enum clv_status status = check(frame, counts, n, err);
+    MUST(check(frame, counts, n, err));
     int64_t side = order == RLE_BY_COLUMNS ? frame->height : frame->width, at = 0;
-    for (size_t i = 0; i < n && status == CLV_OK; at += counts[i++]) {
+    for (size_t i = 0; i < n; at += counts[i++]) {
         int64_t end = at + counts[i], n_lines, length;
         for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* of a line, or whole lines */
             int64_t line = from / side, start = from % side;
@@ -121,7 +116,7 @@ enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *fr
             fill_lines(canvas, frame, order, (int64_t[]){line, line + n_lines}, (int64_t[]){start, start + length});
         }
     }
-    return status;
+    return CLV_OK;
 }
 
 static void include(struct rle_frame *bounds, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
@@ -137,10 +132,10 @@ static void include(struct rle_frame *bounds, int32_t x0, int32_t y0, int32_t x1
 enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                           enum rle_order order, struct clv_error *err)
 {
-    enum clv_status status = check(frame, counts, n, err);
+    MUST(check(frame, counts, n, err));
     struct rle_frame own = {0};
     uint64_t at = 0;
-    for (size_t i = 0; i < n && status == CLV_OK; at += counts[i++]) {
+    for (size_t i = 0; i < n; at += counts[i++]) {
         if (i % 2 == 0 || !counts[i])
             continue;
         int32_t x0, y0, x1, y1;
@@ -155,19 +150,17 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
         }
         include(&own, x0, y0, x1, y1);
     }
-    if (status == CLV_OK) {
-        own.left += frame->left;
-        own.top += frame->top;
-        *bounds = own;
-    }
-    return status;
+    own.left += frame->left;
+    own.top += frame->top;
+    *bounds = own;
+    return CLV_OK;
 }
 
 /* A run ends before pixel `at`, by columns. */
 static enum clv_status end_run(uint32_t **counts, size_t *capacity, size_t *n, uint64_t *from, uint64_t at,
                                struct clv_error *err)
 {
-    MUST_IF(array_reserve((void **)counts, capacity, *n + 1, sizeof **counts), fail_memory(err));
+    NEED(!array_reserve((void **)counts, capacity, *n + 1, sizeof **counts));
     (*counts)[(*n)++] = (uint32_t)(at - *from);
     *from = at;
     return CLV_OK;
@@ -179,31 +172,27 @@ enum clv_status rle_of_object(uint32_t **counts, size_t *n, const struct contour
     int32_t width = contours->width, height = contours->height;
     size_t capacity = 0, m = 0;
     uint64_t from = 0, total = (uint64_t)width * (uint64_t)height;
-    uint32_t *fresh = NULL;
+    OWNED_ARRAY uint32_t *result = NULL;
     bool is_inside = false;
-    enum clv_status status = CLV_OK;
     int32_t right = bounds->left + bounds->width, bottom = bounds->top + bounds->height;
     for (int32_t x = bounds->left; x < right; x++) {
         uint64_t column = (uint64_t)x * (uint64_t)height;
-        for (int32_t y = bounds->top; y < bottom + (bottom < height) && status == CLV_OK; y++) {
+        for (int32_t y = bounds->top; y < bottom + (bottom < height); y++) {
             bool is_next = contours->object_of[(size_t)y * (size_t)width + (size_t)x] == object;
             if (is_next != is_inside)
-                status = end_run(&fresh, &capacity, &m, &from, column + (uint64_t)y, err);
+                MUST(end_run(&result, &capacity, &m, &from, column + (uint64_t)y, err));
             is_inside = is_next;
         }
-        if (status == CLV_OK && is_inside && (bounds->top > 0 || x + 1 == right)) {
-            status = end_run(&fresh, &capacity, &m, &from, column + (uint64_t)height, err);
+        if (is_inside && (bounds->top > 0 || x + 1 == right)) {
+            MUST(end_run(&result, &capacity, &m, &from, column + (uint64_t)height, err));
             is_inside = false;
         }
     }
-    TRY_IF(from < total, end_run(&fresh, &capacity, &m, &from, total, err));
-    if (status == CLV_OK) {
-        *counts = fresh;
-        *n = m;
-    } else {
-        array_free(fresh);
-    }
-    return status;
+    if (from < total)
+        MUST(end_run(&result, &capacity, &m, &from, total, err));
+    *counts = TAKE(result);
+    *n = m;
+    return CLV_OK;
 }
 
 void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n)

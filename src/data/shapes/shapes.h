@@ -34,7 +34,7 @@ struct contours {
 };
 void contours_release(struct contours *self);
 
-/* Of labels[height][width] with is_traced[label]. O(pixels); 4 bytes a pixel, and the points. */
+/* Traces the regions of labels[height][width] with is_traced[label]. O(pixels); 4 bytes per pixel, and the points. */
 enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int32_t width, int32_t height,
                                const bool is_traced[256], struct clv_error *err) CLV_CHECK;
 
@@ -80,7 +80,7 @@ enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *t
 /* Whole numbers separated by commas and blanks, as CVAT writes them. */
 enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text, struct clv_error *err) CLV_CHECK;
 
-/* What shapes are filled in: those of its pixels that are inside get the value. */
+/* An image that shapes are drawn into: pixels inside get the value. */
 struct canvas {
     uint8_t *pixels; /* [height][width] */
     int32_t width, height;
@@ -108,7 +108,7 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
 enum clv_status rle_of_object(uint32_t **counts, size_t *n, const struct contours *contours, int32_t object,
                               const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
 
-/* What rle_parse_compressed reads. */
+/* Appends run lengths as rle_parse_compressed reads them. */
 void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n);
 
 /* This folder has the shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an

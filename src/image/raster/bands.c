@@ -1,3 +1,5 @@
+/* Learns from training images how to convert bands to RGB (ranges are percentiles; bands other than red, green and blue
+ * go by their principal components), and converts them. Start at bands_learn. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -18,6 +20,11 @@ struct samples {
     float *value;
 };
 
+static void samples_release(struct samples *self)
+{
+    array_free(self->value);
+}
+
 static enum clv_status add_samples(struct samples *self, struct raster *raster, size_t wanted, struct clv_error *err)
 {
     size_t width = (size_t)raster->width, height = (size_t)raster->height, n_bands = (size_t)raster->n_bands;
@@ -26,19 +33,18 @@ static enum clv_status add_samples(struct samples *self, struct raster *raster, 
     size_t n_rows = (height + down - 1) / down, across = (width * n_rows + wanted - 1) / wanted,
            end = self->n + 2 * wanted;
     across = across < width ? across : width;
-    float *row = array_alloc(width, n_bands * sizeof *row);
-    enum clv_status status = row ? CLV_OK : fail_memory(err);
-    for (size_t y = (down - 1) / 2; y < height && status == CLV_OK; y += down) {
+    OWNED_ARRAY float *row = array_alloc(width, n_bands * sizeof *row);
+    NEED(row);
+    for (size_t y = (down - 1) / 2; y < height; y += down) {
         const struct image_part line = {.top = (int32_t)y, .width = raster->width, .height = 1};
-        status = raster_read(row, raster, &line, err);
-        for (size_t x = (across - 1) / 2; x < width && self->n < end && status == CLV_OK; x += across) {
+        MUST(raster_read(row, raster, &line, err));
+        for (size_t x = (across - 1) / 2; x < width && self->n < end; x += across) {
             for (size_t b = 0; b < n_bands; b++)
                 self->value[b * self->capacity + self->n] = row[x * n_bands + b];
             self->n++;
         }
     }
-    array_free(row);
-    return status;
+    return CLV_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -50,18 +56,15 @@ static int compare(const void *a, const void *b)
 /* Percentiles of each band among the values there are. */
 static enum clv_status find_ranges(struct clv_bands *bands, const struct samples *self, struct clv_error *err)
 {
-    float *sorted = array_alloc(self->n, sizeof *sorted);
-    enum clv_status status = sorted ? CLV_OK : fail_memory(err);
-    for (int32_t b = 0; b < self->n_bands && status == CLV_OK; b++) {
+    OWNED_ARRAY float *sorted = array_alloc(self->n, sizeof *sorted);
+    NEED(sorted);
+    for (int32_t b = 0; b < self->n_bands; b++) {
         const float *from = self->value + (size_t)b * self->capacity;
         size_t n = 0;
         for (size_t i = 0; i < self->n; i++)
             if (!isnan(from[i]))
                 sorted[n++] = from[i];
-        if (!n) {
-            status = fail(err, CLV_ERR_DATA, "band %d has no data anywhere", b + 1);
-            break;
-        }
+        FAIL_IF(!n, CLV_ERR_DATA, "band %d has no data anywhere", b + 1);
         qsort(sorted, n, sizeof *sorted, compare);
         bands->low[b] = sorted[(n - 1) / 100];
         bands->middle[b] = sorted[(n - 1) / 2];
@@ -71,8 +74,7 @@ static enum clv_status find_ranges(struct clv_bands *bands, const struct samples
             bands->high[b] = sorted[n - 1];
         }
     }
-    array_free(sorted);
-    return status;
+    return CLV_OK;
 }
 
 static double clipped(const struct clv_bands *bands, int32_t b, float value)
@@ -102,8 +104,8 @@ static enum clv_status show_components(struct clv_bands *bands, const struct sam
 {
     size_t n = (size_t)self->n_bands;
     double mean[CLV_MAX_BANDS] = {0}, unit[CLV_MAX_BANDS] = {0}, values[CLV_MAX_BANDS];
-    double *matrix = array_zalloc(n, n * sizeof *matrix);
-    MUST_IF(!matrix, fail_memory(err));
+    OWNED_ARRAY double *matrix = array_zalloc(n, n * sizeof *matrix);
+    NEED(matrix);
     for (size_t b = 0; b < n; b++) {
         double square = 0;
         for (size_t i = 0; i < self->n; i++)
@@ -133,7 +135,6 @@ static enum clv_status show_components(struct clv_bands *bands, const struct sam
         }
         bands->offset[c] = (float)offset;
     }
-    array_free(matrix);
     return CLV_OK;
 }
 
@@ -141,60 +142,62 @@ static enum clv_status learn(struct clv_bands *bands, const struct samples *self
 {
     bands->n_bands = self->n_bands;
     MUST(find_ranges(bands, self, err));
-    enum clv_status status = CLV_OK;
     for (int c = 0; self->n_bands == 1 && c < 3; c++)
         show_band(bands, c, 0, bands->low[0], bands->high[0]);
     if (is_colour && self->n_bands >= 3)
         show_colours(bands);
     else if (self->n_bands > 1)
-        status = show_components(bands, self, err);
-    return status;
+        MUST(show_components(bands, self, err));
+    return CLV_OK;
+}
+
+/* Adds samples of a file to those of the files before it; the first one allocates the samples. */
+static enum clv_status add_file(struct samples *self, bool *is_colour, const char *path, const char *first_path,
+                                size_t wanted, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    OWNED(raster_close) struct raster raster = {0};
+    MUST(raster_open(&raster, path, limits, err));
+    if (!self->value) {
+        self->n_bands = raster.n_bands;
+        self->value = array_alloc(self->capacity, (size_t)raster.n_bands * sizeof *self->value);
+        NEED(self->value);
+    }
+    FAIL_IF(raster.n_bands != self->n_bands, CLV_ERR_DATA, "%s: %d band%s, %s has %d", path, raster.n_bands,
+            raster.n_bands == 1 ? "" : "s", first_path, self->n_bands);
+    *is_colour &= raster.is_colour;
+    return add_samples(self, &raster, wanted, err);
 }
 
 enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, size_t n,
                             const struct clv_image_limits *limits, const struct clv_progress *progress,
                             struct clv_error *err)
 {
-    struct clv_bands learned = {0};
-    struct samples samples = {0};
+    struct clv_bands result = {0};
+    OWNED(samples_release) struct samples samples = {0};
     bool is_colour = true;
     size_t wanted = n && MOST_SAMPLES / n < OF_A_FILE ? MOST_SAMPLES / n : OF_A_FILE;
-    enum clv_status status = CLV_OK;
-    samples.capacity = n * 2 * (wanted ? wanted : 1);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        struct raster raster = {0};
-        status = stop_requested(progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
-                                          : raster_open(&raster, paths[i], limits, err);
-        if (status != CLV_OK)
-            break;
-        if (i == 0) {
-            samples.n_bands = raster.n_bands;
-            samples.value = array_alloc(samples.capacity, (size_t)raster.n_bands * sizeof *samples.value);
-            status = samples.value ? CLV_OK : fail_memory(err);
-        } else if (raster.n_bands != samples.n_bands) {
-            status = fail(err, CLV_ERR_DATA, "%s: %d band%s, %s has %d", paths[i], raster.n_bands,
-                          raster.n_bands == 1 ? "" : "s", paths[0], samples.n_bands);
-        }
-        is_colour &= raster.is_colour;
-        TRY(add_samples(&samples, &raster, wanted ? wanted : 1, err));
-        raster_close(&raster);
+    wanted = wanted ? wanted : 1;
+    samples.capacity = n * 2 * wanted;
+    for (size_t i = 0; i < n; i++) {
+        FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
+        MUST(add_file(&samples, &is_colour, paths[i], paths[0], wanted, limits, err));
         report_progress(progress, "reading bands", i + 1, n, paths[i]);
     }
-    TRY_IF(n, learn(&learned, &samples, is_colour, err));
-    array_free(samples.value);
-    if (status == CLV_OK)
-        *bands = learned;
-    return status;
+    if (n)
+        MUST(learn(&result, &samples, is_colour, err));
+    *bands = result;
+    return CLV_OK;
 }
 
 /* Floating-point colours of 0..1 or 0..255 keep that range, and so do 8 bits. */
 static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster, struct clv_error *err)
 {
-    struct samples samples = {.capacity = 2 * OF_A_FILE, .n_bands = raster->n_bands};
+    OWNED(samples_release) struct samples samples = {.capacity = 2 * OF_A_FILE, .n_bands = raster->n_bands};
     samples.value = array_alloc(samples.capacity, (size_t)raster->n_bands * sizeof *samples.value);
-    enum clv_status status = samples.value ? add_samples(&samples, raster, OF_A_FILE, err) : fail_memory(err);
-    TRY(learn(bands, &samples, raster->is_colour, err));
-    bool is_known = status == CLV_OK && (raster->is_colour || raster->n_bands == 1);
+    NEED(samples.value);
+    MUST(add_samples(&samples, raster, OF_A_FILE, err));
+    MUST(learn(bands, &samples, raster->is_colour, err));
+    bool is_known = raster->is_colour || raster->n_bands == 1;
     float smallest = INFINITY, largest = -INFINITY;
     for (int32_t b = 0; b < (raster->is_colour ? 3 : 1) && is_known; b++)
         for (size_t i = 0; i < samples.n; i++) {
@@ -208,8 +211,7 @@ static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster,
         bands->high[b] = top;
         show_band(bands, c, b, 0, top);
     }
-    array_free(samples.value);
-    return status;
+    return CLV_OK;
 }
 
 void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct clv_bands *bands)
@@ -245,24 +247,22 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
                            struct clv_error *err)
 {
     struct clv_bands own = {0};
-    struct clv_image made = {0};
+    OWNED(clv_image_release) struct clv_image result = {0};
     size_t width = (size_t)raster->width;
-    float *values = NULL;
-    enum clv_status status = bands ? CLV_OK : learn_own(&own, raster, err);
+    OWNED_ARRAY float *values = NULL;
+    if (!bands)
+        MUST(learn_own(&own, raster, err));
     bands = bands ? bands : &own;
-    if (status == CLV_OK && raster->n_bands != bands->n_bands)
-        status = raster_fail_bands(raster, raster->parts->map.path, bands->n_bands, err);
-    TRY(clv_image_new(&made, raster->width, raster->height, 3, err));
-    if (status == CLV_OK && !(values = array_alloc(ROWS * width, (size_t)raster->n_bands * sizeof *values)))
-        status = fail_memory(err);
-    for (int32_t y = 0; y < raster->height && status == CLV_OK; y += ROWS) {
+    if (raster->n_bands != bands->n_bands)
+        return raster_fail_bands(raster, raster->parts->map.path, bands->n_bands, err);
+    MUST(clv_image_new(&result, raster->width, raster->height, 3, err));
+    NEED(values = array_alloc(ROWS * width, (size_t)raster->n_bands * sizeof *values));
+    for (int32_t y = 0; y < raster->height; y += ROWS) {
         int32_t rows = raster->height - y < ROWS ? raster->height - y : ROWS;
         const struct image_part part = {.top = y, .width = raster->width, .height = rows};
-        status = raster_read(values, raster, &part, err);
-        if (status == CLV_OK)
-            bands_colours(made.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
+        MUST(raster_read(values, raster, &part, err));
+        bands_colours(result.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
     }
-    array_free(values);
-    DELIVER(image, made, clv_image_release(&made));
-    return status;
+    *image = TAKE(result);
+    return CLV_OK;
 }

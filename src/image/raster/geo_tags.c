@@ -1,3 +1,5 @@
+/* Reads and writes GeoTIFF's tags (OGC 19-008r4) and GDAL's tag of no-data values, by libtiff. Start at
+ * geo_tags_read. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -85,24 +87,21 @@ static char *copy_text(bool *is_short, TIFF *tiff, uint32_t tag)
 enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,
                               struct clv_error *err)
 {
-    struct raster_place made = {0};
+    OWNED(raster_place_release) struct raster_place result = {0};
     bool is_short = false;
-    char *missing = copy_text(&is_short, tiff, TAG_NO_DATA), *end = NULL;
-    made.scale = copy_numbers(&made.n_scale, &is_short, tiff, TAG_SCALE, TIFF_DOUBLE);
-    made.tie_points = copy_numbers(&made.n_tie_points, &is_short, tiff, TAG_TIE_POINTS, TIFF_DOUBLE);
-    made.transformation = copy_numbers(&made.n_transformation, &is_short, tiff, TAG_TRANSFORMATION, TIFF_DOUBLE);
-    made.keys = copy_numbers(&made.n_keys, &is_short, tiff, TAG_KEYS, TIFF_SHORT);
-    made.doubles = copy_numbers(&made.n_doubles, &is_short, tiff, TAG_DOUBLES, TIFF_DOUBLE);
-    made.texts = copy_text(&is_short, tiff, TAG_TEXTS);
+    OWNED_ARRAY char *missing = copy_text(&is_short, tiff, TAG_NO_DATA);
+    char *end = NULL;
+    result.scale = copy_numbers(&result.n_scale, &is_short, tiff, TAG_SCALE, TIFF_DOUBLE);
+    result.tie_points = copy_numbers(&result.n_tie_points, &is_short, tiff, TAG_TIE_POINTS, TIFF_DOUBLE);
+    result.transformation = copy_numbers(&result.n_transformation, &is_short, tiff, TAG_TRANSFORMATION, TIFF_DOUBLE);
+    result.keys = copy_numbers(&result.n_keys, &is_short, tiff, TAG_KEYS, TIFF_SHORT);
+    result.doubles = copy_numbers(&result.n_doubles, &is_short, tiff, TAG_DOUBLES, TIFF_DOUBLE);
+    result.texts = copy_text(&is_short, tiff, TAG_TEXTS);
     *no_data = missing ? point_strtod(missing, &end) : NAN;
     *has_no_data = missing && end != missing && !isnan(*no_data);
-    made.may_lack_data = *has_no_data;
-    array_free(missing);
-    if (is_short) {
-        raster_place_release(&made);
-        return fail_memory(err);
-    }
-    *place = made;
+    result.may_lack_data = *has_no_data;
+    NEED(!is_short);
+    *place = TAKE(result);
     return CLV_OK;
 }
 

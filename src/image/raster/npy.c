@@ -85,7 +85,7 @@ bool npy_recognised(const unsigned char *bytes, size_t size)
     return size >= MAGIC_SIZE && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0;
 }
 
-/* What is left of the header's text. */
+/* The rest of the header's text. */
 struct header {
     const char *at, *end;
 };

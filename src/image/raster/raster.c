@@ -1,3 +1,5 @@
+/* Opens rasters: TIFFs, .npy files, what GDAL reads, and decoded images behind one set of functions. Several files, and
+ * channels of a page, become bands of one raster. Start at open_part. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -37,20 +39,20 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
         return fail(err, CLV_ERR_DATA, "shape %s; a raster is height x width x bands, of up to %d bands", shape,
                     CLV_MAX_BANDS);
     FAIL_IF(array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX, CLV_ERR_DATA, "shape %s is too large", shape);
-    enum clv_status status = limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err);
+    MUST(limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err));
     *own = (struct raster){.width = (int32_t)array->shape[1],
                            .height = (int32_t)array->shape[0],
                            .n_bands = (int32_t)n_bands,
                            .is_bytes = array->type == NUMBER_U8,
                            .place.may_lack_data = is_float};
-    return status;
+    return CLV_OK;
 }
 
-/* What is not stored as bands is decoded. */
+/* Decodes a file that does not store bands. */
 static enum clv_status open_image(struct raster_part *part, struct raster *own, const char *path,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
-    enum clv_status status = image_read_plain(&part->image, path, limits, err);
+    MUST(image_read_plain(&part->image, path, limits, err));
     *own = (struct raster){.width = part->image.width,
                            .height = part->image.height,
                            .n_bands = 3,
@@ -59,11 +61,26 @@ static enum clv_status open_image(struct raster_part *part, struct raster *own, 
                            .is_plain = true,
                            .is_bytes = true,
                            .place = own->place};
-    return status;
+    return CLV_OK;
 }
 
-/* A file, or a channel of one, from 1; what it says of itself is in *own. *n_channels are those of the page. */
-static enum clv_status open_part(struct raster_part *part, struct raster *own, uint32_t *n_channels, uint32_t channel,
+/* A channel, from 1, of the part's page in the way that its format is read; leaves the part closed where it has to be
+ * decoded as a whole. */
+static enum clv_status open_stored(struct raster_part *part, struct raster *found, bool is_tiff, uint32_t channel,
+                                   const char *path, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    if (is_tiff)
+        return raster_tiff_open(&part->tiff, found,
+                                &(struct image_bytes){part->map.bytes, part->map.size, part->page, limits, channel},
+                                err);
+    if (npy_recognised(part->map.bytes, part->map.size))
+        return open_array(part, found, limits, err);
+    return raster_gdal_knows(path) ? raster_gdal_open(&part->gdal, found, path, limits, err) : CLV_OK;
+}
+
+/* Opens a file, or a channel of one, from 1, and describes it in *found, which is zeros before. *n_channels are those
+ * of the page. */
+static enum clv_status open_part(struct raster_part *part, struct raster *found, uint32_t *n_channels, uint32_t channel,
                                  bool is_by_windows, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err)
 {
@@ -71,80 +88,66 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, u
     uint32_t page = 1;
     const char *format;
     struct clv_error ignored;
+    struct stack_axes axes;
     bool names_page = path_page(&length, &page, path);
-    char *file = string_copy(path);
-    *own = (struct raster){0};
+    OWNED_ARRAY char *file = string_copy(path);
     *n_channels = 1;
-    MUST_IF(!file, fail_memory(err));
+    NEED(file);
     file[length] = 0;
-    enum clv_status status = file_map_open(&part->map, file, err);
-    array_free(file);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_map_open(&part->map, file, err));
     bool is_tiff = image_format(&format, part->map.bytes, part->map.size) == FORMAT_TIFF;
     part->page = names_page ? page : 1;
-    const struct image_bytes from = {part->map.bytes, part->map.size, part->page, limits, channel};
-    struct stack_axes axes;
     if (is_tiff && tiff_find_axes(&axes, part->map.bytes, part->map.size, &ignored) == CLV_OK)
         *n_channels = axes.n_channels;
-    if (is_tiff)
-        status = raster_tiff_open(&part->tiff, own, &from, err);
-    else if (npy_recognised(part->map.bytes, part->map.size))
-        status = open_array(part, own, limits, err);
-    else if (raster_gdal_knows(path))
-        status = raster_gdal_open(&part->gdal, own, path, limits, err);
-    if (status != CLV_OK)
+    enum clv_status status = open_stored(part, found, is_tiff, channel, path, limits, err);
+    if (status)
         return fail_within(err, status, path);
-    if (!part->tiff && !part->array.bytes && !part->gdal)
-        status = is_by_windows ? fail(err, CLV_ERR_DATA,
-                                      "%s: only TIFFs of bands, grey or RGB and .npy files are read by "
-                                      "windows",
-                                      path)
-                               : open_image(part, own, path, limits, err);
-    if (status != CLV_OK)
-        raster_place_release(&own->place);
-    part->n_bands = own->n_bands;
-    return status;
+    if (!part->tiff && !part->array.bytes && !part->gdal) {
+        FAIL_IF(is_by_windows, CLV_ERR_DATA, "%s: only TIFFs of bands, grey or RGB and .npy files are read by windows",
+                path);
+        MUST(open_image(part, found, path, limits, err));
+    }
+    part->n_bands = found->n_bands;
+    return CLV_OK;
 }
 
-/* The part's path: `name` in the place of the first name at the end of `path`. */
+/* The path whose last first_length bytes, the first name of the band files, are replaced by `name`. */
 static char *sibling(const char *path, size_t first_length, const char *name, size_t length)
 {
     size_t kept = strlen(path) - first_length;
-    char *made = array_alloc(kept + length + 1, 1);
-    if (made) {
-        memcpy(made, path, kept);
-        memcpy(made + kept, name, length);
-        made[kept + length] = 0;
+    char *result = array_alloc(kept + length + 1, 1);
+    if (result) {
+        memcpy(result, path, kept);
+        memcpy(result + kept, name, length);
+        result[kept + length] = 0;
     }
-    return made;
+    return result;
 }
 
 static enum clv_status add_channel(struct raster *self, uint32_t *n_channels, uint32_t channel, const char *path,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster own = {0};
-    struct raster_part *part = &self->parts[self->n_parts];
+    OWNED(raster_close) struct raster found = {0};
     FAIL_IF(self->n_parts == CLV_MAX_BANDS, CLV_ERR_DATA, "%s: more than %d bands with those before", path,
             CLV_MAX_BANDS);
-    enum clv_status status = open_part(part, &own, n_channels, channel, self->is_by_windows, path, limits, err);
-    self->n_parts++;
-    if (status == CLV_OK && self->n_parts > 1 && (own.width != self->width || own.height != self->height))
-        status = fail(err, CLV_ERR_DATA, "%s: %dx%d pixels, the first of its bands has %dx%d", path, own.width,
-                      own.height, self->width, self->height);
-    if (status == CLV_OK && self->n_bands + own.n_bands > CLV_MAX_BANDS)
-        status = fail(err, CLV_ERR_DATA, "%s: more than %d bands with those before", path, CLV_MAX_BANDS);
-    if (status != CLV_OK || self->n_parts > 1) {
-        raster_place_release(&own.place);
-        self->n_bands += status == CLV_OK ? own.n_bands : 0;
-        self->is_bytes &= own.is_bytes;
+    struct raster_part *part = &self->parts[self->n_parts++];
+    MUST(open_part(part, &found, n_channels, channel, self->is_by_windows, path, limits, err));
+    bool is_first = self->n_parts == 1;
+    FAIL_IF(!is_first && (found.width != self->width || found.height != self->height), CLV_ERR_DATA,
+            "%s: %dx%d pixels, the first of its bands has %dx%d", path, found.width, found.height, self->width,
+            self->height);
+    FAIL_IF(self->n_bands + found.n_bands > CLV_MAX_BANDS, CLV_ERR_DATA, "%s: more than %d bands with those before",
+            path, CLV_MAX_BANDS);
+    if (!is_first) {
+        self->n_bands += found.n_bands;
+        self->is_bytes &= found.is_bytes;
         self->is_colour = self->is_photograph = self->is_plain = false;
-        return status;
+        return CLV_OK;
     }
-    own.parts = self->parts;
-    own.is_by_windows = self->is_by_windows;
-    own.n_parts = self->n_parts;
-    *self = own;
+    found.parts = self->parts;
+    found.is_by_windows = self->is_by_windows;
+    found.n_parts = self->n_parts;
+    *self = TAKE(found);
     return CLV_OK;
 }
 
@@ -163,27 +166,26 @@ static enum clv_status open_all(struct raster *self, bool is_by_windows, const c
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = {.max_pixels = UINT64_C(1) << 62, .max_side_px = INT32_MAX, .max_jpeg_scans = 0};
-    struct raster made = {.is_by_windows = is_by_windows};
+    OWNED(raster_close) struct raster result = {.is_by_windows = is_by_windows};
     const char *names = limits && limits->band_files ? limits->band_files : "";
     size_t first = strcspn(names, ","), length = strlen(path);
     bool is_several = first && length >= first && memcmp(path + length - first, names, first) == 0;
     if (limits && !is_by_windows)
         resolved = limits_resolved(limits);
-    made.parts = array_zalloc(CLV_MAX_BANDS, sizeof *made.parts);
-    enum clv_status status = made.parts ? CLV_OK : fail_memory(err);
-    TRY_IF(!is_several, add_part(&made, path, &resolved, err));
-    for (const char *name = names; is_several && status == CLV_OK; name += strcspn(name, ",") + 1) {
-        char *own = sibling(path, first, name, strcspn(name, ","));
-        if (made.n_parts == CLV_MAX_BANDS)
-            status = fail(err, CLV_ERR_USAGE, "more than %d files of bands", CLV_MAX_BANDS);
-        else
-            status = own ? add_part(&made, own, &resolved, err) : fail_memory(err);
-        array_free(own);
+    result.parts = array_zalloc(CLV_MAX_BANDS, sizeof *result.parts);
+    NEED(result.parts);
+    if (!is_several)
+        MUST(add_part(&result, path, &resolved, err));
+    for (const char *name = names; is_several; name += strcspn(name, ",") + 1) {
+        FAIL_IF(result.n_parts == CLV_MAX_BANDS, CLV_ERR_USAGE, "more than %d files of bands", CLV_MAX_BANDS);
+        OWNED_ARRAY char *file = sibling(path, first, name, strcspn(name, ","));
+        NEED(file);
+        MUST(add_part(&result, file, &resolved, err));
         if (!name[strcspn(name, ",")])
             break;
     }
-    DELIVER(self, made, raster_close(&made));
-    return status;
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
@@ -240,25 +242,31 @@ static void read_image(float *values, size_t step, const struct clv_image *image
         }
 }
 
+static enum clv_status read_part(float *values, size_t step, const struct raster_part *part,
+                                 const struct image_part *window, struct clv_error *err)
+{
+    if (part->tiff)
+        return raster_tiff_read(values, step, part->tiff, window, err);
+    if (part->gdal)
+        return raster_gdal_read(values, step, part->gdal, window, err);
+    if (part->array.bytes)
+        read_array(values, step, part, window);
+    else
+        read_image(values, step, &part->image, window);
+    return CLV_OK;
+}
+
 enum clv_status raster_read(float *values, struct raster *self, const struct image_part *window, struct clv_error *err)
 {
     size_t step = (size_t)self->n_bands;
-    enum clv_status status = CLV_OK;
-    for (size_t k = 0; k < self->n_parts && status == CLV_OK; k++) {
-        struct raster_part *part = &self->parts[k];
-        if (part->tiff)
-            status = raster_tiff_read(values, step, part->tiff, window, err);
-        else if (part->gdal)
-            status = raster_gdal_read(values, step, part->gdal, window, err);
-        else if (part->array.bytes)
-            read_array(values, step, part, window);
-        else
-            read_image(values, step, &part->image, window);
-        if (status != CLV_OK)
-            fail_within(err, status, part->map.path);
+    for (size_t k = 0; k < self->n_parts; k++) {
+        const struct raster_part *part = &self->parts[k];
+        enum clv_status status = read_part(values, step, part, window, err);
+        if (status)
+            return fail_within(err, status, part->map.path);
         values += part->n_bands;
     }
-    return status;
+    return CLV_OK;
 }
 
 #define VALUES_AT_ONCE ((size_t)16 << 20)
@@ -279,44 +287,39 @@ enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const s
     int32_t step = most < 1 ? 1 : most < (size_t)window->height ? (int32_t)most : window->height;
     if (!self->place.may_lack_data)
         return CLV_OK;
-    float *values = array_alloc((size_t)step * width, n_bands * sizeof *values);
-    enum clv_status status = values ? CLV_OK : fail_memory(err);
-    for (int32_t top = 0; top < window->height && status == CLV_OK; top += step) {
+    OWNED_ARRAY float *values = array_alloc((size_t)step * width, n_bands * sizeof *values);
+    NEED(values);
+    for (int32_t top = 0; top < window->height; top += step) {
         part.top = window->top + top;
         part.height = window->height - top < step ? window->height - top : step;
-        status = raster_read(values, self, &part, err);
-        for (size_t p = 0; p < (size_t)part.height * width && status == CLV_OK; p++)
+        MUST(raster_read(values, self, &part, err));
+        for (size_t p = 0; p < (size_t)part.height * width; p++)
             if (!has_data(values + p * n_bands, self->n_bands))
                 labels[(size_t)top * width + p] = RASTER_VOID;
     }
-    array_free(values);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     const struct image_part all = {.width = width, .height = height};
     if (!raster_may_be(path, limits))
         return CLV_OK;
     MUST(raster_open(&raster, path, limits, err));
-    enum clv_status status = raster_void_labels(labels, &raster, &all, err);
-    raster_close(&raster);
-    return status;
+    return raster_void_labels(labels, &raster, &all, err);
 }
 
 void raster_find_place(struct raster_place *place, const char *path)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     struct clv_error ignored;
     *place = (struct raster_place){0};
     if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff") && !raster_gdal_knows(path)) ||
         raster_open(&raster, path, NULL, &ignored) != CLV_OK)
         return;
-    *place = raster.place;
-    raster.place = (struct raster_place){0};
-    raster_close(&raster);
+    *place = TAKE(raster.place);
 }
 
 bool raster_may_be(const char *path, const struct clv_image_limits *limits)
@@ -347,11 +350,9 @@ enum clv_status raster_fail_bands(const struct raster *self, const char *path, i
 
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     struct clv_error ignored;
     if (!raster_may_be(path, limits) || raster_open(&raster, path, limits, &ignored) != CLV_OK)
         return false;
-    bool is_deep = !raster.is_photograph;
-    raster_close(&raster);
-    return is_deep;
+    return !raster.is_photograph;
 }

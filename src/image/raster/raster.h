@@ -118,10 +118,11 @@ struct raster {
  * as heads show it. Of large files only what is looked at is in memory. */
 enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
                             struct clv_error *err) CLV_CHECK;
-/* The same of any size, but CLV_ERR_DATA for what is decoded as a whole (PNG, JPEG, TIFFs of palettes or YCbCr). */
+/* Opens rasters of any size; CLV_ERR_DATA for files that are decoded as a whole (PNG, JPEG, TIFFs of palettes or
+ * YCbCr). */
 enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err) CLV_CHECK;
-void raster_close(struct raster *self);
+void raster_close(struct raster *self); /* zeros: does nothing */
 
 /* Adds to *hash what tells the raster's files from others of their names (stamp_file): of all files that it is made of,
  * further bands and the sources of a VRT included, which page, and the order of axes if one is chosen.
@@ -145,7 +146,7 @@ enum clv_status raster_read(float *values, struct raster *self, const struct ima
 enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The same of a file's labels[height][width]; changes none of a file that raster_may_be says is none. */
+/* Does so for labels[height][width] of a whole file; changes none if raster_may_be is false for the file. */
 enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -195,7 +196,8 @@ void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct 
 
 /* GeoTIFF's tags and GDAL's no-data value in TIFFs that libtiff has open. */
 
-/* Of the directory that was read; *place is only written to. A no-data value that is no number counts as none. */
+/* Reads the tags of the directory that libtiff has read; *place is only written to. A no-data value that is not a
+ * number counts as none. */
 enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,
                               struct clv_error *err) CLV_CHECK;
 
@@ -214,13 +216,15 @@ struct raster_tiff;
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
                                  struct clv_error *err) CLV_CHECK;
 void raster_tiff_close(struct raster_tiff *self);
+DROPS(raster_tiff_drop, struct raster_tiff, raster_tiff_close)
 
-/* As raster_read, values `step` from pixel to pixel. */
+/* Reads like raster_read, with `step` values from pixel to pixel. */
 enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *at,
                                  struct clv_error *err) CLV_CHECK;
 
-/* What GDAL reads, as TIFFs above; in builds WITH_GDAL=0 nothing is known. Formats that are read here are not GDAL's.
- * An alpha band is no band, NAN is what it or another mask hides; the place has the tags of GDAL's GeoTIFFs. */
+/* Files that GDAL reads, like TIFFs above; builds WITH_GDAL=0 know none. Formats that this folder reads are not left to
+ * GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The place has the tags
+ * that GDAL writes into GeoTIFFs. */
 
 struct raster_gdal;
 bool raster_has_gdal(void);
@@ -228,6 +232,7 @@ bool raster_gdal_knows(const char *path);
 enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void raster_gdal_close(struct raster_gdal *self);
+DROPS(raster_gdal_drop, struct raster_gdal, raster_gdal_close)
 /* raster_stamp of the files that GDAL says the dataset is made of, `path` among them. */
 enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self, const char *path, bool is_strict,
                                   struct clv_error *err) CLV_CHECK;

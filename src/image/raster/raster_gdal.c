@@ -1,5 +1,5 @@
-/* What GDAL reads beyond TIFF: VRT, JPEG 2000, netCDF .. (builds WITH_GDAL=1; in others nothing is known here). Alone
- * in knowing GDAL. */
+/* Reads rasters by GDAL, which only this file knows: VRT, JPEG 2000, netCDF and others. Builds without WITH_GDAL=1
+ * refuse them. Start at raster_gdal_open. */
 #include "image/raster/raster.h"
 
 #if WITH_GDAL
@@ -28,19 +28,42 @@ bool raster_has_gdal(void)
     return true;
 }
 
-/* GDAL says nothing itself from here on: its last message is asked for. */
-static void begin(void)
+/* While it is begun GDAL prints nothing; fail_gdal asks for its last message. */
+struct quiet {
+    bool is_begun;
+};
+
+static struct quiet quiet_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, GDALAllRegister);
     CPLPushErrorHandler(CPLQuietErrorHandler);
     CPLErrorReset();
+    return (struct quiet){true};
+}
+
+static void quiet_end(struct quiet *self)
+{
+    if (self->is_begun)
+        CPLPopErrorHandler();
+    *self = (struct quiet){0};
+}
+
+static void dataset_close(GDALDatasetH *dataset)
+{
+    if (*dataset)
+        GDALClose(*dataset);
+}
+
+static void list_free(char ***list)
+{
+    CSLDestroy(*list);
 }
 
 static enum clv_status fail_gdal(struct clv_error *err, const char *doing)
 {
     const char *why = CPLGetLastErrorMsg();
-    MUST_IF(CPLGetLastErrorNo() == CPLE_OutOfMemory, fail_memory(err));
+    NEED(CPLGetLastErrorNo() != CPLE_OutOfMemory);
     return fail(err, CLV_ERR_DATA, "GDAL cannot %s it: %.*s", doing, (int)strcspn(why, "\n"), why);
 }
 
@@ -61,10 +84,14 @@ bool raster_gdal_knows(const char *path)
     array_free(bytes);
     if (format != FORMAT_FOREIGN && format != FORMAT_GDAL && format != FORMAT_UNKNOWN)
         return false;
-    begin();
-    bool is_known = GDALIdentifyDriverEx(path, GDAL_OF_RASTER, NULL, NULL) != NULL;
-    CPLPopErrorHandler();
-    return is_known;
+    OWNED(quiet_end) struct quiet quiet = quiet_begin();
+    return GDALIdentifyDriverEx(path, GDAL_OF_RASTER, NULL, NULL) != NULL;
+}
+
+static void unlink_virtual(const char **name)
+{
+    if (*name)
+        VSIUnlink(*name);
 }
 
 /* The dataset's place as the tags that GDAL gives a GeoTIFF there, of one pixel and in memory. */
@@ -78,6 +105,7 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     if (!driver || (!has_transform && !system))
         return CLV_OK;
     snprintf(name, sizeof name, "/vsimem/cleave-%p.tif", (void *)place);
+    OWNED(unlink_virtual) const char *written = NULL;
     GDALDatasetH tiny = GDALCreate(driver, name, 1, 1, 1, GDT_Byte, NULL);
     if (!tiny)
         return fail_gdal(err, "place");
@@ -86,20 +114,17 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     if (system)
         (void)GDALSetSpatialRef(tiny, system);
     GDALClose(tiny);
+    written = name;
     vsi_l_offset size = 0;
-    struct raster_tiff *tiff;
+    OWNED(raster_tiff_drop) struct raster_tiff *tiff = NULL;
     struct raster read = {0};
     const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
-    enum clv_status status =
-        bytes ? raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, err)
-              : fail_gdal(err, "place");
-    if (status == CLV_OK) {
-        *place = read.place;
-        raster_tiff_close(tiff);
-    }
-    VSIUnlink(name);
-    return status;
+    if (!bytes)
+        return fail_gdal(err, "place");
+    MUST(raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, err));
+    *place = read.place;
+    return CLV_OK;
 }
 
 /* Sizes and bands. A last band of transparency is no band: masks tell of it. */
@@ -145,16 +170,17 @@ static bool may_lack_data(const struct raster_gdal *self)
 enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster_gdal *self = array_zalloc(1, sizeof *self);
-    MUST_IF(!self, fail_memory(err));
-    begin();
+    OWNED(raster_gdal_drop) struct raster_gdal *self = array_zalloc(1, sizeof *self);
+    NEED(self);
+    OWNED(quiet_end) struct quiet quiet = quiet_begin();
     self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
-    enum clv_status status = self->dataset ? look(self, raster, limits, err) : fail_gdal(err, "open");
-    TRY(find_place(&raster->place, self->dataset, err));
-    raster->place.may_lack_data = status == CLV_OK && may_lack_data(self);
-    CPLPopErrorHandler();
-    DELIVER(gdal, self, raster_gdal_close(self));
-    return status;
+    if (!self->dataset)
+        return fail_gdal(err, "open");
+    MUST(look(self, raster, limits, err));
+    MUST(find_place(&raster->place, self->dataset, err));
+    raster->place.may_lack_data = may_lack_data(self);
+    *gdal = TAKE(self);
+    return CLV_OK;
 }
 
 void raster_gdal_close(struct raster_gdal *self)
@@ -193,13 +219,11 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
                                  struct clv_error *err)
 {
     size_t n = (size_t)window->width * (size_t)window->height;
-    MUST_IF(array_reserve((void **)&self->is_there, &self->is_there_capacity, n, 1), fail_memory(err));
-    begin();
-    enum clv_status status = CLV_OK;
-    for (int b = 0; b < self->n_bands && status == CLV_OK; b++)
-        status = read_band(values, step, self, b, window, err);
-    CPLPopErrorHandler();
-    return status;
+    NEED(!array_reserve((void **)&self->is_there, &self->is_there_capacity, n, 1));
+    OWNED(quiet_end) struct quiet quiet = quiet_begin();
+    for (int b = 0; b < self->n_bands; b++)
+        MUST(read_band(values, step, self, b, window, err));
+    return CLV_OK;
 }
 
 #define MAX_DEPTH 16 /* of VRTs of VRTs */
@@ -220,32 +244,27 @@ static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_stric
 static enum clv_status stamp_dataset(uint64_t *hash, GDALDatasetH dataset, const char *path, bool is_strict, int depth,
                                      struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    char **files = GDALGetFileList(dataset);
+    OWNED(list_free) char **files = GDALGetFileList(dataset);
     bool is_listed = false;
-    for (char **file = files; file && *file && status == CLV_OK; file++) {
+    for (char **file = files; file && *file; file++) {
         bool is_own = strcmp(*file, path) == 0;
         is_listed |= is_own;
-        status = stamp_one(hash, *file, is_strict, err);
-        GDALDatasetH source = status == CLV_OK && !is_own && depth < MAX_DEPTH && text_ends_with(*file, ".vrt")
-                                  ? GDALOpenEx(*file, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL)
-                                  : NULL;
-        if (source) {
-            status = stamp_dataset(hash, source, *file, is_strict, depth + 1, err);
-            GDALClose(source);
-        }
+        MUST(stamp_one(hash, *file, is_strict, err));
+        if (is_own || depth >= MAX_DEPTH || !text_ends_with(*file, ".vrt"))
+            continue;
+        OWNED(dataset_close)
+        GDALDatasetH source = GDALOpenEx(*file, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
+        if (source)
+            MUST(stamp_dataset(hash, source, *file, is_strict, depth + 1, err));
     }
-    CSLDestroy(files);
-    return status == CLV_OK && !is_listed ? stamp_one(hash, path, is_strict, err) : status;
+    return is_listed ? CLV_OK : stamp_one(hash, path, is_strict, err);
 }
 
 enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self, const char *path, bool is_strict,
                                   struct clv_error *err)
 {
-    begin();
-    enum clv_status status = stamp_dataset(hash, self->dataset, path, is_strict, 0, err);
-    CPLPopErrorHandler();
-    return status;
+    OWNED(quiet_end) struct quiet quiet = quiet_begin();
+    return stamp_dataset(hash, self->dataset, path, is_strict, 0, err);
 }
 
 #else

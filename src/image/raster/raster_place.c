@@ -1,3 +1,5 @@
+/* Coordinates on Earth of a raster's pixels, by GeoTIFF's tags (OGC 19-008r4): the transformation, or a tie point and a
+ * scale. Start at raster_place_at. */
 #include "image/raster/raster.h"
 
 #include <math.h>

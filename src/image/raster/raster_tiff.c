@@ -1,3 +1,5 @@
+/* Reads TIFFs by their bands, a strip or tile at a time, as the samples are stored: whole numbers of 1 to 64 bits and
+ * floating-point ones. Start at raster_tiff_read. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -96,27 +98,22 @@ static enum clv_status find_blocks(struct raster_tiff *self, struct clv_error *e
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
                                  struct clv_error *err)
 {
-    struct raster_tiff *self = array_zalloc(1, sizeof *self);
     *tiff = NULL;
-    MUST_IF(!self, fail_memory(err));
-    enum clv_status status = tiff_open(&self->file, from, err);
-    TRY(geo_tags_read(&raster->place, &self->has_no_data, &self->no_data, self->file.tiff, err));
-    if (status == CLV_OK && !is_stored(&self->file)) {
-        raster_tiff_close(self);
-        return CLV_OK;
+    OWNED(raster_tiff_drop) struct raster_tiff *self = array_zalloc(1, sizeof *self);
+    NEED(self);
+    OWNED(raster_close) struct raster result = {0};
+    MUST(tiff_open(&self->file, from, err));
+    MUST(geo_tags_read(&result.place, &self->has_no_data, &self->no_data, self->file.tiff, err));
+    if (is_stored(&self->file)) {
+        MUST(check_samples(&self->file, err));
+        MUST(count_bands(self, &result, err));
+        MUST(find_blocks(self, err));
+        result.width = (int32_t)self->file.width;
+        result.height = (int32_t)self->file.height;
+        *tiff = TAKE(self);
     }
-    TRY(check_samples(&self->file, err));
-    TRY(count_bands(self, raster, err));
-    TRY(find_blocks(self, err));
-    if (status == CLV_OK) {
-        raster->width = (int32_t)self->file.width;
-        raster->height = (int32_t)self->file.height;
-        *tiff = self;
-    } else {
-        raster_tiff_close(self);
-        raster_place_release(&raster->place);
-    }
-    return status;
+    *raster = TAKE(result);
+    return CLV_OK;
 }
 
 /* Sample `index` of a row. Samples of whole bytes are in this machine's order, as libtiff leaves them; others follow
@@ -172,7 +169,8 @@ static enum clv_status load_block(struct raster_tiff *self, uint32_t x, uint32_t
     self->plane = plane;
     if (self->block && self->held == number)
         return CLV_OK;
-    MUST_IF(!self->block && !(self->block = array_zalloc(self->block_bytes, 1)), fail_memory(err));
+    if (!self->block)
+        NEED(self->block = array_zalloc(self->block_bytes, 1));
     self->held = UINT32_MAX;
     MUST(tiff_read_block(self->block, wanted, file, x, y, plane, err));
     self->held = number;
@@ -183,7 +181,7 @@ struct window {
     uint32_t left, top, right, bottom;
 };
 
-/* What is in the window of samples of the block: all that stand side by side, or those of a plane. */
+/* Copies the block's samples that are in the window: all channels, or those of the block's plane. */
 static void take_block(float *values, size_t step, const struct raster_tiff *self, const struct window *window)
 {
     const struct tiff_file *file = &self->file;
@@ -218,15 +216,13 @@ enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff 
     const struct window window = {(uint32_t)at->left, (uint32_t)at->top, (uint32_t)(at->left + at->width),
                                   (uint32_t)(at->top + at->height)};
     uint16_t n_planes = self->file.is_planar ? self->file.n_samples : 1;
-    enum clv_status status = CLV_OK;
     uint32_t x0 = window.left - window.left % self->file.block_width,
              y0 = window.top - window.top % self->file.block_height;
     for (uint32_t y = y0; y < window.bottom; y += self->file.block_height)
         for (uint32_t x = x0; x < window.right; x += self->file.block_width)
-            for (uint16_t plane = 0; plane < n_planes && status == CLV_OK; plane++) {
-                status = load_block(self, x, y, plane, err);
-                if (status == CLV_OK)
-                    take_block(values, step, self, &window);
+            for (uint16_t plane = 0; plane < n_planes; plane++) {
+                MUST(load_block(self, x, y, plane, err));
+                take_block(values, step, self, &window);
             }
-    return status;
+    return CLV_OK;
 }

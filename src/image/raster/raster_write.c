@@ -1,3 +1,5 @@
+/* Writes label maps as TIFFs in tiles, with a palette and the georeference, or as the pages of a stack in strips. Start
+ * at raster_writer_open. */
 #include "image/raster/raster.h"
 
 #include <string.h>
@@ -43,9 +45,9 @@ static int on_close(thandle_t context)
     return 0;
 }
 
-static enum clv_status refused(struct raster_writer *self, struct clv_error *err)
+static enum clv_status refused(const struct raster_writer *self, const char *path, struct clv_error *err)
 {
-    return fail(err, CLV_ERR_IO, "%s: cannot be written as TIFF: %s", self->file.path,
+    return fail(err, CLV_ERR_IO, "%s: cannot be written as TIFF: %s", path,
                 self->message[0] ? self->message : "it cannot be sought in");
 }
 
@@ -85,7 +87,6 @@ static enum clv_status begin(struct raster_writer *self, const char *path, bool 
                              const struct raster_place *place, struct clv_error *err)
 {
     MUST(file_create(&self->file, path, err));
-    enum clv_status status = CLV_OK;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options) {
         TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);
@@ -94,10 +95,10 @@ static enum clv_status begin(struct raster_writer *self, const char *path, bool 
                                                       on_close, on_size, NULL, NULL, options);
         TIFFOpenOptionsFree(options);
     }
-    if (!put_head(self, image, place)) {
-        status = options ? refused(self, err) : fail_memory(err);
-        raster_writer_abort(self);
-    }
+    if (put_head(self, image, place))
+        return CLV_OK;
+    enum clv_status status = options ? refused(self, self->file.path, err) : fail_memory(err);
+    raster_writer_abort(self); /* the caller has no writer to abort */
     return status;
 }
 
@@ -118,7 +119,7 @@ enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *lab
     for (int32_t y = 0; y < RASTER_TILE && top + y < self->height; y++)
         memcpy(tile[y], labels + (size_t)y * stride, (size_t)width);
     if (TIFFWriteEncodedTile((TIFF *)self->tiff, self->n_written, tile, sizeof tile) < 0)
-        return refused(self, err);
+        return refused(self, self->file.path, err);
     self->n_written++;
     return CLV_OK;
 }
@@ -128,11 +129,10 @@ enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_erro
     bool is_written = TIFFWriteDirectory((TIFF *)self->tiff);
     TIFFClose((TIFF *)self->tiff);
     self->tiff = NULL;
-    if (is_written)
-        return file_commit(&self->file, err);
-    enum clv_status status = refused(self, err);
-    file_abort(&self->file);
-    return status;
+    OWNED(file_abort) struct file_writer file = TAKE(self->file);
+    if (!is_written)
+        return refused(self, file.path, err);
+    return file_commit(&file, err);
 }
 
 void raster_writer_abort(struct raster_writer *self)
@@ -151,51 +151,45 @@ static enum clv_status put_strips(struct raster_writer *self, const uint8_t *lab
         size_t width = (size_t)self->width;
         if (TIFFWriteEncodedStrip((TIFF *)self->tiff, (uint32_t)(top / RASTER_TILE),
                                   (void *)(uintptr_t)(labels + (size_t)top * width), (tmsize_t)(rows * width)) < 0)
-            return refused(self, err);
+            return refused(self, self->file.path, err);
     }
     return CLV_OK;
 }
 
 static enum clv_status put_page(struct raster_writer *self, const uint8_t *labels, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     if (self->description)
         return put_strips(self, labels, err);
     for (int32_t top = 0; top < self->height; top += RASTER_TILE)
-        for (int32_t left = 0; left < self->width && status == CLV_OK; left += RASTER_TILE)
-            status = raster_writer_put(self, labels + (size_t)top * (size_t)self->width + (size_t)left,
-                                       (size_t)self->width, err);
-    return status;
+        for (int32_t left = 0; left < self->width; left += RASTER_TILE)
+            MUST(raster_writer_put(self, labels + (size_t)top * (size_t)self->width + (size_t)left, (size_t)self->width,
+                                   err));
+    return CLV_OK;
 }
 
 enum clv_status raster_write_labels(const char *path, const struct label_image *image, const struct raster_place *place,
                                     struct clv_error *err)
 {
-    struct raster_writer writer;
+    OWNED(raster_writer_abort) struct raster_writer writer = {0};
     MUST(raster_writer_open(&writer, path, image, place, err));
-    enum clv_status status = put_page(&writer, image->labels, err);
-    if (status == CLV_OK)
-        return raster_writer_commit(&writer, err);
-    raster_writer_abort(&writer);
-    return status;
+    MUST(put_page(&writer, image->labels, err));
+    return raster_writer_commit(&writer, err);
 }
 
 enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct label_image *page,
                                        size_t n_pages, struct clv_error *err)
 {
     bool is_first = !self->tiff;
-    enum clv_status status = CLV_OK;
     self->width = page->width;
     self->height = page->height;
     self->n_written = 0;
-    if (is_first)
-        MUST(begin(self, path, (double)page->width * page->height * (double)n_pages > (double)SMALL_MOST, page, NULL,
-                   err));
-    if (is_first && self->description && !TIFFSetField((TIFF *)self->tiff, TIFFTAG_IMAGEDESCRIPTION, self->description))
-        status = refused(self, err);
-    if (is_first)
-        return status == CLV_OK ? put_page(self, page->labels, err) : status;
-    if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, page, NULL))
-        status = refused(self, err);
-    return status == CLV_OK ? put_page(self, page->labels, err) : status;
+    if (is_first) {
+        bool is_big = (double)page->width * page->height * (double)n_pages > (double)SMALL_MOST;
+        MUST(begin(self, path, is_big, page, NULL, err));
+        if (self->description && !TIFFSetField((TIFF *)self->tiff, TIFFTAG_IMAGEDESCRIPTION, self->description))
+            return refused(self, self->file.path, err);
+    } else if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, page, NULL)) {
+        return refused(self, self->file.path, err);
+    }
+    return put_page(self, page->labels, err);
 }

@@ -1,4 +1,5 @@
-/* Reading images from files: as bands, or by the decoders below. */
+/* Reads any image file: rasters by their bands, which are converted to RGB, and other images by the decoders of
+ * decode.c. */
 #include "base/base.h"
 #include "image/image.h"
 #include "image/raster/raster.h"
@@ -7,21 +8,16 @@ enum clv_status clv_image_read(struct clv_image *image, const char *path, const 
                                struct clv_error *err)
 {
     const struct clv_bands *bands = limits ? limits->bands : NULL;
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     struct clv_error why = {0};
-    enum clv_status status;
     if (!raster_may_be(path, limits))
         return image_read_plain(image, path, limits, err);
-    status = raster_open(&raster, path, limits, &why);
-    if (status == CLV_OK && (bands || !raster.is_plain)) {
-        status = bands_show(image, &raster, bands, err);
-        raster_close(&raster);
-        return status;
-    }
-    if (status == CLV_OK) {
-        raster_close(&raster);
+    enum clv_status status = raster_open(&raster, path, limits, &why);
+    if (status == CLV_OK && (bands || !raster.is_plain))
+        return bands_show(image, &raster, bands, err);
+    raster_close(&raster);
+    if (status == CLV_OK)
         return image_read_plain(image, path, limits, err);
-    }
     if (!bands && image_read_plain(image, path, limits, err) == CLV_OK)
         return CLV_OK;
     if (err)
@@ -32,14 +28,11 @@ enum clv_status clv_image_read(struct clv_image *image, const char *path, const 
 enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     if (!text_ends_with(path, ".npy") && !raster_gdal_knows(path))
         return image_size_plain(width, height, path, limits, err);
-    enum clv_status status = raster_open(&raster, path, limits, err);
-    if (status == CLV_OK) {
-        *width = raster.width;
-        *height = raster.height;
-        raster_close(&raster);
-    }
-    return status;
+    MUST(raster_open(&raster, path, limits, err));
+    *width = raster.width;
+    *height = raster.height;
+    return CLV_OK;
 }

@@ -1,4 +1,5 @@
-/* Samples as files have them, where those are other numbers than what images show. */
+/* Reads the samples of a file as they are stored, if an image would show other numbers: bands, and grey of 16 bits.
+ * Start at raster_values_read. */
 #include <string.h>
 
 #include "base/base.h"
@@ -8,9 +9,8 @@
 static enum clv_status read_raster(struct raster_values *values, const char *path,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     struct clv_error ignored;
-    enum clv_status status = CLV_OK;
     if (raster_open(&raster, path, limits, &ignored) != CLV_OK)
         return CLV_OK;
     if (!raster.is_photograph || (limits && limits->bands)) {
@@ -18,10 +18,10 @@ static enum clv_status read_raster(struct raster_values *values, const char *pat
         values->samples =
             array_alloc((size_t)raster.width * (size_t)raster.height, (size_t)raster.n_bands * sizeof *values->samples);
         const struct image_part all = {.width = raster.width, .height = raster.height};
-        status = values->samples ? raster_read(values->samples, &raster, &all, err) : fail_memory(err);
+        NEED(values->samples);
+        MUST(raster_read(values->samples, &raster, &all, err));
     }
-    raster_close(&raster);
-    return status;
+    return CLV_OK;
 }
 
 /* Grey of 16 bits alone. */
@@ -30,7 +30,7 @@ static enum clv_status read_png(struct raster_values *values, const uint8_t *byt
 {
     enum { DEPTH_AT = 24, COLOUR_TYPE_AT, HEAD };
     struct clv_image_limits resolved = limits_resolved(limits);
-    struct png_grey grey;
+    OWNED(png_grey_release) struct png_grey grey = {0};
     const char *ignored = NULL;
     if (size < HEAD || bytes[DEPTH_AT] != 16 || bytes[COLOUR_TYPE_AT] != 0 ||
         image_format(&ignored, bytes, size) != FORMAT_PNG)
@@ -38,27 +38,30 @@ static enum clv_status read_png(struct raster_values *values, const uint8_t *byt
     MUST(png_decode_grey(&grey, bytes, size, &resolved, err));
     size_t n = (size_t)grey.width * (size_t)grey.height;
     *values = (struct raster_values){grey.width, grey.height, 1, array_alloc(n, sizeof *values->samples)};
-    for (size_t i = 0; i < n && values->samples; i++)
+    NEED(values->samples);
+    for (size_t i = 0; i < n; i++)
         values->samples[i] = grey.values[i];
-    array_free(grey.values);
-    return values->samples ? CLV_OK : fail_memory(err);
+    return CLV_OK;
+}
+
+static void values_release(struct raster_values *self)
+{
+    array_free(self->samples);
 }
 
 enum clv_status raster_values_read(struct raster_values *values, const char *path,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct raster_values made = {0};
-    struct file_map map;
-    enum clv_status status;
+    OWNED(values_release) struct raster_values result = {0};
     if (raster_may_be(path, limits)) {
-        status = read_raster(&made, path, limits, err);
+        MUST(read_raster(&result, path, limits, err));
     } else {
+        OWNED(file_map_close) struct file_map map = {0};
         MUST(file_map_open(&map, path, err));
-        status = read_png(&made, map.bytes, map.size, limits, err);
-        file_map_close(&map);
-        if (status != CLV_OK)
-            fail_within(err, status, path);
+        enum clv_status status = read_png(&result, map.bytes, map.size, limits, err);
+        if (status)
+            return fail_within(err, status, path);
     }
-    DELIVER(values, made, array_free(made.samples));
-    return status;
+    *values = TAKE(result);
+    return CLV_OK;
 }
