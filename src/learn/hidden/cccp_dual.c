@@ -67,7 +67,8 @@ enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden
     self->height = arena_alloc(&self->arena, n, sizeof(double));
     self->plane = arena_zalloc(&self->arena, size, sizeof(double));
     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->order[i] = (int32_t)i;
     return CLV_OK;

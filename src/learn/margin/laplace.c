@@ -1,3 +1,5 @@
+/* Functions of one weight under a Laplace prior: its posterior's mean and variance, its divergence from the prior, their
+ * inverses and bounds, without cancellation (Zhu and Xing, JMLR 2009, section 4). Used by lapmedn.c. */
 #include "learn/margin/margin.h"
 
 #include <math.h>
