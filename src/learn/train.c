@@ -1,4 +1,5 @@
-/* clv_train, and the checks that every training passes through. */
+/* Trains by any learner: checks parameters, examples and memory, makes pseudo-labels where they are needed, runs the
+ * learner and judges its result. Start at clv_train. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -229,7 +229,7 @@ enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, cons
     }
     double open = search_all(&self, y);
     double loss = self.found ? self.upper : first_path(&self, y);
-    /* What was backed out of has a loss of at least UB as it was then, so of at least the last one. */
+    /* A branch that was given up has a loss of at least UB as it was then, so of at least the last one. */
     double bound = open < self.upper ? open : self.upper;
     *result = (struct clv_belief_result){
         .loss = loss, .bound = bound < loss ? bound : loss, .is_optimal = loss <= bound, .n_nodes = self.n_nodes};

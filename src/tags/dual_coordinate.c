@@ -1,4 +1,4 @@
-/* Linear SVMs of tags by dual coordinate descent with shrinking (Hsieh et al. 2008), also on products of rows and with
+/* SVMs of tags by dual coordinate descent with shrinking (Hsieh et al. 2008), on sparse rows or a Gram matrix, and with
  * couplings that tags share. Start at hinge_solve. */
 #include "tags/dual_coordinate.h"
 

@@ -23,8 +23,8 @@ static double coupling(const struct clv_tag_model *model, size_t i, size_t j)
     return i == j ? 0 : model->coupling[high * (high - 1) / 2 + low];
 }
 
-/* What is minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i (a_i +
- * lean_i). */
+/* The value to be minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i
+ * (a_i + lean_i). */
 static double objective(const struct state *self)
 {
     double sum = 0;

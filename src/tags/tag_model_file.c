@@ -1,5 +1,5 @@
-/* Writes and reads the files of models of tags: tensors, and JSON in their metadata. Everything that is read is checked.
- * Start at clv_tag_model_write. */
+/* Writes and reads the files of models of tags: tensors, and JSON in their metadata. Everything that is read is
+ * checked. Start at clv_tag_model_write. */
 #include <math.h>
 #include <string.h>
 

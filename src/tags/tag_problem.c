@@ -1,5 +1,5 @@
-/* The examples of a training of models of tags, scaled: features by their largest or rows by their length, and for the
- * RBF kernel all squared distances. Start at tag_problem_init. */
+/* Scales the examples of a training of tags: features by their largest value, all by the mean length of an example; for
+ * the RBF kernel computes all squared distances. Start at tag_problem_init. */
 #include "tags/tags.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The linear relaxation of models with a coupling for every pair of tags, by one minimum cut over each tag and its
- * opposite: a bound, and the tags that it is sure of. Start at tag_relax. */
+/* Solves the linear relaxation of models with a coupling for every pair of tags, by a minimum cut over each tag and its
+ * opposite: gives a bound, and the tags that it is sure of. Start at tag_relax, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>

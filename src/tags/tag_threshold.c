@@ -1,5 +1,5 @@
-/* Tunes the thresholds of binary classifiers on held-out scores for a measure of all tags, one tag after the other until
- * none improves. Start at tag_tune_thresholds, at the end. */
+/* Tunes the thresholds of binary classifiers on held-out scores for a measure of all tags, one tag after the other, in
+ * rounds until none improves it. Start at tag_tune_thresholds, at the end. */
 #include <stdbool.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Gradient steps of learners with a differentiable or piecewise linear data term: plain, decaying or AdaGrad rates
- * (Duchi et al. 2011), with an L2 penalty and averaged iterates. Start at ascent_step. */
+/* Gradient steps with an L2 penalty and averaged iterates, for learners that go up a data term: as published, or by
+ * AdaGrad (Duchi, Hazan & Singer 2011). Start at ascent_step. */
 #include "learn/common/common.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Writes and reads checkpoints: a file of tensors whose metadata name the training (learner, parameters, options, a
- * digest of its examples). A resumed training compares them and reports the first difference. Start at checkpoint_read. */
+ * digest of its examples). A resumed training compares them and reports the first difference. Start at checkpoint_read.
+ * */
 #include "learn/common/common.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
 
-/* What distinguishes one training from another, as metadata: {name, value} pairs that point into one text. */
+/* Facts that distinguish one training from another, as metadata: {name, value} pairs that point into one text. */
 struct facts {
     struct text text;
     size_t at[MAX_PAIRS][2];
@@ -37,7 +38,7 @@ static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, co
     return hash_bytes(hash, theta, theta ? n * (size_t)n_labels * sizeof *theta : 0);
 }
 
-/* Of all that is learned from, the weights to start from included, but the features, which are large; `fingerprint`
+/* Digests all that is learned from, with the weights to start from, except the features, which are large: `fingerprint`
  * stands for them. */
 static uint64_t digest_examples(const struct clv_training *training, double fingerprint)
 {

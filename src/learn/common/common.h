@@ -1,7 +1,7 @@
-/* What every learner starts from: the chosen problems, and decoders for each thread.
+/* Every learner starts from this: the chosen problems, and decoders for each thread.
  *
- * learn/common is what learners share. Read this first, then decoder.c (labellings under given weights) and examples.c
- * (what a training hands back). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
+ * Learners share learn/common. Read this first, then decoder.c (labellings under given weights) and examples.c (the
+ * result of a training). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
  * gradients), evaluate.c (losses), checkpoint.c with state.c, l1_ball.c, vectors.c. */
 #ifndef LEARN_COMMON_COMMON_H
 #define LEARN_COMMON_COMMON_H
@@ -128,9 +128,10 @@ enum clv_status decode(struct decoder *self, const struct clv_problem *problem, 
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
                           const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Decode for training, without the unlabelled nodes. They and their edges score nothing, and y is CLV_UNKNOWN there. *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts
- * known nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The
- * field stays loaded for field_expectation. */
+/* Decode for training, without the unlabelled nodes. They and their edges score nothing, and y is CLV_UNKNOWN there.
+ * *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts known
+ * nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The field
+ * stays loaded for field_expectation. */
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
                              const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,

@@ -16,7 +16,7 @@
 #include "learn/crf/crf.h"
 #include "mrf/problem.h"
 
-/* What a training is resumed from. */
+/* The state that a training is resumed from. */
 struct crf_state {
     struct lbfgs *lbfgs;                /* its state */
     size_t n_evaluations;               /* that led to its x; 0: none yet */

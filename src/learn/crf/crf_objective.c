@@ -63,7 +63,7 @@ static void divide(struct crf_objective *self)
         self->chunk_first[chunk++] = self->examples->n;
 }
 
-/* As many as have enough to do in an evaluation to be worth waiting for. */
+/* Chooses the number of threads: each has enough to do in an evaluation to be worth waiting for. */
 static int choose_threads(const struct crf_objective *self)
 {
     double work = 0;

@@ -1,5 +1,6 @@
 /* One thread's part of a CRF's objective: log-partition and expected features of one example, by sums over chains in
- * vector lanes, in the log domain where scores differ too much, or over forests. Start at crf_worker_add, at the end. */
+ * vector lanes, in the log domain where scores differ too much, or over forests. Start at crf_worker_add, at the end.
+ * */
 #include "learn/crf/crf.h"
 
 #include <string.h>
@@ -169,7 +170,7 @@ static void add_links(double *pairs, const struct crf_worker *self, const struct
                              self->sums.flow[(i + 1) * width + b]);
 }
 
-/* The same in the log domain: marginals[n][width] and pairs. */
+/* Sums over a piece in the log domain: marginals[n][width] and pairs. */
 static enum clv_status sum_logarithms(double *log_partition, double *pairs, struct crf_worker *self,
                                       const struct crf_objective *objective, const struct piece *piece,
                                       struct clv_error *err)

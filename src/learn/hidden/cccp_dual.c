@@ -34,7 +34,7 @@ static size_t taken_from(const struct hidden_dual *self, size_t k)
     return left < HIDDEN_PARTS ? left : HIDDEN_PARTS;
 }
 
-/* Of all examples' clamped terms, raised by the loss of the truth itself. */
+/* The tangents are those of all examples' clamped terms, raised by the loss of the truth itself. */
 enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struct clv_error *err)
 {
     struct hidden *hidden = self->hidden;

@@ -56,7 +56,7 @@ static void rotate_products(struct full_adagrad *self)
     }
 }
 
-/* Of two rows. */
+/* Rotates two rows p[n] and q[n]. */
 static void rotate(double *p, double *q, double cosine, double sine, size_t n)
 {
     for (size_t k = 0; k < n; k++) {

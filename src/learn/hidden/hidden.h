@@ -124,8 +124,8 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
                             const struct hidden_settings *settings, struct clv_error *err) CLV_CHECK;
 void hidden_release(struct hidden *self); /* also after a failure, and of zeros */
 
-/* The objective at w = 0, where labels are independent and hidden nodes' terms cancel: per known node the maximum of its
- * loss, or T_y log sum exp of it. */
+/* The objective at w = 0, where labels are independent and hidden nodes' terms cancel: per known node the maximum of
+ * its loss, or T_y log sum exp of it. */
 double hidden_at_zero(const struct hidden *self);
 
 /* Goes on at other temperatures, from no messages. */

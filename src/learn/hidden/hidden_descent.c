@@ -1,5 +1,6 @@
-/* Descent on the objective of learners with hidden variables: by AdaGrad, with diagonal or full matrices, or by the plain
- * steps of Algorithm 1 of Ping, Liu & Ihler (2014), from a checkpoint if there is one. Start at hidden_descent_run. */
+/* Descent on the objective of learners with hidden variables: by AdaGrad, with diagonal or full matrices, or by the
+ * plain steps of Algorithm 1 of Ping, Liu & Ihler (2014), from a checkpoint if there is one. Start at
+ * hidden_descent_run. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>

@@ -167,7 +167,7 @@ static enum clv_status train_hcrf(struct clv_training_result *result, const stru
     return train(result, training, &hcrf_learner, 1, 1, err);
 }
 
-/* Those of visible nodes, too, are a special case (Schwing et al. 2012). */
+/* One temperature for visible and hidden nodes is a special case (Schwing et al. 2012). */
 static double hidden_epsilon(const struct clv_training *training)
 {
     const double *p = training->parameters;
@@ -251,7 +251,7 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
     return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
-/* What the four have in common. */
+/* The fields that the four share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \

@@ -44,7 +44,7 @@ static void add(struct state_field *fields, size_t *n, const char *name, double 
     fields[(*n)++] = (struct state_field){name, CLV_F64, size, values, range};
 }
 
-/* What the concave-convex procedure keeps. */
+/* Lists the fields of the concave-convex procedure. */
 static size_t list_cccp(struct state_field *fields, size_t n, const struct hidden_descent *self, double *numbers)
 {
     size_t size = self->hidden.size, n_examples = self->hidden.examples.n;

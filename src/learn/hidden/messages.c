@@ -14,7 +14,7 @@ static size_t n_messages(const struct hidden *self, size_t index)
     return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
 }
 
-/* Of an example's messages, those that its terms need. */
+/* Whether an example's terms need these messages. */
 static int needs_messages(const struct hidden *self, size_t index, enum hidden_messages which)
 {
     const struct hidden_item *item = &self->items[index];

@@ -212,7 +212,7 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     return CLV_OK;
 }
 
-/* What a part leaves: its sum, and of each of its examples what was found. */
+/* Names the results of a part, for other processes: its sum, and the terms and messages of each of its examples. */
 static bool part_results(struct comm_piece *piece, void *context, size_t part, size_t at)
 {
     const struct parts *parts = context;

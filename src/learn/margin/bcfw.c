@@ -87,7 +87,7 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     return CLV_OK;
 }
 
-/* What find_direction leaves. */
+/* Names the results of find_direction, for other processes. */
 static bool direction_results(struct comm_piece *piece, void *context, size_t slot, size_t k)
 {
     struct bcfw *self = context;

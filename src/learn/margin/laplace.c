@@ -1,5 +1,5 @@
-/* Functions of one weight under a Laplace prior: its posterior's mean and variance, its divergence from the prior, their
- * inverses and bounds, without cancellation (Zhu and Xing, JMLR 2009, section 4). Used by lapmedn.c. */
+/* Functions of one weight under a Laplace prior, without cancellation: its posterior's mean and variance, its
+ * divergence from the prior, bounds and scales (Zhu and Xing, JMLR 2009). lapmedn.c uses them. */
 #include "learn/margin/margin.h"
 
 #include <math.h>

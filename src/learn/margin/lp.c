@@ -1,5 +1,5 @@
-/* Linear programs whose rows come one after the other, for constraint generation: a wrapper of Clp's dual simplex, which
- * goes on from the last optimum. Compiled WITH_LP alone. Start at lp_optimise. */
+/* Linear programs whose rows come one after the other, for constraint generation: a wrapper of Clp's dual simplex,
+ * which goes on from the last optimum. Compiled WITH_LP alone. Start at lp_optimise. */
 #include "learn/margin/constraint_generation.h"
 
 #if WITH_LP

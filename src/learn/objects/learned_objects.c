@@ -1,5 +1,5 @@
-/* Learning of objects from those of a set's images that have a file of them, for a model that is otherwise finished.
- * Start at learned_objects_train, at the end. */
+/* Learns objects from those images of a dataset that have a file of them, for a model that is otherwise finished. Start
+ * at learned_objects_train, at the end. */
 #include "learn/objects/objects.h"
 
 #include "base/base.h"

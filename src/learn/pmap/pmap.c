@@ -41,7 +41,7 @@ struct pmap_place {
     int64_t next_draw; /* number of the next step's first draw */
 };
 
-/* What a training is resumed from. */
+/* The state that a training is resumed from. */
 struct pmap_state {
     struct pmap_place place;
     struct ascent *ascent;
@@ -251,7 +251,8 @@ static bool estimate_results(struct comm_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* The negated objective at w, estimated with one fixed draw for each example, to be minimised as other learners' are. */
+/* The negated objective at w, estimated with one fixed draw for each example, to be minimised as other learners' are.
+ * */
 static enum clv_status estimate(double *objective, struct pmap *self, const double *w, struct clv_error *err)
 {
     self->point = w;

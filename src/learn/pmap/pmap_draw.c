@@ -1,5 +1,5 @@
-/* One sample of the perturb-and-MAP objectives: perturbs a field, solves it, compares its maximum with the truth or with
- * the clamped optima, and adds up the gradient. Start at pmap_draw, at the end. */
+/* One sample of the perturb-and-MAP objectives: perturbs a field, solves it, compares its maximum with the truth or
+ * with the clamped optima, and adds up the gradient. Start at pmap_draw, at the end. */
 #include "infer/oracle/oracle.h"
 #include "learn/pmap/pmap.h"
 

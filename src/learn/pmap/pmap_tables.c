@@ -1,10 +1,10 @@
-/* The estimates of pmap_draw.c for fields with full tables, which are chains. Every clamped optimum is a Viterbi run, or
- * comes from the messages of one. Start at pmap_tables, at the end. */
+/* The estimates of pmap_draw.c for fields with full tables, which are chains. Clamped optima come from the solved
+ * chain, or each from a run of its own. Start at pmap_tables, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
 
-/* What a node's label adds to the field. */
+/* The score that a node's label adds to the field. */
 static double unary_of(const struct clv_field *field, int32_t i, int32_t label)
 {
     if (field->n_labels == 2)

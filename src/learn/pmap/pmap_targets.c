@@ -1,5 +1,5 @@
-/* The labels that each example of a perturb-and-MAP training asks for: its own, the marginals of an image without a mask
- * as a model estimates them, or its pseudo-labels. Start at pmap_targets_label, at the end. */
+/* The labels that each example of a perturb-and-MAP training asks for: its own, the marginals of an image without a
+ * mask as a model estimates them, or its pseudo-labels. Start at pmap_targets_label, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include "base/base.h"

@@ -1,6 +1,6 @@
-/* The network of pixels that refining learns with: from some pixels of each image, under a model which has not seen the
- * image. Of two labels most pixels are near the border of those that the model gives; of more, rare labels have more
- * pixels than their share. */
+/* Trains the network of pixels that refining uses, from some pixels of each image, under a model which has not seen the
+ * image. With two labels most pixels are near the border of those that the model gives; with more, rare labels have
+ * more pixels than their share. Start at refining_nets_learn. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void take_pixel(struct looking *self, size_t row, const struct pixel_look
     self->weights[to] = weight;
 }
 
-/* Of two labels: as of the weighted Hamming error, each side of an image is worth half of it. */
+/* Draws pixels for two labels. As in the weighted Hamming error, each side of an image weighs half of it. */
 static void draw_near_border(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                              const float *distance)
 {
@@ -69,8 +69,8 @@ static void draw_near_border(struct looking *self, size_t row, const struct pixe
     }
 }
 
-/* Of more labels: a label's share of the pixels goes as the root of its share of the image, half-way between what is
- * there and what the weighted Hamming error counts. order[n] is scratch. */
+/* Draws pixels for more labels. A label's share of them goes as the root of its share of the image, half-way between
+ * that share and the weights of the weighted Hamming error. order[n] is scratch. */
 static void draw_labels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         int32_t *order)
 {
@@ -131,7 +131,7 @@ static void scale_weights(float *weights, size_t n)
         weights[k] *= (float)((double)n / sum);
 }
 
-/* Of all rows, or of those outside of a fold; nothing is learned from none. */
+/* Trains a network on all rows, or on those outside of a fold; without rows it stays empty. */
 static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
     (void)thread;

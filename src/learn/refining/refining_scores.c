@@ -1,7 +1,8 @@
-/* Learning how to refine labels that a cut finds. First, for models of two stages, a small network learns from some
- * pixels of the training images which are figure. Then the terms of a pixel's score are weighed by logistic regression
- * on some pixels, each of which counts as the loss of its image grows when it is wrong; one of the terms is what a
- * network that has not seen the image says. Then the couplings are searched for on whole images. */
+/* Learns how to refine labels that a cut finds. First, for models of two stages, a small network learns from some
+ * pixels of the training images which are foreground. Then logistic regression on some pixels weighs the terms of a
+ * pixel's score; one of them comes from a network that has not seen the image, and a pixel counts by how much the loss
+ * of its image grows when it is wrong. Then the couplings are searched for on whole images. Start at
+ * refining_learn_scores. */
 #include <math.h>
 #include <string.h>
 

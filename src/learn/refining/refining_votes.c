@@ -1,5 +1,5 @@
-/* Learning how to refine labels that vote: the evidence of some training images is prepared once, then one number after
- * the other is tried at a few values, and what lowers the mean loss stays. */
+/* Learns how to refine labels that vote: prepares the evidence of some training images once, then tries one number
+ * after the other at a few values, and keeps the value of the least mean loss. Start at refining_learn_votes. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Learns how a model refines: trains it on each half of the examples, labels the other half's images with it, and learns
- * from those. Start at train_refining, at the end. */
+/* Learns how a model refines: trains it on each half of the examples, labels the other half's images with it, and
+ * learns from those. Start at train_refining, at the end. */
 #include "learn/refining/refining.h"
 
 #include "base/base.h"

@@ -294,7 +294,7 @@ static void gathering_release(struct gathering *self)
     arrays_free(self->share, self->evidence, self->is_there, self->right);
 }
 
-/* What is wanted besides the first stage. */
+/* Learns what is wanted besides the first stage: presence, and weights of rare labels. */
 static enum clv_status look_at_held_out(struct stages_learned *learned, const struct clv_training *training,
                                         const struct seen *seen, const struct stages_wanted *wanted,
                                         struct clv_error *err)

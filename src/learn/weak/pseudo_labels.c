@@ -9,12 +9,12 @@
 #include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
-/* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out,
- * and that of the learner's passes. */
+/* For teachers without masks: how often they are taught, the share of foreground among the pixels that boxes do not
+ * rule out, and the share of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* Of teachers with masks: what is trusted of an image's own share of figure, against the mean of all; chosen as in
+/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen as in
  * pseudo_labelled.c. */
 static const double OWN_SHARE_TRUST = 0.5;
 
@@ -73,8 +73,7 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* The share of figure in the volume that nothing is given of, by the unaries alone with `shift` added; 0 without any.
- */
+/* The share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without any. */
 static double figure_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                            double shift)
 {
@@ -87,7 +86,7 @@ static double figure_share(const struct clv_field *field, const struct clv_probl
     return open > 0 ? figure / open : 0;
 }
 
-/* Adds to the unaries where nothing is given what makes that share `share`. */
+/* Shifts the unaries of nodes without fixed labels so that their share of foreground becomes `share`. */
 static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given, double share)
 {
     double low = -MOST_SHIFT, high = MOST_SHIFT;
