@@ -1,4 +1,4 @@
-/* The table of learners. */
+/* The table of learners, and which of them keep checkpoints or read features on demand. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the table of learners knows besides what is public. */
+/* Questions to the table of learners, besides the public ones. */
 #ifndef LEARN_LEARNERS_H
 #define LEARN_LEARNERS_H
 

@@ -1,4 +1,5 @@
-/* clv_train, and the checks that every training passes through. */
+/* Trains by any learner: checks parameters, examples and memory, makes pseudo-labels where they are needed, runs the
+ * learner and judges its result. Start at clv_train. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -45,33 +46,46 @@ static enum clv_status check_form(const struct clv_learner *learner, const struc
 {
     static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
     enum clv_graph graph;
-    enum clv_status status = problem_graph(&graph, problem, err);
-    if (!status && !learner_trains(learner, shape->pairwise, shape->n_labels, graph))
-        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s; %s", learner->name,
-                      shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph],
-                      learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "it learns full ones"
-                                                                                         : "mssvm does");
-    return status;
+    MUST(problem_graph(&graph, problem, err));
+    FAIL_IF(!learner_trains(learner, shape->pairwise, shape->n_labels, graph), CLV_ERR_USAGE,
+            "%s does not learn %s pairwise terms of %d labels on a %s; %s", learner->name,
+            shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph],
+            learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "it learns full ones" : "mssvm does");
+    return CLV_OK;
+}
+
+static enum clv_status check_problem(const struct example_check *check, const struct clv_problem *problem,
+                                     struct clv_error *err)
+{
+    const struct clv_training *training = check->training;
+    MUST(clv_problem_check(problem, &training->shape, err));
+    dataset_looked_at(training->dataset, problem);
+    FAIL_IF(!problem->label || !problem->theta, CLV_ERR_DATA, "has no true labels to learn from");
+    return check_form(check->learner, &training->shape, problem, err);
 }
 
 static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     const struct example_check *check = context;
-    const struct clv_training *training = check->training;
-    size_t item = (size_t)training->examples[index];
-    struct loaded_item loaded = {0};
-    const struct clv_problem *problem = &loaded.problem;
-    MUST(loaded_item_load(&loaded, training->dataset, item, false, err));
-    enum clv_status status = clv_problem_check(problem, &training->shape, err);
-    dataset_looked_at(training->dataset, problem);
-    TRY_IF((!problem->label || !problem->theta), fail(err, CLV_ERR_DATA, "has no true labels to learn from"));
-    TRY(check_form(check->learner, &training->shape, problem, err));
-    loaded_item_release(&loaded);
+    const struct clv_dataset *dataset = check->training->dataset;
+    size_t item = (size_t)check->training->examples[index];
+    OWNED(loaded_item_release) struct loaded_item loaded = {0};
+    MUST(loaded_item_load(&loaded, dataset, item, false, err));
+    enum clv_status status = check_problem(check, &loaded.problem, err);
     if (status) {
-        const char *name = clv_dataset_name(training->dataset, item);
+        const char *name = clv_dataset_name(dataset, item);
         return fail_within(err, status, name ? name : "example");
     }
+    return CLV_OK;
+}
+
+static enum clv_status check_weak_problem(const struct clv_training *training, const struct clv_problem *problem,
+                                          struct clv_error *err)
+{
+    MUST(clv_problem_check(problem, &training->shape, err));
+    dataset_looked_at(training->dataset, problem);
+    FAIL_IF(!problem->volume, CLV_ERR_DATA, "has no volumes");
     return CLV_OK;
 }
 
@@ -83,9 +97,7 @@ static enum clv_status check_weak_example(void *context, size_t index, int threa
     struct clv_problem problem = clv_dataset_problem(training->dataset, item);
     problem.label = training->given ? training->given[index] : NULL;
     problem.theta = NULL;
-    enum clv_status status = clv_problem_check(&problem, &training->shape, err);
-    dataset_looked_at(training->dataset, &problem);
-    TRY_IF(!problem.volume, fail(err, CLV_ERR_DATA, "has no volumes"));
+    enum clv_status status = check_weak_problem(training, &problem, err);
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
         return fail_within(err, status, name ? name : "weak example");
@@ -135,9 +147,9 @@ static enum clv_status check_streaming(const struct clv_learner *learner, const 
     if (!dataset_is_on_demand(training->dataset))
         return CLV_OK;
     FAIL_IF(!learner_reads_on_demand(learner), CLV_ERR_USAGE, "%s needs all features in memory", learner->name);
-    return training->n_weak ? fail(err, CLV_ERR_USAGE,
-                                   "%zu images come without masks, whose features must be in memory", training->n_weak)
-                            : CLV_OK;
+    FAIL_IF(training->n_weak, CLV_ERR_USAGE, "%zu images come without masks, whose features must be in memory",
+            training->n_weak);
+    return CLV_OK;
 }
 
 #define GIGABYTE 1e9
@@ -147,10 +159,9 @@ static enum clv_status check_memory(const struct clv_learner *learner, const str
 {
     double weights = 4.0 * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
     double needed = learner->bytes ? fmax(weights, learner->bytes(training)) : weights, had = memory_available();
-    if (needed <= had)
-        return CLV_OK;
-    return fail(err, CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
-                learner->name, needed / GIGABYTE, had / GIGABYTE);
+    FAIL_IF(!(needed <= had), CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
+            learner->name, needed / GIGABYTE, had / GIGABYTE);
+    return CLV_OK;
 }
 
 enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err)
@@ -159,8 +170,8 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
     for (size_t k = 0; k < training->n_weak && training->given; k++)
         if (training->given[k])
             return CLV_OK;
-    double *share = array_zalloc((size_t)n_labels, sizeof *share);
-    MUST_IF(!share, fail_memory(err));
+    OWNED_ARRAY double *share = array_zalloc((size_t)n_labels, sizeof *share);
+    NEED(share);
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         label_shares_add(share, &problem, n_labels);
@@ -170,11 +181,9 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
             n_seen++;
             seen = label;
         }
-    array_free(share);
-    if (n_seen != 1)
-        return CLV_OK;
-    return fail(err, CLV_ERR_USAGE, "all that is known of %zu examples is label %d: there is nothing to separate",
-                training->n_examples, seen);
+    FAIL_IF(n_seen == 1, CLV_ERR_USAGE, "all that is known of %zu examples is label %d: there is nothing to separate",
+            training->n_examples, seen);
+    return CLV_OK;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_learner *learner,
@@ -184,37 +193,30 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         MUST(check_parameter(learner, i, training->parameters[i], err));
     if (training->checkpoints && !learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
-    enum clv_status status = check_streaming(learner, training, err);
-    TRY(check_training(learner, training, err));
-    TRY_IF(!is_part, training_check_labels(training, err));
-    TRY(check_init(learner, training, err));
-    TRY(check_weak(training, err));
-    TRY(check_memory(learner, training, err));
-    if (status)
-        return status;
-    struct clv_training_result own = {.at_zero = NAN};
-    struct clv_pseudo_labels pseudo_labels = {0};
-    struct clv_training guided = *training;
+    MUST(check_streaming(learner, training, err));
+    MUST(check_training(learner, training, err));
+    if (!is_part)
+        MUST(training_check_labels(training, err));
+    MUST(check_init(learner, training, err));
+    MUST(check_weak(training, err));
+    MUST(check_memory(learner, training, err));
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
     FAIL_IF(training->n_weak && !training->n_examples && weak_as_published(learner, training), CLV_ERR_USAGE,
             "%s: with --paper 1 images without masks are labelled by what masks have taught, and no image has one",
             learner->name);
+    OWNED(clv_training_result_release) struct clv_training_result trained = {.at_zero = NAN};
+    OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
+    struct clv_training guided = *training;
     if (is_weak) {
-        status = pseudo_labels_make(&pseudo_labels, learner, training, err);
+        MUST(pseudo_labels_make(&pseudo_labels, learner, training, err));
         guided.pseudo_labels = &pseudo_labels;
     }
-    if (!status && is_weak && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
-        status = pseudo_labels_train(&own, &pseudo_labels, learner, training, err);
-    else if (!status)
-        status = learner->train(&own, &guided, err);
-    if (is_weak)
-        pseudo_labels_release(&pseudo_labels);
-    if (status) {
-        clv_training_result_release(&own);
-        return status;
-    }
-    training_judge(learner, training, &own);
-    *result = own;
+    if (is_weak && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
+        MUST(pseudo_labels_train(&trained, &pseudo_labels, learner, training, err));
+    else
+        MUST(learner->train(&trained, &guided, err));
+    training_judge(learner, training, &trained);
+    *result = TAKE(trained);
     return CLV_OK;
 }
 

@@ -201,13 +201,18 @@ static enum clv_status check(const struct clv_belief_net *net, const double *inp
     return CLV_OK;
 }
 
+static void search_release(struct search *self)
+{
+    arrays_free(self->levels, self->y);
+}
+
 enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, const struct clv_belief_net *net,
                                const double *input, const struct clv_belief_search *search, struct clv_error *err)
 {
     MUST(check(net, input, search, err));
-    enum clv_status status = CLV_OK;
     size_t n = (size_t)net->n_tags;
     double s = search && search->s > 0 ? search->s : INFINITY;
+    OWNED(search_release)
     struct search self = {
         .net = net,
         .input = input,
@@ -216,10 +221,7 @@ enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, cons
         .levels = array_zalloc(n + 1, sizeof *self.levels),
         .y = array_alloc(n, sizeof *self.y),
     };
-    if (!self.levels || !self.y) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(self.levels && self.y);
     const double *weight = net->weight;
     for (int32_t i = 0; i < net->n_tags; i++) {
         self.levels[i].weight = weight;
@@ -227,11 +229,9 @@ enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, cons
     }
     double open = search_all(&self, y);
     double loss = self.found ? self.upper : first_path(&self, y);
-    /* What was backed out of has a loss of at least UB as it was then, so of at least the last one. */
+    /* A branch that was given up has a loss of at least UB as it was then, so of at least the last one. */
     double bound = open < self.upper ? open : self.upper;
     *result = (struct clv_belief_result){
         .loss = loss, .bound = bound < loss ? bound : loss, .is_optimal = loss <= bound, .n_nodes = self.n_nodes};
-done:
-    arrays_free(self.levels, self.y);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* SVMs of tags by dual coordinate descent with shrinking (Hsieh et al. 2008), on sparse rows or a Gram matrix, and with
+ * couplings that tags share. Start at hinge_solve. */
 #include "tags/dual_coordinate.h"
 
 #include <math.h>
@@ -216,7 +218,8 @@ static enum clv_status workers_init(struct worker *workers, struct hinge_block *
         self->q = array_alloc(n, sizeof *self->q);
         if (block->inputs->gram)
             self->score = array_zalloc(n, sizeof *self->score);
-        MUST_IF(!self->active || !self->q || (block->inputs->gram && !self->score), fail_memory(err));
+        if (!self->active || !self->q || (block->inputs->gram && !self->score))
+            return fail_memory(err);
         for (size_t l = 0; l < n; l++) {
             self->active[l] = (int32_t)l;
             self->q[l] = curvature(block, i, l);
@@ -237,22 +240,35 @@ static bool is_any_shrunk(const struct worker *workers, const struct hinge_block
     return 0;
 }
 
+struct crew {
+    struct worker *workers; /* [n] */
+    size_t n;
+};
+
+static void crew_release(struct crew *self)
+{
+    for (size_t i = 0; self->workers && i < self->n; i++)
+        arrays_free(self->workers[i].score, self->workers[i].q, self->workers[i].active);
+    array_free(self->workers);
+}
+
 enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *block, const struct hinge_options *options,
                             struct clv_error *err)
 {
     size_t n = block->inputs->n;
-    struct worker *workers = array_zalloc(block->n_tags, sizeof *workers);
-    enum clv_status status = workers ? workers_init(workers, block, options->warm, err) : fail_memory(err);
-    struct hinge_result made = {0};
+    OWNED(crew_release) struct crew crew = {array_zalloc(block->n_tags, sizeof *crew.workers), block->n_tags};
+    struct worker *workers = crew.workers;
+    NEED(workers);
+    MUST(workers_init(workers, block, options->warm, err));
+    struct hinge_result solved = {0};
     double target = options->tolerance * block->c * (double)n, violation_wanted = 0.1;
-    while (status == CLV_OK && made.n_passes < options->max_passes && !made.is_converged &&
-           !stop_requested(options->progress)) {
+    while (solved.n_passes < options->max_passes && !solved.is_converged && !stop_requested(options->progress)) {
         double violation = 0;
         for (size_t i = 0; i < block->n_tags && !stop_requested(options->progress); i++)
-            violation = fmax(violation, pass(block, i, &workers[i], options, made.n_passes));
+            violation = fmax(violation, pass(block, i, &workers[i], options, solved.n_passes));
         if (stop_requested(options->progress))
             break;
-        made.n_passes++;
+        solved.n_passes++;
         if (violation > violation_wanted)
             continue;
         if (is_any_shrunk(workers, block)) {
@@ -261,23 +277,18 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
             continue;
         }
         rebuild(block, workers);
-        measure(&made, block, workers);
-        made.is_converged = made.primal - made.dual <= target;
+        measure(&solved, block, workers);
+        solved.is_converged = solved.primal - solved.dual <= target;
         violation_wanted /= 4;
     }
-    if (status == CLV_OK && !made.is_converged) {
+    if (!solved.is_converged) {
         if (!stop_requested(options->progress)) /* which may take as long as a pass */
             rebuild(block, workers);
-        measure(&made, block, workers);
-        made.is_converged = made.primal - made.dual <= target;
+        measure(&solved, block, workers);
+        solved.is_converged = solved.primal - solved.dual <= target;
     }
-    for (size_t i = 0; workers && i < block->n_tags; i++) {
-        arrays_free(workers[i].score, workers[i].q, workers[i].active);
-    }
-    array_free(workers);
-    if (status == CLV_OK)
-        *result = made;
-    return status;
+    *result = solved;
+    return CLV_OK;
 }
 
 void hinge_weigh(const struct hinge_tag *tag, const struct hinge_inputs *inputs)
@@ -291,7 +302,7 @@ void hinge_weigh(const struct hinge_tag *tag, const struct hinge_inputs *inputs)
 enum clv_status hinge_inputs_init(struct hinge_inputs *inputs, struct clv_error *err)
 {
     inputs->norm = array_alloc(inputs->n, sizeof *inputs->norm);
-    MUST_IF(!inputs->norm, fail_memory(err));
+    NEED(inputs->norm);
     for (size_t l = 0; l < inputs->n; l++) {
         double sum = inputs->gram ? inputs->gram[l * inputs->n + l] : 0;
         for (int64_t k = inputs->gram ? 1 : inputs->row[l]; k < (inputs->gram ? 1 : inputs->row[l + 1]); k++)

@@ -17,7 +17,7 @@
 
 #include "cleave/status.h"
 
-/* What the tags of a data set share. */
+/* The inputs, which all tags of a data set share. */
 struct hinge_inputs {
     size_t n;
     const int64_t *row; /* [n + 1], and index, value: sparse rows; or */

@@ -1,4 +1,5 @@
-/* Features and tags of whole images. */
+/* Makes a set of tagged examples from images: colour moments and histograms of visual words of whole images, and the
+ * tags that the manifest gives them. Start at clv_image_tags_extract, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -32,20 +33,16 @@ static enum clv_status fill_words(double *row, const struct clv_image *working, 
 static enum clv_status fill_row(double *row, const struct clv_image *image, const struct clv_recipe *recipe,
                                 struct clv_error *err)
 {
-    struct clv_image working = {0};
-    struct sift_image sift = {0};
-    enum clv_status status = working_image(&working, image, recipe->working_pixels, err);
-    if (status == CLV_OK)
-        clv_colour_moments(row, &working);
-    if (status == CLV_OK && (recipe->blocks & CLV_BLOCK_WORDS)) {
-        status = sift_image_init(&sift, working.pixels, working.width, working.height, recipe, err);
-        for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-            status =
-                fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &sift, recipe, s, err);
-        sift_image_release(&sift);
-    }
-    clv_image_release(&working);
-    return status;
+    OWNED(clv_image_release) struct clv_image working = {0};
+    OWNED(sift_image_release) struct sift_image sift = {0};
+    MUST(working_image(&working, image, recipe->working_pixels, err));
+    clv_colour_moments(row, &working);
+    if (!(recipe->blocks & CLV_BLOCK_WORDS))
+        return CLV_OK;
+    MUST(sift_image_init(&sift, working.pixels, working.width, working.height, recipe, err));
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        MUST(fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &sift, recipe, s, err));
+    return CLV_OK;
 }
 
 struct extraction {
@@ -63,29 +60,24 @@ static enum clv_status extract_item(void *context, size_t item, int thread, stru
 {
     (void)thread;
     struct extraction *self = context;
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
     size_t n = 0;
-    double *row = array_zalloc(self->n_features, sizeof *row);
-    enum clv_status status =
-        row ? clv_image_read(&image, self->set->items[item].image, self->limits, err) : fail_memory(err);
-    TRY(fill_row(row, &image, self->recipe, err));
-    for (size_t f = 0; status == CLV_OK && f < self->n_features; f++)
+    OWNED_ARRAY double *row = array_zalloc(self->n_features, sizeof *row);
+    NEED(row);
+    MUST(clv_image_read(&image, self->set->items[item].image, self->limits, err));
+    MUST(fill_row(row, &image, self->recipe, err));
+    for (size_t f = 0; f < self->n_features; f++)
         n += row[f] != 0;
-    if (status == CLV_OK) {
-        self->index[item] = array_alloc(n, sizeof *self->index[item]);
-        self->value[item] = array_alloc(n, sizeof *self->value[item]);
-        if (!self->index[item] || !self->value[item])
-            status = fail_memory(err);
-    }
-    for (size_t f = 0; status == CLV_OK && f < self->n_features; f++)
+    self->index[item] = array_alloc(n, sizeof *self->index[item]);
+    self->value[item] = array_alloc(n, sizeof *self->value[item]);
+    NEED(self->index[item] && self->value[item]);
+    for (size_t f = 0; f < self->n_features; f++)
         if (row[f] != 0) {
             self->index[item][self->count[item]] = (int32_t)f;
             self->value[item][self->count[item]++] = row[f];
         }
-    array_free(row);
-    clv_image_release(&image);
-    return status;
+    return CLV_OK;
 }
 
 /* The rows of all items as one. */
@@ -99,7 +91,7 @@ static enum clv_status join_rows(struct clv_tag_set *tags, const struct extracti
     tags->row = array_zalloc(n + 1, sizeof *tags->row);
     tags->index = array_alloc(total, sizeof *tags->index);
     tags->value = array_alloc(total, sizeof *tags->value);
-    MUST_IF(!tags->row || !tags->index || !tags->value, fail_memory(err));
+    NEED(tags->row && tags->index && tags->value);
     for (size_t i = 0; i < n; i++) {
         size_t count = (size_t)self->count[i];
         memcpy(tags->index + tags->row[i], self->index[i], count * sizeof *tags->index);
@@ -122,7 +114,7 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
     *parts = NULL;
     *n = 0;
     *copy = string_copy(item->tags ? item->tags : "");
-    MUST_IF(!*copy, fail_memory(err));
+    NEED(*copy);
     char *cursor = *copy, *part;
     while ((part = strsep(&cursor, ","))) {
         part += strspn(part, " ");
@@ -130,8 +122,39 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
             part[size - 1] = 0;
         if (!*part)
             continue;
-        MUST_IF(array_reserve((void **)parts, &capacity, *n + 1, sizeof **parts), fail_memory(err));
+        if (array_reserve((void **)parts, &capacity, *n + 1, sizeof **parts))
+            return fail_memory(err);
         (*parts)[(*n)++] = part;
+    }
+    return CLV_OK;
+}
+
+struct name_list {
+    char **names; /* [n] */
+    size_t n, capacity;
+};
+
+static void name_list_release(struct name_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        array_free(list->names[i]);
+    array_free(list->names);
+}
+
+/* Lists the tags of all items, each as often as it occurs. */
+static enum clv_status list_names(struct name_list *list, const struct clv_set *set, struct clv_error *err)
+{
+    for (size_t i = 0; i < set->n_items; i++) {
+        OWNED_ARRAY char **parts = NULL;
+        OWNED_ARRAY char *copy = NULL;
+        size_t n_parts;
+        MUST(cut_tags(&parts, &n_parts, &copy, &set->items[i], err));
+        for (size_t k = 0; k < n_parts; k++) {
+            if (array_reserve((void **)&list->names, &list->capacity, list->n + 1, sizeof *list->names))
+                return fail_memory(err);
+            NEED(list->names[list->n] = string_copy(parts[k]));
+            list->n++;
+        }
     }
     return CLV_OK;
 }
@@ -139,71 +162,66 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
 /* The tags that occur, sorted, each once. */
 static enum clv_status collect_names(struct clv_tag_set *tags, const struct clv_set *set, struct clv_error *err)
 {
-    char **all = NULL;
-    size_t n = 0, capacity = 0, kept = 0;
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
-        char **parts, *copy;
-        size_t n_parts;
-        status = cut_tags(&parts, &n_parts, &copy, &set->items[i], err);
-        for (size_t k = 0; k < n_parts && status == CLV_OK; k++) {
-            if (array_reserve((void **)&all, &capacity, n + 1, sizeof *all) || !(all[n] = string_copy(parts[k])))
-                status = fail_memory(err);
-            else
-                n++;
-        }
-        arrays_free(parts, copy);
-    }
-    if (n)
-        qsort(all, n, sizeof *all, by_bytes);
-    for (size_t k = 0; k < n; k++) {
-        if (kept && strcmp(all[kept - 1], all[k]) == 0)
-            array_free(all[k]);
+    OWNED(name_list_release) struct name_list all = {0};
+    size_t kept = 0;
+    MUST(list_names(&all, set, err));
+    if (all.n)
+        qsort(all.names, all.n, sizeof *all.names, by_bytes);
+    for (size_t k = 0; k < all.n; k++) {
+        if (kept && strcmp(all.names[kept - 1], all.names[k]) == 0)
+            array_free(all.names[k]);
         else
-            all[kept++] = all[k];
+            all.names[kept++] = all.names[k];
     }
-    tags->names = all;
+    all.n = kept;
+    FAIL_IF(!kept, CLV_ERR_DATA, "none of the %zu images has tags (column \"tags\" of the manifest)", set->n_items);
+    FAIL_IF(kept > CLV_MAX_TAGS, CLV_ERR_DATA, "%zu tags, the limit is %d", kept, CLV_MAX_TAGS);
+    tags->names = TAKE(all.names);
+    all.n = 0;
     tags->n_tags = (int32_t)kept;
-    TRY_IF(!kept,
-           fail(err, CLV_ERR_DATA, "none of the %zu images has tags (column \"tags\" of the manifest)", set->n_items));
-    TRY_IF(kept > CLV_MAX_TAGS, fail(err, CLV_ERR_DATA, "%zu tags, the limit is %d", kept, CLV_MAX_TAGS));
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status copy_names(struct clv_tag_set *tags, const char *const *names, int32_t n_names,
                                   struct clv_error *err)
 {
     tags->names = array_zalloc((size_t)n_names, sizeof *tags->names);
-    MUST_IF(!tags->names, fail_memory(err));
+    NEED(tags->names);
     tags->n_tags = n_names;
     for (int32_t i = 0; i < n_names; i++)
-        MUST_IF(!(tags->names[i] = string_copy(names[i])), fail_memory(err));
+        NEED(tags->names[i] = string_copy(names[i]));
     return CLV_OK;
 }
 
 static enum clv_status mark_tags(struct clv_tag_set *tags, const struct clv_set *set, struct clv_error *err)
 {
     size_t k = (size_t)tags->n_tags;
-    enum clv_status status = CLV_OK;
     tags->tags = array_zalloc(set->n_items, k);
-    MUST_IF(!tags->tags, fail_memory(err));
-    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
-        char **parts, *copy;
+    NEED(tags->tags);
+    for (size_t i = 0; i < set->n_items; i++) {
+        OWNED_ARRAY char **parts = NULL;
+        OWNED_ARRAY char *copy = NULL;
         size_t n_parts;
-        status = cut_tags(&parts, &n_parts, &copy, &set->items[i], err);
-        for (size_t p = 0; p < n_parts && status == CLV_OK; p++) {
+        MUST(cut_tags(&parts, &n_parts, &copy, &set->items[i], err));
+        for (size_t p = 0; p < n_parts; p++) {
             size_t tag = 0;
             while (tag < k && strcmp(tags->names[tag], parts[p]) != 0)
                 tag++;
-            if (tag == k)
-                status = fail(err, CLV_ERR_DATA, "%s: tag \"%.100s\" is not one of the model's %zu", set->items[i].name,
-                              parts[p], k);
-            else
-                tags->tags[i * k + tag] = 1;
+            FAIL_IF(tag == k, CLV_ERR_DATA, "%s: tag \"%.100s\" is not one of the model's %zu", set->items[i].name,
+                    parts[p], k);
+            tags->tags[i * k + tag] = 1;
         }
-        arrays_free(parts, copy);
     }
-    return status;
+    return CLV_OK;
+}
+
+static void extraction_release(struct extraction *self)
+{
+    for (size_t i = 0; self->index && i < self->set->n_items; i++)
+        array_free(self->index[i]);
+    for (size_t i = 0; self->value && i < self->set->n_items; i++)
+        array_free(self->value[i]);
+    arrays_free(self->count, self->index, self->value);
 }
 
 enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct clv_set *set,
@@ -211,7 +229,8 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
                                        struct clv_error *err)
 {
     size_t n = set->n_items;
-    struct clv_tag_set fresh = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set result = {0};
+    OWNED(extraction_release)
     struct extraction self = {
         .set = set,
         .recipe = recipe,
@@ -222,20 +241,13 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
         .index = array_zalloc(n, sizeof *self.index),
         .value = array_zalloc(n, sizeof *self.value),
     };
-    enum clv_status status = self.count && self.index && self.value ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) /* before the images are read: it is quick and may fail */
-        status = options->names ? copy_names(&fresh, options->names, options->n_names, err)
-                                : collect_names(&fresh, set, err);
-    TRY(mark_tags(&fresh, set, err));
-    TRY(parallel_for(n, options->n_threads, extract_item, &self, err));
-    TRY(join_rows(&fresh, &self, err));
-    for (size_t i = 0; i < n; i++) {
-        if (self.index)
-            array_free(self.index[i]);
-        if (self.value)
-            array_free(self.value[i]);
-    }
-    arrays_free(self.count, self.index, self.value);
-    DELIVER(tags, fresh, clv_tag_set_release(&fresh));
-    return status;
+    NEED(self.count && self.index && self.value);
+    /* Tags come before the images are read, as that is quick and may fail. */
+    MUST(options->names ? copy_names(&result, options->names, options->n_names, err)
+                        : collect_names(&result, set, err));
+    MUST(mark_tags(&result, set, err));
+    MUST(parallel_for(n, options->n_threads, extract_item, &self, err));
+    MUST(join_rows(&result, &self, err));
+    *tags = TAKE(result);
+    return CLV_OK;
 }

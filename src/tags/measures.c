@@ -1,4 +1,5 @@
-/* Measures of sets of tags. Everything is counted in whole decisions; only means are divided. */
+/* Measures predicted sets of tags: exact match, Hamming error and F measures (equations 9 to 13 of Miao & Rao). All is
+ * counted in whole decisions; only means are divided. */
 #include "tags/tags.h"
 
 #include "base/base.h"
@@ -16,8 +17,8 @@ enum clv_status clv_tag_measure(struct clv_tag_score *score, const uint8_t *trut
     size_t k = (size_t)n_tags;
     uint64_t n_exact = 0, n_wrong = 0, all_both = 0, all_sum = 0;
     double f_sample = 0, f_macro = 0;
-    uint64_t *both = array_zalloc(2 * k, sizeof *both);
-    MUST_IF(!both, fail_memory(err));
+    OWNED_ARRAY uint64_t *both = array_zalloc(2 * k, sizeof *both);
+    NEED(both);
     uint64_t *sum = both + k;
     for (size_t l = 0; l < n; l++) {
         const uint8_t *y = truth + l * k, *z = prediction + l * k;
@@ -39,7 +40,6 @@ enum clv_status clv_tag_measure(struct clv_tag_score *score, const uint8_t *trut
         all_both += both[i];
         all_sum += sum[i];
     }
-    array_free(both);
     *score = (struct clv_tag_score){
         .exact_match = (double)n_exact / (double)n,           /* (9) */
         .hamming = (double)n_wrong / ((double)n * (double)k), /* (10) */

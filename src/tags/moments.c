@@ -1,4 +1,4 @@
-/* Spatial colour moments in CIE L*u*v*, whose distances are near to what is seen. */
+/* Computes spatial colour moments of an image in CIE L*u*v*, whose distances are near to those that people see. */
 #include <math.h>
 
 #include "base/base.h"

@@ -47,11 +47,10 @@ static enum clv_status add_label(struct reader *self, const char *word, struct c
             self->name, self->line, (long long)label, limit - 1);
     size_t start = self->set.n ? self->label_end[self->set.n - 1] : 0;
     for (size_t i = start; i < self->n_labels; i++)
-        if (self->labels[i] == label)
-            return fail(err, CLV_ERR_DATA, "%s: line %zu: label %lld is there twice", self->name, self->line,
-                        (long long)label);
-    MUST_IF(array_reserve((void **)&self->labels, &self->labels_capacity, self->n_labels + 1, sizeof *self->labels),
-            fail_memory(err));
+        FAIL_IF(self->labels[i] == label, CLV_ERR_DATA, "%s: line %zu: label %lld is there twice", self->name,
+                self->line, (long long)label);
+    if (array_reserve((void **)&self->labels, &self->labels_capacity, self->n_labels + 1, sizeof *self->labels))
+        return fail_memory(err);
     self->labels[self->n_labels++] = (int32_t)label;
     return CLV_OK;
 }
@@ -83,13 +82,13 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
             (long long)index);
     FAIL_IF(index < *last, CLV_ERR_DATA, "%s: line %zu: feature %lld comes after feature %lld, indices must ascend",
             self->name, self->line, (long long)index, (long long)*last);
-    if (!parse_double(colon + 1, &value) || fabs(value) > CLV_MAX_TAG_VALUE)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: feature %lld is \"%.*s\", which is no finite number up to %g",
-                    self->name, self->line, (long long)index, SHOWN, colon + 1, CLV_MAX_TAG_VALUE);
+    FAIL_IF(!parse_double(colon + 1, &value) || fabs(value) > CLV_MAX_TAG_VALUE, CLV_ERR_DATA,
+            "%s: line %zu: feature %lld is \"%.*s\", which is no finite number up to %g", self->name, self->line,
+            (long long)index, SHOWN, colon + 1, CLV_MAX_TAG_VALUE);
     size_t needed = self->n_values + 1;
-    MUST_IF(array_reserve((void **)&set->index, &self->index_capacity, needed, sizeof *set->index) ||
-                array_reserve((void **)&set->value, &self->value_capacity, needed, sizeof *set->value),
-            fail_memory(err));
+    if (array_reserve((void **)&set->index, &self->index_capacity, needed, sizeof *set->index) ||
+        array_reserve((void **)&set->value, &self->value_capacity, needed, sizeof *set->value))
+        return fail_memory(err);
     set->index[self->n_values] = (int32_t)(index - 1);
     set->value[self->n_values++] = value;
     if (index > set->n_features)
@@ -101,9 +100,9 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
 static enum clv_status end_example(struct reader *self, struct clv_error *err)
 {
     struct clv_tag_set *set = &self->set;
-    MUST_IF(array_reserve((void **)&set->row, &self->rows_capacity, set->n + 2, sizeof *set->row) ||
-                array_reserve((void **)&self->label_end, &self->ends_capacity, set->n + 1, sizeof *self->label_end),
-            fail_memory(err));
+    if (array_reserve((void **)&set->row, &self->rows_capacity, set->n + 2, sizeof *set->row) ||
+        array_reserve((void **)&self->label_end, &self->ends_capacity, set->n + 1, sizeof *self->label_end))
+        return fail_memory(err);
     set->row[0] = 0;
     self->label_end[set->n++] = self->n_labels;
     set->row[set->n] = (int64_t)self->n_values;
@@ -112,27 +111,25 @@ static enum clv_status end_example(struct reader *self, struct clv_error *err)
 
 static enum clv_status read_line(struct reader *self, char *line, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     int64_t last = 0;
     FAIL_IF(!line[strspn(line, " \t")], CLV_ERR_DATA, "%s: line %zu is empty", self->name, self->line);
     char *cursor = line, *word = strsep(&cursor, " \t");
     if (strchr(word, ':'))
-        status = read_feature(self, word, &last, err);
+        MUST(read_feature(self, word, &last, err));
     else if (*word)
-        status = read_labels(self, word, err);
-    while (status == CLV_OK && (word = strsep(&cursor, " \t")))
+        MUST(read_labels(self, word, err));
+    while ((word = strsep(&cursor, " \t")))
         if (*word)
-            status = read_feature(self, word, &last, err);
-    return status == CLV_OK ? end_example(self, err) : status;
+            MUST(read_feature(self, word, &last, err));
+    return end_example(self, err);
 }
 
 /* Cuts the bytes into lines. */
 static enum clv_status read_lines(struct reader *self, const char *bytes, size_t size, struct clv_error *err)
 {
-    char *line = NULL;
+    OWNED_ARRAY char *line = NULL;
     size_t capacity = 0;
-    enum clv_status status = CLV_OK;
-    for (const char *end = bytes + size; bytes < end && status == CLV_OK;) {
+    for (const char *end = bytes + size; bytes < end;) {
         self->line++;
         size_t left = (size_t)(end - bytes), most = CLV_MAX_TAG_LINE + (size_t)2;
         const char *newline = memchr(bytes, '\n', left < most ? left : most);
@@ -140,24 +137,19 @@ static enum clv_status read_lines(struct reader *self, const char *bytes, size_t
         const char *next = newline ? newline + 1 : end;
         if (length && bytes[length - 1] == '\r')
             length--;
-        if (length > CLV_MAX_TAG_LINE)
-            status = fail(err, CLV_ERR_DATA, "%s: line %zu is longer than %d bytes", self->name, self->line,
-                          CLV_MAX_TAG_LINE);
-        else if (memchr(bytes, 0, length))
-            status =
-                fail(err, CLV_ERR_DATA, "%s: line %zu has a zero byte: this is no text file", self->name, self->line);
-        else if (array_reserve((void **)&line, &capacity, length + 1, 1))
-            status = fail_memory(err);
-        if (status != CLV_OK)
-            break;
+        FAIL_IF(length > CLV_MAX_TAG_LINE, CLV_ERR_DATA, "%s: line %zu is longer than %d bytes", self->name, self->line,
+                CLV_MAX_TAG_LINE);
+        FAIL_IF(memchr(bytes, 0, length), CLV_ERR_DATA, "%s: line %zu has a zero byte: this is no text file",
+                self->name, self->line);
+        if (array_reserve((void **)&line, &capacity, length + 1, 1))
+            return fail_memory(err);
         memcpy(line, bytes, length);
         line[length] = 0;
-        status = read_line(self, line, err);
+        MUST(read_line(self, line, err));
         bytes = next;
     }
-    array_free(line);
-    TRY_IF(!self->set.n, fail(err, CLV_ERR_DATA, "%s: is empty", self->name));
-    return status;
+    FAIL_IF(!self->set.n, CLV_ERR_DATA, "%s: is empty", self->name);
+    return CLV_OK;
 }
 
 /* The labels of all lines as a table. */
@@ -170,30 +162,32 @@ static enum clv_status spread_labels(struct reader *self, struct clv_error *err)
             set->n_tags = self->labels[i] + 1;
     FAIL_IF(!set->n_tags, CLV_ERR_DATA, "%s: has no labels at all", self->name);
     set->tags = array_zalloc(set->n, (size_t)set->n_tags);
-    MUST_IF(!set->tags, fail_memory(err));
+    NEED(set->tags);
     for (size_t l = 0, i = 0; l < set->n; l++)
         for (; i < self->label_end[l]; i++)
             set->tags[l * (size_t)set->n_tags + (size_t)self->labels[i]] = 1;
     return CLV_OK;
 }
 
+static void reader_release(struct reader *self)
+{
+    clv_tag_set_release(&self->set);
+    arrays_free(self->labels, self->label_end);
+}
+
 enum clv_status tag_set_parse(struct clv_tag_set *set, const char *bytes, size_t size, const char *name, int32_t n_tags,
                               struct clv_error *err)
 {
-    struct reader reader = {.name = name, .n_tags = n_tags};
-    enum clv_status status = read_lines(&reader, bytes, size, err);
-    if (status == CLV_OK && !reader.n_values) /* examples without features are fine, but not without their arrays */
-        status = array_reserve((void **)&reader.set.index, &reader.index_capacity, 1, sizeof *reader.set.index) ||
-                         array_reserve((void **)&reader.set.value, &reader.value_capacity, 1, sizeof *reader.set.value)
-                     ? fail_memory(err)
-                     : CLV_OK;
-    TRY(spread_labels(&reader, err));
-    arrays_free(reader.labels, reader.label_end);
-    if (status == CLV_OK)
-        *set = reader.set;
-    else
-        clv_tag_set_release(&reader.set);
-    return status;
+    OWNED(reader_release) struct reader reader = {.name = name, .n_tags = n_tags};
+    MUST(read_lines(&reader, bytes, size, err));
+    /* Examples without features are fine, but not without their arrays. */
+    if (!reader.n_values &&
+        (array_reserve((void **)&reader.set.index, &reader.index_capacity, 1, sizeof *reader.set.index) ||
+         array_reserve((void **)&reader.set.value, &reader.value_capacity, 1, sizeof *reader.set.value)))
+        return fail_memory(err);
+    MUST(spread_labels(&reader, err));
+    *set = TAKE(reader.set);
+    return CLV_OK;
 }
 
 static enum clv_status check_name(const char *const *names, size_t n, const char *path, struct clv_error *err)
@@ -209,59 +203,57 @@ static enum clv_status check_name(const char *const *names, size_t n, const char
     return CLV_OK;
 }
 
-/* The lines of labels.txt next to `path`; *names stays NULL if there is no such file. */
-static enum clv_status read_names(char ***names, size_t *n, const char *path, struct clv_error *err)
+struct name_list {
+    char **names; /* [n] */
+    size_t n, capacity;
+};
+
+static void name_list_release(struct name_list *list)
 {
-    char *folder = path_folder(path), *file = folder ? path_join(folder, "labels.txt") : NULL, *bytes = NULL, *line;
-    size_t size = 0, capacity = 0;
+    free_names(list->names, list->n);
+    *list = (struct name_list){0};
+}
+
+/* Reads the lines of labels.txt next to `path` into an empty list, which stays empty if that file does not exist. */
+static enum clv_status read_names(struct name_list *list, const char *path, struct clv_error *err)
+{
+    OWNED_ARRAY char *folder = path_folder(path);
+    OWNED_ARRAY char *file = folder ? path_join(folder, "labels.txt") : NULL;
+    OWNED_ARRAY char *bytes = NULL;
+    size_t size = 0;
     enum path_kind kind;
-    *names = NULL;
-    *n = 0;
-    enum clv_status status = file ? CLV_OK : fail_memory(err);
-    TRY(path_look(&kind, file, err));
-    TRY_IF(kind != PATH_ABSENT, file_read(&bytes, &size, file, MAX_NAMES_SIZE, err));
-    char *cursor = bytes;
-    while (status == CLV_OK && bytes && (line = line_next(&cursor, bytes + size))) {
-        char *copy = NULL;
-        if (*n == CLV_MAX_TAGS)
-            status = fail(err, CLV_ERR_DATA, "%s: more than %d names", file, CLV_MAX_TAGS);
-        else if (array_reserve((void **)names, &capacity, *n + 1, sizeof **names) || !(copy = string_copy(line)))
-            status = fail_memory(err);
-        if (status != CLV_OK)
-            break;
-        (*names)[*n] = copy;
-        status = check_name((const char *const *)*names, (*n)++, file, err);
+    NEED(file);
+    MUST(path_look(&kind, file, err));
+    if (kind == PATH_ABSENT)
+        return CLV_OK;
+    MUST(file_read(&bytes, &size, file, MAX_NAMES_SIZE, err));
+    char *cursor = bytes, *line;
+    while ((line = line_next(&cursor, bytes + size))) {
+        FAIL_IF(list->n == CLV_MAX_TAGS, CLV_ERR_DATA, "%s: more than %d names", file, CLV_MAX_TAGS);
+        if (array_reserve((void **)&list->names, &list->capacity, list->n + 1, sizeof *list->names))
+            return fail_memory(err);
+        NEED(list->names[list->n] = string_copy(line));
+        list->n++;
+        MUST(check_name((const char *const *)list->names, list->n - 1, file, err));
     }
-    TRY_IF(bytes && !*n, fail(err, CLV_ERR_DATA, "%s: is empty", file));
-    if (status != CLV_OK) {
-        free_names(*names, *n);
-        *names = NULL;
-    }
-    arrays_free(bytes, file, folder);
-    return status;
+    FAIL_IF(!list->n, CLV_ERR_DATA, "%s: is empty", file);
+    return CLV_OK;
 }
 
 enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int32_t n_tags, struct clv_error *err)
 {
-    struct file_map map;
-    struct clv_tag_set fresh;
-    char **names = NULL;
-    size_t n_names = 0;
+    OWNED(file_map_close) struct file_map map = {0};
+    OWNED(name_list_release) struct name_list list = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set result = {0};
     FAIL_IF(n_tags < 0 || n_tags > CLV_MAX_TAGS, CLV_ERR_USAGE,
             "%d tags; there must be 1 to %d, or 0 for as many as there are", n_tags, CLV_MAX_TAGS);
     MUST(file_map_open(&map, path, err));
-    enum clv_status status = read_names(&names, &n_names, path, err);
-    if (status == CLV_OK && n_tags && names && n_names != (size_t)n_tags) {
-        free_names(names, n_names); /* those of other tags */
-        names = NULL;
-    }
-    TRY(tag_set_parse(&fresh, (const char *)map.bytes, map.size, path, n_tags ? n_tags : (int32_t)n_names, err));
-    file_map_close(&map);
-    if (status == CLV_OK) {
-        *set = fresh;
-        set->names = names;
-    } else {
-        free_names(names, n_names);
-    }
-    return status;
+    MUST(read_names(&list, path, err));
+    size_t n_names = list.n;
+    if (n_tags && n_names != (size_t)n_tags)
+        name_list_release(&list); /* those of other tags */
+    MUST(tag_set_parse(&result, (const char *)map.bytes, map.size, path, n_tags ? n_tags : (int32_t)n_names, err));
+    result.names = TAKE(list.names);
+    *set = TAKE(result);
+    return CLV_OK;
 }

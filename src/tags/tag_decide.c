@@ -1,4 +1,5 @@
-/* From input scores to sets of tags, for every form of model. */
+/* Decides the tags of an example from its input scores, for every form of model: by signs, on a chain, by enumeration,
+ * by branch and bound, or by messages and single flips. Start at clv_tag_decide, at the end. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static double coupling(const struct clv_tag_model *model, size_t i, size_t j)
     return i == j ? 0 : model->coupling[high * (high - 1) / 2 + low];
 }
 
-/* What is minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i (a_i +
- * lean_i). */
+/* The value to be minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i
+ * (a_i + lean_i). */
 static double objective(const struct state *self)
 {
     double sum = 0;
@@ -72,18 +73,21 @@ static double enumerate(struct state *self, uint64_t *n_looked)
     return least;
 }
 
+DROPS(messages_drop, struct clv_bp, clv_bp_free)
+
 /* Max-product belief propagation on the Boltzmann machine's couplings: sum_i a_i y_i + sum c_ij y_i y_j. */
 static enum clv_status start_from_messages(struct state *self, struct clv_error *err)
 {
     const struct clv_tag_model *model = self->model;
     size_t n = (size_t)model->n_tags, n_edges = n * (n - 1) / 2;
-    double *unary = array_alloc(2 * n, sizeof *unary), *pairwise = array_alloc(4 * n_edges, sizeof *pairwise);
-    int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges), *labels = array_alloc(n, sizeof *labels);
-    struct clv_bp *bp = NULL;
+    OWNED_ARRAY double *unary = array_alloc(2 * n, sizeof *unary);
+    OWNED_ARRAY double *pairwise = array_alloc(4 * n_edges, sizeof *pairwise);
+    OWNED_ARRAY int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges);
+    OWNED_ARRAY int32_t *labels = array_alloc(n, sizeof *labels);
+    OWNED(messages_drop) struct clv_bp *bp = NULL;
     struct clv_bp_options options;
-    enum clv_status status = unary && pairwise && edges && labels ? clv_bp_new(&bp, err) : fail_memory(err);
-    if (status != CLV_OK)
-        goto done;
+    NEED(unary && pairwise && edges && labels);
+    MUST(clv_bp_new(&bp, err));
     for (size_t i = 0, e = 0; i < n; i++) {
         unary[2 * i] = -self->scores[i];
         unary[2 * i + 1] = self->scores[i];
@@ -104,13 +108,10 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
     clv_bp_defaults(&options);
     options.mode = CLV_BP_MAX;
     options.damping = 0.5;
-    status = clv_bp_run(bp, NULL, labels, NULL, &field, &options, err);
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
+    MUST(clv_bp_run(bp, NULL, labels, NULL, &field, &options, err));
+    for (size_t i = 0; i < n; i++)
         self->y[i] = labels[i] ? 1 : -1;
-done:
-    clv_bp_free(bp);
-    arrays_free(unary, pairwise, edges, labels);
-    return status;
+    return CLV_OK;
 }
 
 /* From self->y, single flips as long as one helps. */
@@ -141,33 +142,29 @@ static void descend(struct state *self, double *value, uint64_t *n_looked)
 /* FULL's linear relaxation: a bound, and the labels that it is sure of. */
 static enum clv_status relax(struct state *self, double *bound, struct clv_error *err)
 {
-    struct tag_relaxation relaxation;
+    OWNED(tag_relaxation_release) struct tag_relaxation relaxation = {0};
     size_t n = (size_t)self->model->n_tags;
-    int8_t *y = array_alloc(n, 1);
-    enum clv_status status = y ? tag_relaxation_init(&relaxation, self->model->n_tags, err) : fail_memory(err);
+    OWNED_ARRAY int8_t *y = array_alloc(n, 1);
     double value = 0;
-    if (status == CLV_OK) {
-        status = tag_relax(y, &value, &relaxation, self->model->coupling, self->scores, err);
-        tag_relaxation_release(&relaxation);
-    }
+    NEED(y);
+    MUST(tag_relaxation_init(&relaxation, self->model->n_tags, err));
+    MUST(tag_relax(y, &value, &relaxation, self->model->coupling, self->scores, err));
     *bound = -value;
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         self->y[i] = y[i] ? y[i] : self->y[i];
-    array_free(y);
-    return status;
+    return CLV_OK;
 }
 
-static enum clv_status approximate(struct clv_belief_result *made, struct state *self, struct clv_error *err)
+static enum clv_status approximate(struct clv_belief_result *found, struct state *self, struct clv_error *err)
 {
     bool is_lmbm = self->model->form == CLV_TAGS_LMBM;
-    enum clv_status status = start_from_messages(self, err);
-    TRY_IF(!is_lmbm, relax(self, &made->bound, err));
-    if (status != CLV_OK)
-        return status;
-    descend(self, &made->loss, &made->n_nodes);
+    MUST(start_from_messages(self, err));
+    if (!is_lmbm)
+        MUST(relax(self, &found->bound, err));
+    descend(self, &found->loss, &found->n_nodes);
     if (is_lmbm)
-        made->bound = 0;
-    made->is_optimal = made->loss <= made->bound + 1e-9 * fabs(made->bound);
+        found->bound = 0;
+    found->is_optimal = found->loss <= found->bound + 1e-9 * fabs(found->bound);
     return CLV_OK;
 }
 
@@ -175,42 +172,42 @@ static enum clv_status decide_undirected(int8_t *y, struct clv_belief_result *re
                                          const double *scores, struct clv_error *err)
 {
     size_t n = (size_t)model->n_tags;
-    struct state state = {model, scores, array_alloc(n, sizeof(double)), array_alloc(n, 1), y};
-    struct clv_belief_result made = {0};
-    enum clv_status status = state.lean && state.y ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && model->n_tags <= CLV_MAX_ENUMERATED) {
-        made.loss = made.bound = enumerate(&state, &made.n_nodes);
-        made.is_optimal = 1;
-    } else if (status == CLV_OK) {
-        status = approximate(&made, &state, err);
+    OWNED_ARRAY double *lean = array_alloc(n, sizeof *lean);
+    OWNED_ARRAY int8_t *tried = array_alloc(n, 1);
+    NEED(lean && tried);
+    struct state state = {model, scores, lean, tried, y};
+    struct clv_belief_result found = {0};
+    if (model->n_tags <= CLV_MAX_ENUMERATED) {
+        found.loss = found.bound = enumerate(&state, &found.n_nodes);
+        found.is_optimal = 1;
+    } else {
+        MUST(approximate(&found, &state, err));
     }
-    arrays_free(state.lean, state.y);
-    if (status == CLV_OK)
-        *result = made;
-    return status;
+    *result = found;
+    return CLV_OK;
 }
 
 static enum clv_status decide_chain(int8_t *y, struct clv_belief_result *result, const struct clv_tag_model *model,
                                     const double *scores, struct clv_error *err)
 {
     size_t n = (size_t)model->n_tags;
-    double *unary = array_alloc(2 * n, sizeof *unary), *table = array_alloc(4 * n, sizeof *table), score = 0;
-    int32_t *labels = array_alloc(n, sizeof *labels);
-    enum clv_status status = unary && table && labels ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; status == CLV_OK && i < n; i++) {
+    OWNED_ARRAY double *unary = array_alloc(2 * n, sizeof *unary);
+    OWNED_ARRAY double *table = array_alloc(4 * n, sizeof *table);
+    double score = 0;
+    OWNED_ARRAY int32_t *labels = array_alloc(n, sizeof *labels);
+    NEED(unary && table && labels);
+    for (size_t i = 0; i < n; i++) {
         double c = i + 1 < n ? model->coupling[i] : 0;
         unary[2 * i] = -scores[i];
         unary[2 * i + 1] = scores[i];
         memcpy(table + 4 * i, ((double[]){c, -c, -c, c}), 4 * sizeof c);
     }
     const struct clv_chain chain = {model->n_tags, 2, 0, unary, table};
-    TRY(clv_chain_map(labels, &score, &chain, err));
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
+    MUST(clv_chain_map(labels, &score, &chain, err));
+    for (size_t i = 0; i < n; i++)
         y[i] = labels[i] ? 1 : -1;
-    if (status == CLV_OK)
-        *result = (struct clv_belief_result){.loss = -score, .bound = -score, .is_optimal = 1, .n_nodes = 2 * n};
-    arrays_free(unary, table, labels);
-    return status;
+    *result = (struct clv_belief_result){.loss = -score, .bound = -score, .is_optimal = 1, .n_nodes = 2 * n};
+    return CLV_OK;
 }
 
 static enum clv_status decide_network(int8_t *y, struct clv_belief_result *result, const struct clv_tag_model *model,
@@ -219,16 +216,15 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
 {
     size_t n = (size_t)model->n_tags;
     const struct clv_belief_net net = {model->n_tags, model->order, model->coupling};
-    double *input = array_alloc(n, sizeof *input);
-    int8_t *decision = array_alloc(n, 1);
-    enum clv_status status = input && decision ? CLV_OK : fail_memory(err);
-    for (size_t p = 0; status == CLV_OK && p < n; p++)
+    OWNED_ARRAY double *input = array_alloc(n, sizeof *input);
+    OWNED_ARRAY int8_t *decision = array_alloc(n, 1);
+    NEED(input && decision);
+    for (size_t p = 0; p < n; p++)
         input[p] = scores[model->place[p]];
-    TRY(clv_belief_map(decision, result, &net, input, search, err));
-    for (size_t p = 0; status == CLV_OK && p < n; p++)
+    MUST(clv_belief_map(decision, result, &net, input, search, err));
+    for (size_t p = 0; p < n; p++)
         y[model->place[p]] = decision[p];
-    arrays_free(input, decision);
-    return status;
+    return CLV_OK;
 }
 
 /* Each tag by its own sign. */
@@ -246,27 +242,22 @@ enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result, 
                                const double *scores, const struct clv_belief_search *search, struct clv_error *err)
 {
     size_t n = (size_t)model->n_tags;
-    struct clv_belief_result made = {0};
-    int8_t *y = array_alloc(n, 1);
-    MUST_IF(!y, fail_memory(err));
+    struct clv_belief_result found = {0};
+    OWNED_ARRAY int8_t *y = array_alloc(n, 1);
+    NEED(y);
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(scores[i])) {
-            array_free(y);
-            return fail(err, CLV_ERR_DATA, "the score of tag %zu is %g", i, scores[i]);
-        }
-    enum clv_status status = CLV_OK;
+        FAIL_IF(!isfinite(scores[i]), CLV_ERR_DATA, "the score of tag %zu is %g", i, scores[i]);
     if (model->form == CLV_TAGS_INDEPENDENT || (model->order == 1 && model->form != CLV_TAGS_LMSBN))
-        decide_alone(y, &made, scores, n);
+        decide_alone(y, &found, scores, n);
     else if (model->form == CLV_TAGS_LMSBN)
-        status = decide_network(y, &made, model, scores, search, err);
+        MUST(decide_network(y, &found, model, scores, search, err));
     else if (model->form == CLV_TAGS_CHAIN)
-        status = decide_chain(y, &made, model, scores, err);
+        MUST(decide_chain(y, &found, model, scores, err));
     else
-        status = decide_undirected(y, &made, model, scores, err);
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        MUST(decide_undirected(y, &found, model, scores, err));
+    for (size_t i = 0; i < n; i++)
         tags[i] = y[i] > 0;
-    if (status == CLV_OK && result)
-        *result = made;
-    array_free(y);
-    return status;
+    if (result)
+        *result = found;
+    return CLV_OK;
 }

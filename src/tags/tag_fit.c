@@ -1,3 +1,5 @@
+/* Fits a model of tags to some examples: gathers their rows, or products of rows, and solves one SVM for each decision,
+ * or one for all where couplings are shared. Start at tag_fit, at the end. */
 #include "tags/tags.h"
 
 #include <stdbool.h>
@@ -33,7 +35,7 @@ static enum clv_status gather_rows(struct gathered *self, const struct tag_fit_t
     self->row = array_alloc(task->n + 1, sizeof *self->row);
     self->index = array_alloc(n_values, sizeof *self->index);
     self->value = array_alloc(n_values, sizeof *self->value);
-    MUST_IF(!self->row || !self->index || !self->value, fail_memory(err));
+    NEED(self->row && self->index && self->value);
     self->row[0] = 0;
     for (size_t l = 0; l < task->n; l++) {
         int64_t from = rows->row[task->examples[l]];
@@ -49,7 +51,7 @@ static enum clv_status gather_gram(struct gathered *self, const struct tag_fit_t
 {
     size_t n = task->n, all = task->problem->rows.n;
     self->gram = array_alloc(n * n, sizeof *self->gram);
-    MUST_IF(!self->gram, fail_memory(err));
+    NEED(self->gram);
     for (size_t l = 0; l < n; l++) {
         const double *from = task->problem->gram + (size_t)task->examples[l] * all;
         for (size_t m = 0; m < n; m++)
@@ -65,10 +67,10 @@ static enum clv_status multiply_rows(struct gathered *self, const struct tag_fit
     size_t n = task->n, d = (size_t)task->problem->rows.n_features;
     if (!task->is_compared || n * n > FEATURES_TIMES * (size_t)self->row[n])
         return CLV_OK;
-    double *row = array_zalloc(d, sizeof *row);
+    OWNED_ARRAY double *row = array_zalloc(d, sizeof *row);
     self->gram = array_alloc(n * n, sizeof *self->gram);
-    enum clv_status status = row && self->gram ? CLV_OK : fail_memory(err);
-    for (size_t l = 0; status == CLV_OK && l < n; l++) {
+    NEED(row && self->gram);
+    for (size_t l = 0; l < n; l++) {
         for (int64_t k = self->row[l]; k < self->row[l + 1]; k++)
             row[self->index[k]] += self->value[k];
         for (size_t m = 0; m <= l; m++) {
@@ -80,8 +82,7 @@ static enum clv_status multiply_rows(struct gathered *self, const struct tag_fit
         for (int64_t k = self->row[l]; k < self->row[l + 1]; k++)
             row[self->index[k]] = 0;
     }
-    array_free(row);
-    return status;
+    return CLV_OK;
 }
 
 static int32_t tag_at(const struct tag_fit_task *task, size_t place)
@@ -92,10 +93,9 @@ static int32_t tag_at(const struct tag_fit_task *task, size_t place)
 static enum clv_status gather(struct gathered *self, const struct tag_fit_task *task, struct clv_error *err)
 {
     size_t n = task->n, k = (size_t)task->problem->n_tags;
-    enum clv_status status = task->problem->gram ? gather_gram(self, task, err) : gather_rows(self, task, err);
-    TRY_IF(!task->problem->gram, multiply_rows(self, task, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(task->problem->gram ? gather_gram(self, task, err) : gather_rows(self, task, err));
+    if (!task->problem->gram)
+        MUST(multiply_rows(self, task, err));
     self->inputs = (struct hinge_inputs){.n = n,
                                          .row = self->row,
                                          .index = self->index,
@@ -105,7 +105,7 @@ static enum clv_status gather(struct gathered *self, const struct tag_fit_task *
                                          .bias = 1};
     self->y = array_alloc(n * k, 1);
     self->phi = array_alloc(n * k, sizeof *self->phi);
-    MUST_IF(!self->y || !self->phi, fail_memory(err));
+    NEED(self->y && self->phi);
     for (size_t l = 0; l < n; l++)
         for (size_t p = 0; p < k; p++) {
             size_t tag = (size_t)tag_at(task, p);
@@ -166,7 +166,8 @@ static enum clv_status fit_decision(void *context, size_t place, int thread, str
     struct clv_tag_model *model = self->model;
     size_t n = self->task->n, k = (size_t)model->n_tags;
     struct hinge_tag tag = hinge_tag_of(self, tag_at(self->task, place));
-    double *products = NULL, nothing = 0;
+    OWNED_ARRAY double *products = NULL;
+    double nothing = 0;
     tag.phi = self->data.phi;
     tag.stride = k;
     tag.v = &nothing;
@@ -177,18 +178,17 @@ static enum clv_status fit_decision(void *context, size_t place, int thread, str
     if (model->form == CLV_TAGS_LMSBN && model->order > 2) {
         tag.phi = products = array_alloc(n * tag.n_phi, sizeof *products);
         tag.stride = tag.n_phi;
-        MUST_IF(!products, fail_memory(err));
+        NEED(products);
         for (size_t l = 0; l < n; l++)
             clv_belief_products(products + l * tag.n_phi, self->data.phi + l * k, (int32_t)place, model->order);
     }
     struct hinge_block block = block_of(self, &tag, 1, 0);
     struct hinge_options options = solver_options(self->task);
-    enum clv_status status = hinge_solve(&self->results[place], &block, &options, err);
-    if (status == CLV_OK && tag.w && self->data.gram)
+    MUST(hinge_solve(&self->results[place], &block, &options, err));
+    if (tag.w && self->data.gram)
         hinge_weigh(&tag, &self->data.inputs);
     model->bias[tag.number] = tag.b;
-    array_free(products);
-    return status;
+    return CLV_OK;
 }
 
 /* All tags at once, their couplings shared: a Boltzmann machine. */
@@ -196,10 +196,10 @@ static enum clv_status fit_together(struct fitting *self, struct clv_error *err)
 {
     struct clv_tag_model *model = self->model;
     size_t k = (size_t)model->n_tags;
-    double *matrix = array_zalloc(k * k, sizeof *matrix);
-    struct hinge_tag *tags = array_alloc(k, sizeof *tags);
-    enum clv_status status = matrix && tags ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; status == CLV_OK && i < k; i++) {
+    OWNED_ARRAY double *matrix = array_zalloc(k * k, sizeof *matrix);
+    OWNED_ARRAY struct hinge_tag *tags = array_alloc(k, sizeof *tags);
+    NEED(matrix && tags);
+    for (size_t i = 0; i < k; i++) {
         tags[i] = hinge_tag_of(self, (int32_t)i);
         tags[i].phi = self->data.phi;
         tags[i].n_phi = tags[i].stride = k;
@@ -207,16 +207,15 @@ static enum clv_status fit_together(struct fitting *self, struct clv_error *err)
     }
     struct hinge_block block = block_of(self, tags, k, 1);
     struct hinge_options options = solver_options(self->task);
-    TRY(hinge_solve(&self->results[0], &block, &options, err));
-    for (size_t i = 0; status == CLV_OK && i < k; i++) {
+    MUST(hinge_solve(&self->results[0], &block, &options, err));
+    for (size_t i = 0; i < k; i++) {
         if (tags[i].w && self->data.gram)
             hinge_weigh(&tags[i], &self->data.inputs);
         model->bias[i] = tags[i].b;
         for (size_t j = 0; j < i; j++)
             model->coupling[i * (i - 1) / 2 + j] = matrix[i * k + j];
     }
-    arrays_free(matrix, tags);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status model_init(struct clv_tag_model *model, const struct tag_fit_task *task, struct clv_error *err)
@@ -239,8 +238,8 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
     } else {
         model->weight = array_zalloc(k * d, sizeof *model->weight);
     }
-    MUST_IF(!model->place || !model->bias || !model->coupling || (!model->weight && !model->coefficient),
-            fail_memory(err));
+    if (!model->place || !model->bias || !model->coupling || (!model->weight && !model->coefficient))
+        return fail_memory(err);
     for (size_t p = 0; p < k; p++)
         model->place[p] = tag_at(task, p);
     return CLV_OK;
@@ -262,43 +261,44 @@ static struct clv_tag_training_result sum_up(const struct fitting *self, size_t 
     return sum;
 }
 
+static void fitting_release(struct fitting *self)
+{
+    gathered_release(&self->data);
+    array_free(self->results);
+}
+
 static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_training_result *result,
                                   const struct tag_fit_task *task, struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags, n = task->n;
+    OWNED_ARRAY double *own_alpha = task->alpha ? NULL : array_zalloc(k * n, sizeof *own_alpha);
+    OWNED(fitting_release)
     struct fitting self = {
         .task = task,
         .model = model,
-        .alpha = task->alpha ? task->alpha : array_zalloc(k * n, sizeof *self.alpha),
+        .alpha = task->alpha ? task->alpha : own_alpha,
         .results = array_zalloc(k, sizeof *self.results),
     };
+    NEED(self.alpha && self.results);
     /* Tags that no coupling joins are problems of their own: without couplings every form is K binary classifiers. */
     bool is_joined = model->form == CLV_TAGS_LMBM && model->order > 1;
-    enum clv_status status = self.alpha && self.results ? gather(&self.data, task, err) : fail_memory(err);
-    TRY(is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err));
-    for (size_t i = 0; status == CLV_OK && model->coefficient && i < k * n; i++)
+    MUST(gather(&self.data, task, err));
+    MUST(is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err));
+    for (size_t i = 0; model->coefficient && i < k * n; i++)
         model->coefficient[i] = self.alpha[i] * self.data.y[i];
-    if (status == CLV_OK)
-        *result = sum_up(&self, is_joined ? 1 : k);
-    gathered_release(&self.data);
-    if (!task->alpha)
-        array_free(self.alpha);
-    array_free(self.results);
-    return status;
+    *result = sum_up(&self, is_joined ? 1 : k);
+    return CLV_OK;
 }
 
 enum clv_status tag_fit(struct clv_tag_model *model, struct clv_tag_training_result *result,
                         const struct tag_fit_task *task, struct clv_error *err)
 {
-    struct clv_tag_model fresh;
-    struct clv_tag_training_result made = {0};
-    enum clv_status status = model_init(&fresh, task, err);
-    TRY(task->is_structural ? tag_structural_fit(&fresh, &made, task, err) : fit_hinges(&fresh, &made, task, err));
-    if (status == CLV_OK) {
-        *model = fresh;
-        *result = made;
-    } else {
-        clv_tag_model_release(&fresh);
-    }
-    return status;
+    OWNED(clv_tag_model_release) struct clv_tag_model fitted = {0};
+    struct clv_tag_training_result summary = {0};
+    MUST(model_init(&fitted, task, err));
+    MUST(task->is_structural ? tag_structural_fit(&fitted, &summary, task, err)
+                             : fit_hinges(&fitted, &summary, task, err));
+    *model = TAKE(fitted);
+    *result = summary;
+    return CLV_OK;
 }

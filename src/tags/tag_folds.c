@@ -1,3 +1,5 @@
+/* Holds out folds of the examples, fits models to the rest, and scores or decides the held-out ones; orders tags by how
+ * well they are predicted. Start at tag_hold_out. */
 #include "tags/tag_folds.h"
 
 #include <string.h>
@@ -9,23 +11,21 @@ enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_tra
 {
     const struct clv_tag_set *set = training->set;
     int32_t n_folds = training->n_folds ? training->n_folds : 5;
-    struct tag_folds made = {.n = set->n,
-                             .n_tags = (size_t)set->n_tags,
-                             .n_folds = (size_t)n_folds > set->n ? (int32_t)set->n : n_folds,
-                             .n_repeats = training->n_repeats ? training->n_repeats : 1};
-    FAIL_IF(made.n_folds < 2, CLV_ERR_USAGE, "%d folds of %zu examples", made.n_folds, set->n);
-    size_t n_rows = tag_folds_size(&made);
-    made.order = array_alloc(n_rows, sizeof *made.order);
-    made.truth = array_alloc(n_rows, made.n_tags);
-    if (!made.order || !made.truth) {
-        tag_folds_release(&made);
-        return fail_memory(err);
+    OWNED(tag_folds_release)
+    struct tag_folds result = {.n = set->n,
+                               .n_tags = (size_t)set->n_tags,
+                               .n_folds = (size_t)n_folds > set->n ? (int32_t)set->n : n_folds,
+                               .n_repeats = training->n_repeats ? training->n_repeats : 1};
+    FAIL_IF(result.n_folds < 2, CLV_ERR_USAGE, "%d folds of %zu examples", result.n_folds, set->n);
+    size_t n_rows = tag_folds_size(&result);
+    result.order = array_alloc(n_rows, sizeof *result.order);
+    result.truth = array_alloc(n_rows, result.n_tags);
+    NEED(result.order && result.truth);
+    for (int32_t r = 0; r < result.n_repeats; r++) {
+        rng_permutation(result.order + (size_t)r * set->n, set->n, training->seed, RNG_STREAM(RNG_FOLD, (uint32_t)r));
+        memcpy(result.truth + (size_t)r * set->n * result.n_tags, set->tags, set->n * result.n_tags);
     }
-    for (int32_t r = 0; r < made.n_repeats; r++) {
-        rng_permutation(made.order + (size_t)r * set->n, set->n, training->seed, RNG_STREAM(RNG_FOLD, (uint32_t)r));
-        memcpy(made.truth + (size_t)r * set->n * made.n_tags, set->tags, set->n * made.n_tags);
-    }
-    *folds = made;
+    *folds = TAKE(result);
     return CLV_OK;
 }
 
@@ -48,36 +48,34 @@ static enum clv_status decide_part(const struct tag_held_out *self, const struct
     size_t repeat = part / n_folds, fold = part % n_folds;
     size_t start = which * tag_folds_size(self->folds) + repeat * n;
     const struct clv_belief_search search = {.max_nodes = CLV_TAG_DEFAULT_NODES};
-    double *own = array_alloc(k, sizeof *own);
-    enum clv_status status = own ? CLV_OK : fail_memory(err);
-    for (size_t at = fold; status == CLV_OK && at < n; at += n_folds) {
+    OWNED_ARRAY double *own = array_alloc(k, sizeof *own);
+    NEED(own);
+    for (size_t at = fold; at < n; at += n_folds) {
         size_t l = (size_t)self->folds->order[repeat * n + at], slot = (start + l) * k;
-        if (stop_requested(self->progress))
-            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
         double *scores = self->scores ? self->scores + slot : own;
         tag_fit_scores(scores, model, task, l);
-        TRY_IF(self->tags, clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err));
+        if (self->tags)
+            MUST(clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err));
     }
-    array_free(own);
-    return status;
+    return CLV_OK;
 }
 
 /* Task number `which` of a part. */
 static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t which,
                                      size_t part, struct clv_error *err)
 {
-    struct clv_tag_model model = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result;
     task->place = self->place ? self->place[which] : NULL;
     task->parameters = self->parameters[which];
-    enum clv_status status = tag_fit(&model, &result, task, err);
-    TRY_IF(stop_requested(self->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
-    TRY(decide_part(self, &model, task, which, part, err));
+    MUST(tag_fit(&model, &result, task, err));
+    FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    MUST(decide_part(self, &model, task, which, part, err));
     size_t n_parts = (size_t)self->folds->n_folds * (size_t)self->folds->n_repeats;
-    if (status == CLV_OK && self->finished)
+    if (self->finished)
         self->finished[which * n_parts + part] = 1;
-    clv_tag_model_release(&model);
-    return status;
+    return CLV_OK;
 }
 
 /* All tasks of a fold, from the strongest regularisation to the weakest, each from the dual variables of the one
@@ -94,28 +92,28 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
                                 .n_threads = 1,
                                 .is_compared = true,
                                 .progress = self->progress};
-    int32_t *examples = array_alloc(n, sizeof *examples);
-    size_t *order = array_alloc(self->n_tasks, sizeof *order);
-    task.alpha = array_zalloc(self->folds->n_tags * n, sizeof *task.alpha);
-    enum clv_status status = examples && order && task.alpha ? CLV_OK : fail_memory(err);
-    for (size_t at = 0; status == CLV_OK && at < n; at++)
+    OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
+    OWNED_ARRAY size_t *order = array_alloc(self->n_tasks, sizeof *order);
+    OWNED_ARRAY double *alpha = array_zalloc(self->folds->n_tags * n, sizeof *alpha);
+    NEED(examples && order && alpha);
+    task.alpha = alpha;
+    for (size_t at = 0; at < n; at++)
         if (at % n_folds != fold)
             examples[task.n++] = self->folds->order[repeat * n + at];
     task.examples = examples;
-    for (size_t t = 0; status == CLV_OK && t < self->n_tasks; t++) { /* by insertion */
+    for (size_t t = 0; t < self->n_tasks; t++) { /* by insertion */
         size_t place = t;
         double lambda = self->parameters[t][CLV_TAG_LAMBDA];
         for (; place > 0 && self->parameters[order[place - 1]][CLV_TAG_LAMBDA] < lambda; place--)
             order[place] = order[place - 1];
         order[place] = t;
     }
-    for (size_t t = 0; status == CLV_OK && t < self->n_tasks; t++) {
+    for (size_t t = 0; t < self->n_tasks; t++) {
         if (t > 0)
             task.warm = self->parameters[order[t - 1]][CLV_TAG_LAMBDA] / self->parameters[order[t]][CLV_TAG_LAMBDA];
-        status = hold_out_task(self, &task, order[t], index, err);
+        MUST(hold_out_task(self, &task, order[t], index, err));
     }
-    arrays_free(task.alpha, order, examples);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err)
@@ -181,10 +179,11 @@ enum clv_status tag_orders_by_f(int32_t *place, const struct tag_held_out *held,
     own.form = CLV_TAGS_INDEPENDENT;
     own.is_structural = false;
     own.finished = NULL;
-    own.tags = array_alloc(own.n_tasks * n, k);
-    enum clv_status status = own.tags ? tag_hold_out(&own, err) : fail_memory(err);
-    for (size_t t = 0; status == CLV_OK && t < own.n_tasks; t++)
-        tag_order_by_f(place + t * k, own.folds->truth, own.tags + t * n * k, n, own.problem->n_tags);
-    array_free(own.tags);
-    return status;
+    OWNED_ARRAY uint8_t *tags = array_alloc(own.n_tasks * n, k);
+    NEED(tags);
+    own.tags = tags;
+    MUST(tag_hold_out(&own, err));
+    for (size_t t = 0; t < own.n_tasks; t++)
+        tag_order_by_f(place + t * k, own.folds->truth, tags + t * n * k, n, own.problem->n_tags);
+    return CLV_OK;
 }

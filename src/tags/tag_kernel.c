@@ -46,8 +46,9 @@ enum clv_status kernel_distances_of(double *distance, const struct kernel_rows *
                                     const struct kernel_rows *b, struct clv_error *err)
 {
     int32_t n_features = a->n_features > b->n_features ? a->n_features : b->n_features;
-    double *tile = array_zalloc_aligned((size_t)n_features * LANES, sizeof *tile), sums[LANES], norm_b[LANES];
-    MUST_IF(!tile, fail_memory(err));
+    OWNED_ARRAY double *tile = array_zalloc_aligned((size_t)n_features * LANES, sizeof *tile);
+    double sums[LANES], norm_b[LANES];
+    NEED(tile);
     for (size_t start = 0; start < b->n; start += LANES) {
         size_t width = b->n - start < LANES ? b->n - start : LANES;
         fill_tile(tile, b, start, width, 0);
@@ -62,7 +63,6 @@ enum clv_status kernel_distances_of(double *distance, const struct kernel_rows *
         }
         fill_tile(tile, b, start, width, 1);
     }
-    array_free(tile);
     return CLV_OK;
 }
 

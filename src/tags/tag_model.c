@@ -1,4 +1,5 @@
-/* Models that annotate, in memory: their scores. */
+/* Models of tags in memory: their sizes, their release, and the scores that they give examples, linear or by an RBF
+ * kernel. Start at clv_tag_scores, at the end. */
 #include "tags/tags.h"
 
 #include <stdio.h>
@@ -71,20 +72,18 @@ static enum clv_status score_kernel(const struct scoring *self, size_t first, si
 {
     const struct clv_tag_model *model = self->model;
     size_t m = model->n_vectors;
-    double *kernel = array_alloc(n * m, sizeof *kernel);
-    enum clv_status status =
-        kernel ? kernel_distances_of(kernel, &self->rows, first, n, &self->vectors, err) : fail_memory(err);
-    if (status == CLV_OK)
-        kernel_rbf(kernel, kernel, n * m, model->gamma);
-    for (size_t l = 0; status == CLV_OK && l < n; l++)
+    OWNED_ARRAY double *kernel = array_alloc(n * m, sizeof *kernel);
+    NEED(kernel);
+    MUST(kernel_distances_of(kernel, &self->rows, first, n, &self->vectors, err));
+    kernel_rbf(kernel, kernel, n * m, model->gamma);
+    for (size_t l = 0; l < n; l++)
         for (size_t i = 0; i < (size_t)model->n_tags; i++) {
             double sum = 0;
             for (size_t v = 0; v < m; v++)
                 sum += model->coefficient[i * m + v] * kernel[l * m + v];
             self->scores[(first + l) * (size_t)model->n_tags + i] = sum + model->bias[i];
         }
-    array_free(kernel);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status score_chunk(void *context, size_t index, int thread, struct clv_error *err)
@@ -108,16 +107,14 @@ enum clv_status clv_tag_scores(double *scores, const struct clv_tag_model *model
         .rows = {set->n, set->row, set->index, set->value, set->n_features},
         .vectors = {model->n_vectors, model->row, model->index, model->value, model->n_features},
     };
-    double *scaled = NULL;
+    OWNED_ARRAY double *scaled = NULL;
     if (model->scale) {
         size_t n = (size_t)set->row[set->n];
         scaled = array_alloc(n, sizeof *scaled);
-        MUST_IF(!scaled, fail_memory(err));
+        NEED(scaled);
         for (size_t k = 0; k < n; k++)
             scaled[k] = set->index[k] < model->n_features ? set->value[k] * model->scale[set->index[k]] : set->value[k];
         scoring.rows.value = scaled;
     }
-    enum clv_status status = parallel_for((set->n + CHUNK - 1) / CHUNK, n_threads, score_chunk, &scoring, err);
-    array_free(scaled);
-    return status;
+    return parallel_for((set->n + CHUNK - 1) / CHUNK, n_threads, score_chunk, &scoring, err);
 }

@@ -1,4 +1,5 @@
-/* Files of models that annotate. */
+/* Writes and reads the files of models of tags: tensors, and JSON in their metadata. Everything that is read is
+ * checked. Start at clv_tag_model_write. */
 #include <math.h>
 #include <string.h>
 
@@ -77,28 +78,30 @@ static enum clv_status put_texts(struct text texts[N_TEXTS], const struct clv_ta
         text_put(&texts[TEXT_RECIPE], "none");
     record_put_json(&texts[TEXT_RECORD], &model->record);
     for (int i = 0; i < N_TEXTS; i++)
-        MUST_IF(texts[i].failed, fail_memory(err));
+        if (texts[i].failed)
+            return fail_memory(err);
     return CLV_OK;
+}
+
+static void texts_release(struct text (*texts)[N_TEXTS])
+{
+    for (int i = 0; i < N_TEXTS; i++)
+        text_release(&(*texts)[i]);
 }
 
 enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model, struct clv_error *err)
 {
     struct clv_tensor tensors[N_OWN_TENSORS];
-    struct text texts[N_TEXTS];
+    OWNED(texts_release) struct text texts[N_TEXTS] = {{0}};
     for (int i = 0; i < N_TEXTS; i++)
         text_init(&texts[i], MAX_RECORD);
-    enum clv_status status = put_texts(texts, model, err);
-    if (status == CLV_OK) {
-        const char *const metadata[N_METADATA][2] = {{"format", FORMAT VERSION},
-                                                     {"model", texts[TEXT_MODEL].bytes},
-                                                     {"names", texts[TEXT_NAMES].bytes},
-                                                     {"recipe", texts[TEXT_RECIPE].bytes},
-                                                     {"record", texts[TEXT_RECORD].bytes}};
-        status = tensors_write_digested(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
-    }
-    for (int i = 0; i < N_TEXTS; i++)
-        text_release(&texts[i]);
-    return status;
+    MUST(put_texts(texts, model, err));
+    const char *const metadata[N_METADATA][2] = {{"format", FORMAT VERSION},
+                                                 {"model", texts[TEXT_MODEL].bytes},
+                                                 {"names", texts[TEXT_NAMES].bytes},
+                                                 {"recipe", texts[TEXT_RECIPE].bytes},
+                                                 {"record", texts[TEXT_RECORD].bytes}};
+    return tensors_write_digested(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
 }
 
 static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
@@ -114,51 +117,47 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     return CLV_OK;
 }
 
+DROPS(metadata_drop, struct json_value, json_root_free)
+
 static enum clv_status read_head(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
                                  struct clv_error *err)
 {
-    struct json_value *root;
+    OWNED(metadata_drop) struct json_value *root = NULL;
     const char *form = "";
-    enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
-    TRY(metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err));
-    TRY(metadata_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err));
-    TRY(metadata_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err));
-    if (status == CLV_OK) {
-        json_get_text(json_member(root, "form"), &form);
-        int i = 0;
-        while (i <= CLV_TAGS_FULL && strcmp(form, clv_tag_form_name((enum clv_tag_form)i)) != 0)
-            i++;
-        model->form = (enum clv_tag_form)i;
-        if (i > CLV_TAGS_FULL)
-            status = fail(err, CLV_ERR_DATA, "%s: form \"%.60s\" is not known", path, form);
-        else if (model->order > 2 && model->form != CLV_TAGS_LMSBN)
-            status = fail(err, CLV_ERR_DATA, "%s: order %d of form %s, which couples tags in pairs", path, model->order,
-                          form);
-    }
-    TRY_IF((!json_get_double(json_member(root, "gamma"), &model->gamma) || model->gamma < 0),
-           fail(err, CLV_ERR_DATA, "%s: gamma is missing or negative", path));
-    json_root_free(root);
-    return status;
+    MUST(metadata_parse(&root, tensors, "model", path, err));
+    MUST(metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err));
+    MUST(metadata_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err));
+    MUST(metadata_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err));
+    json_get_text(json_member(root, "form"), &form);
+    int i = 0;
+    while (i <= CLV_TAGS_FULL && strcmp(form, clv_tag_form_name((enum clv_tag_form)i)) != 0)
+        i++;
+    model->form = (enum clv_tag_form)i;
+    FAIL_IF(i > CLV_TAGS_FULL, CLV_ERR_DATA, "%s: form \"%.60s\" is not known", path, form);
+    FAIL_IF(model->order > 2 && model->form != CLV_TAGS_LMSBN, CLV_ERR_DATA,
+            "%s: order %d of form %s, which couples tags in pairs", path, model->order, form);
+    FAIL_IF(!json_get_double(json_member(root, "gamma"), &model->gamma) || model->gamma < 0, CLV_ERR_DATA,
+            "%s: gamma is missing or negative", path);
+    return CLV_OK;
 }
 
 static enum clv_status read_names(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
-    struct json_value *root;
+    OWNED(metadata_drop) struct json_value *root = NULL;
     size_t n = 0;
-    enum clv_status status = metadata_parse(&root, tensors, "names", path, err);
-    TRY_IF((!json_get_array(root, &n) || (n && n != (size_t)model->n_tags)),
-           fail(err, CLV_ERR_DATA, "%s: its names are no list of %d", path, model->n_tags));
-    TRY_IF(n && !(model->names = array_zalloc(n, sizeof *model->names)), fail_memory(err));
-    for (size_t i = 0; status == CLV_OK && i < n; i++) {
+    MUST(metadata_parse(&root, tensors, "names", path, err));
+    FAIL_IF(!json_get_array(root, &n) || (n && n != (size_t)model->n_tags), CLV_ERR_DATA,
+            "%s: its names are no list of %d", path, model->n_tags);
+    if (n)
+        NEED(model->names = array_zalloc(n, sizeof *model->names));
+    for (size_t i = 0; i < n; i++) {
         const char *name;
-        if (!json_get_text(json_element(root, i), &name) || strpbrk(name, ",\t\n"))
-            status = fail(err, CLV_ERR_DATA, "%s: the name of tag %zu is no text, or has a comma or tab", path, i);
-        else if (!(model->names[i] = string_copy(name)))
-            status = fail_memory(err);
+        FAIL_IF(!json_get_text(json_element(root, i), &name) || strpbrk(name, ",\t\n"), CLV_ERR_DATA,
+                "%s: the name of tag %zu is no text, or has a comma or tab", path, i);
+        NEED(model->names[i] = string_copy(name));
     }
-    json_root_free(root);
-    return status;
+    return CLV_OK;
 }
 
 struct tag_file {
@@ -204,19 +203,19 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct ta
     size_t n = (size_t)row->shape[0] - 1;
     const int64_t *rows = row->data;
     for (size_t i = 0; i <= n; i++)
-        if (i ? rows[i] < rows[i - 1] : rows[0] != 0)
-            return fail(err, CLV_ERR_DATA, "%s: support vector %zu begins at %lld", file->path, i, (long long)rows[i]);
+        FAIL_IF(i ? rows[i] < rows[i - 1] : rows[0] != 0, CLV_ERR_DATA, "%s: support vector %zu begins at %lld",
+                file->path, i, (long long)rows[i]);
     MUST(clv_tensors_require(&index, file->tensors, "index", CLV_I32, 1, &rows[n], err));
     const int32_t *indices = index->data;
     for (size_t v = 0; v < n; v++)
         for (int64_t k = rows[v]; k < rows[v + 1]; k++)
-            if (indices[k] < 0 || indices[k] >= model->n_features || (k > rows[v] && indices[k] <= indices[k - 1]))
-                return fail(err, CLV_ERR_DATA, "%s: feature %d of support vector %zu is out of range or of order",
-                            file->path, indices[k], v);
+            FAIL_IF(indices[k] < 0 || indices[k] >= model->n_features || (k > rows[v] && indices[k] <= indices[k - 1]),
+                    CLV_ERR_DATA, "%s: feature %d of support vector %zu is out of range or of order", file->path,
+                    indices[k], v);
     model->n_vectors = n;
     model->row = array_copy(rows, n + 1, sizeof *rows);
     model->index = array_copy(indices, (size_t)rows[n], sizeof *indices);
-    MUST_IF(!model->row || !model->index, fail_memory(err));
+    NEED(model->row && model->index);
     MUST(take_reals(&model->value, file, "value", 1, &rows[n], err));
     return take_reals(&model->coefficient, file, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, err);
 }
@@ -225,34 +224,35 @@ static enum clv_status read_arrays(struct clv_tag_model *model, const struct tag
 {
     int64_t k = model->n_tags, d = model->n_features;
     int64_t n_couplings = (int64_t)clv_tag_coupling_count(model->form, model->n_tags, model->order);
-    enum clv_status status = read_place(model, file, err);
-    TRY(take_reals(&model->bias, file, "bias", 1, &k, err));
-    TRY(take_reals(&model->coupling, file, "coupling", 1, &n_couplings, err));
-    TRY_IF(clv_tensors_find(file->tensors, "scale"), take_reals(&model->scale, file, "scale", 1, &d, err));
-    TRY(model->gamma > 0 ? read_vectors(model, file, err)
-                         : take_reals(&model->weight, file, "weight", 2, (int64_t[]){k, d}, err));
-    return status;
+    MUST(read_place(model, file, err));
+    MUST(take_reals(&model->bias, file, "bias", 1, &k, err));
+    MUST(take_reals(&model->coupling, file, "coupling", 1, &n_couplings, err));
+    if (clv_tensors_find(file->tensors, "scale"))
+        MUST(take_reals(&model->scale, file, "scale", 1, &d, err));
+    return model->gamma > 0 ? read_vectors(model, file, err)
+                            : take_reals(&model->weight, file, "weight", 2, (int64_t[]){k, d}, err);
 }
+
+DROPS(model_file_drop, struct clv_tensors, clv_tensors_close)
 
 enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err)
 {
     static const char *const known[] = {"format", "model", "names", "recipe", "record", NULL};
-    struct clv_tensors *tensors;
-    struct clv_tag_model fresh = {0};
+    OWNED(model_file_drop) struct clv_tensors *tensors = NULL;
+    OWNED(clv_tag_model_release) struct clv_tag_model result = {0};
     MUST(clv_tensors_open(&tensors, path, err));
-    enum clv_status status = check_format(tensors, path, err);
-    TRY(read_head(&fresh, tensors, path, err));
-    TRY(read_names(&fresh, tensors, path, err));
-    TRY(read_arrays(&fresh, &(struct tag_file){tensors, path}, err));
+    MUST(check_format(tensors, path, err));
+    MUST(read_head(&result, tensors, path, err));
+    MUST(read_names(&result, tensors, path, err));
+    MUST(read_arrays(&result, &(struct tag_file){tensors, path}, err));
     const char *recipe = NULL;
-    TRY(metadata_require(&recipe, tensors, "recipe", path, err));
-    if (status == CLV_OK && strcmp(recipe, "none") != 0) {
-        status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
-        fresh.has_recipe = status == CLV_OK;
+    MUST(metadata_require(&recipe, tensors, "recipe", path, err));
+    if (strcmp(recipe, "none") != 0) {
+        MUST(recipe_read(&result.recipe, recipe, tensors, path, err));
+        result.has_recipe = true;
     }
-    TRY(record_read(&fresh.record, tensors, path, err));
-    TRY(tensors_check_digest(tensors, known, path, err));
-    clv_tensors_close(tensors);
-    DELIVER(model, fresh, clv_tag_model_release(&fresh));
-    return status;
+    MUST(record_read(&result.record, tensors, path, err));
+    MUST(tensors_check_digest(tensors, known, path, err));
+    *model = TAKE(result);
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Scales the examples of a training of tags: features by their largest value, all by the mean length of an example; for
+ * the RBF kernel computes all squared distances. Start at tag_problem_init. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -15,7 +17,7 @@ static enum clv_status scale_features(struct tag_problem *problem, const struct 
 {
     size_t d = (size_t)set->n_features, n = (size_t)set->row[set->n];
     problem->scale = array_zalloc(d, sizeof *problem->scale);
-    MUST_IF(!problem->scale, fail_memory(err));
+    NEED(problem->scale);
     for (size_t k = 0; k < n; k++)
         problem->scale[set->index[k]] = fmax(problem->scale[set->index[k]], fabs(set->value[k]));
     for (size_t f = 0; f < d; f++)
@@ -41,24 +43,24 @@ enum clv_status tag_problem_init(struct tag_problem *problem, const struct clv_t
                                  struct clv_error *err)
 {
     const struct clv_tag_set *set = training->set;
-    struct tag_problem made = {.n_tags = set->n_tags, .tags = set->tags, .unit = 1};
+    OWNED(tag_problem_release) struct tag_problem result = {.n_tags = set->n_tags, .tags = set->tags, .unit = 1};
     size_t n_pairs;
-    made.value = array_copy(set->value, (size_t)set->row[set->n], sizeof *made.value);
-    made.rows = (struct kernel_rows){set->n, set->row, set->index, made.value, set->n_features};
-    enum clv_status status = made.value ? CLV_OK : fail_memory(err);
-    TRY_IF(training->is_scaled, scale_features(&made, set, err));
-    if (status == CLV_OK && !training->is_rbf)
-        scale_length(&made);
-    if (status == CLV_OK && training->is_rbf) {
+    result.value = array_copy(set->value, (size_t)set->row[set->n], sizeof *result.value);
+    result.rows = (struct kernel_rows){set->n, set->row, set->index, result.value, set->n_features};
+    NEED(result.value);
+    if (training->is_scaled)
+        MUST(scale_features(&result, set, err));
+    if (!training->is_rbf)
+        scale_length(&result);
+    if (training->is_rbf) {
         if (__builtin_mul_overflow(set->n, set->n, &n_pairs) ||
-            !(made.distance = array_alloc(n_pairs, sizeof *made.distance)))
-            status = fail_memory(err);
-        else
-            status =
-                kernel_distances(made.distance, &made.rows, &made.rows, training->n_threads, training->progress, err);
+            !(result.distance = array_alloc(n_pairs, sizeof *result.distance)))
+            return fail_memory(err);
+        MUST(kernel_distances(result.distance, &result.rows, &result.rows, training->n_threads, training->progress,
+                              err));
     }
-    DELIVER(problem, made, tag_problem_release(&made));
-    return status;
+    *problem = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status tag_problem_kernel(struct tag_problem *problem, double gamma, struct clv_error *err)
@@ -66,7 +68,8 @@ enum clv_status tag_problem_kernel(struct tag_problem *problem, double gamma, st
     size_t n = problem->rows.n * problem->rows.n;
     if (!problem->distance)
         return CLV_OK;
-    MUST_IF(!problem->gram && !(problem->gram = array_alloc(n, sizeof *problem->gram)), fail_memory(err));
+    if (!problem->gram && !(problem->gram = array_alloc(n, sizeof *problem->gram)))
+        return fail_memory(err);
     kernel_rbf(problem->gram, problem->distance, n, gamma);
     return CLV_OK;
 }

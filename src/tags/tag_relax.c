@@ -1,3 +1,5 @@
+/* Solves the linear relaxation of models with a coupling for every pair of tags, by a minimum cut over each tag and its
+ * opposite: gives a bound, and the tags that it is sure of. Start at tag_relax, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -12,12 +14,8 @@ enum clv_status tag_relaxation_init(struct tag_relaxation *self, int32_t n_tags,
                                     .unary = array_alloc(2 * n, sizeof *self->unary),
                                     .coupling = array_alloc(n_edges, sizeof *self->coupling),
                                     .label = array_alloc(2 * n, sizeof *self->label)};
-    enum clv_status status = self->edges && self->unary && self->coupling && self->label
-                                 ? clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err)
-                                 : fail_memory(err);
-    if (status != CLV_OK)
-        tag_relaxation_release(self);
-    return status;
+    NEED(self->edges && self->unary && self->coupling && self->label);
+    return clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err);
 }
 
 void tag_relaxation_release(struct tag_relaxation *self)

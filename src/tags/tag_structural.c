@@ -173,15 +173,22 @@ static enum clv_status solve(struct clv_tag_training_result *result, struct mach
 {
     double lambda = self->task->parameters[CLV_TAG_LAMBDA], tolerance = self->task->parameters[CLV_TAG_TOLERANCE], gap;
     int32_t max_passes = (int32_t)self->task->parameters[CLV_TAG_PASSES];
-    enum clv_status status = CLV_OK;
-    while (status == CLV_OK && result->n_passes < max_passes && !result->is_converged &&
-           !stop_requested(self->task->progress)) {
-        status = pass(&gap, self, order, result->n_passes++, err);
-        TRY_IF(lambda * gap <= tolerance && !stop_requested(self->task->progress), measure(result, self, err));
+    while (result->n_passes < max_passes && !result->is_converged && !stop_requested(self->task->progress)) {
+        MUST(pass(&gap, self, order, result->n_passes++, err));
+        if (lambda * gap <= tolerance && !stop_requested(self->task->progress))
+            MUST(measure(result, self, err));
     }
-    TRY_IF(!result->is_converged, measure(result, self, err));
+    if (!result->is_converged)
+        MUST(measure(result, self, err));
     result->interrupted = stop_requested(self->task->progress);
-    return status;
+    return CLV_OK;
+}
+
+static void machine_release(struct machine *self)
+{
+    tag_relaxation_release(&self->relaxation);
+    arrays_free(self->u, self->e, self->loss, self->scores, self->augmented, self->u_new, self->e_new, self->truth,
+                self->y, self->tags);
 }
 
 enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_training_result *result,
@@ -189,6 +196,7 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
 {
     size_t n = task->n, k = (size_t)model->n_tags;
     size_t m = clv_tag_coupling_count(model->form, model->n_tags, model->order);
+    OWNED(machine_release)
     struct machine self = {
         .model = model,
         .task = task,
@@ -208,15 +216,10 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
         .y = array_alloc(k, 1),
         .tags = array_alloc(k, 1),
     };
-    int32_t *order = array_alloc(n, sizeof *order);
-    bool is_there = self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new &&
-                    self.truth && self.y && self.tags && order;
-    enum clv_status status = is_there ? CLV_OK : fail_memory(err);
-    TRY_IF(model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED,
-           tag_relaxation_init(&self.relaxation, model->n_tags, err));
-    TRY(solve(result, &self, order, err));
-    tag_relaxation_release(&self.relaxation);
-    arrays_free(self.u, self.e, self.loss, self.scores, self.augmented, self.u_new, self.e_new, self.truth, self.y,
-                self.tags, order);
-    return status;
+    OWNED_ARRAY int32_t *order = array_alloc(n, sizeof *order);
+    NEED(self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new && self.truth &&
+         self.y && self.tags && order);
+    if (model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED)
+        MUST(tag_relaxation_init(&self.relaxation, model->n_tags, err));
+    return solve(result, &self, order, err);
 }

@@ -1,4 +1,5 @@
-/* The choice of a kernel width and a regularisation for models of tags, by cross-validation. */
+/* Chooses a kernel width and a regularisation for models of tags by cross-validation: a table of measures, a column for
+ * each width. Start at clv_tag_cross_validate, at the end. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -17,6 +18,18 @@ static bool is_finished(const struct tag_held_out *held, size_t task)
     return !memchr(held->finished + task * n_fits, 0, n_fits);
 }
 
+static enum clv_status order_and_hold_out(struct tag_held_out *held, int32_t *place, const int32_t **places,
+                                          const struct tag_held_out *tasks, bool is_ordered, struct clv_error *err)
+{
+    if (is_ordered) {
+        MUST(tag_orders_by_f(place, tasks, err));
+        for (size_t t = 0; t < tasks->n_tasks; t++)
+            places[t] = place + t * (size_t)tasks->problem->n_tags;
+        held->place = places;
+    }
+    return tag_hold_out(held, err);
+}
+
 /* Measures of every lambda for the Gram matrix that stands: scores[n_lambda], a column of the table. Interrupted, those
  * of which all folds are finished. */
 static enum clv_status validate_column(struct clv_tag_score *scores, const struct clv_tag_training *training,
@@ -26,27 +39,21 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
     size_t n_tasks = tasks->n_tasks, n = tag_folds_size(folds), k = (size_t)tasks->problem->n_tags;
     bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
     struct tag_held_out held = *tasks;
-    int32_t *place = array_alloc(n_tasks * k, sizeof *place);
-    const int32_t **places = array_alloc(n_tasks, sizeof *places);
+    OWNED_ARRAY int32_t *place = array_alloc(n_tasks * k, sizeof *place);
+    OWNED_ARRAY const int32_t **places = array_alloc(n_tasks, sizeof *places);
+    OWNED_ARRAY uint8_t *tags = array_alloc(n_tasks * n, k);
+    OWNED_ARRAY uint8_t *finished = array_zalloc(n_tasks, (size_t)folds->n_repeats * (size_t)folds->n_folds);
+    NEED(place && places && tags && finished);
     held.form = training->learner->form;
     held.is_structural = training->learner->is_structural;
-    held.tags = array_alloc(n_tasks * n, k);
-    held.finished = array_zalloc(n_tasks, (size_t)folds->n_repeats * (size_t)folds->n_folds);
-    enum clv_status status = place && places && held.tags && held.finished ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && is_ordered) {
-        status = tag_orders_by_f(place, tasks, err);
-        for (size_t t = 0; t < n_tasks; t++)
-            places[t] = place + t * k;
-        held.place = places;
-    }
-    TRY(tag_hold_out(&held, err));
-    for (size_t t = 0; (status == CLV_OK || status == CLV_ERR_INTERRUPTED) && t < n_tasks; t++)
-        if (is_finished(&held, t)) {
-            enum clv_status own =
-                clv_tag_measure(&scores[t], folds->truth, held.tags + t * n * k, n, held.problem->n_tags, err);
-            status = own == CLV_OK ? status : own;
-        }
-    arrays_free(held.finished, place, places, held.tags);
+    held.tags = tags;
+    held.finished = finished;
+    enum clv_status status = order_and_hold_out(&held, place, places, tasks, is_ordered, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    for (size_t t = 0; t < n_tasks; t++)
+        if (is_finished(&held, t))
+            MUST(clv_tag_measure(&scores[t], folds->truth, tags + t * n * k, n, held.problem->n_tags, err));
     return status;
 }
 
@@ -58,12 +65,12 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
                                      const struct tag_folds *folds, struct clv_error *err)
 {
     size_t n_gamma = training->is_rbf ? grid->n_gamma : 1;
-    double(*parameters)[CLV_TAG_PARAMETERS] = array_alloc(grid->n_lambda, sizeof *parameters);
-    struct clv_tag_score *column = array_alloc(grid->n_lambda, sizeof *column);
-    enum clv_status status = parameters && column ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY double(*parameters)[CLV_TAG_PARAMETERS] = array_alloc(grid->n_lambda, sizeof *parameters);
+    OWNED_ARRAY struct clv_tag_score *column = array_alloc(grid->n_lambda, sizeof *column);
+    NEED(parameters && column);
     struct tag_held_out tasks = tag_held_out_of(training, problem, folds, (const double *)parameters);
     tasks.n_tasks = grid->n_lambda;
-    for (size_t g = 0; status == CLV_OK && g < n_gamma; g++) {
+    for (size_t g = 0; g < n_gamma; g++) {
         for (size_t i = 0; i < grid->n_lambda; i++) {
             memcpy(parameters[i], training->parameters, sizeof *parameters);
             parameters[i][CLV_TAG_LAMBDA] = grid->lambda[i];
@@ -73,15 +80,26 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
                 parameters[i][CLV_TAG_GAMMA] = grid->gamma[g];
         }
         report_progress(training->progress, "cross-validation", g, n_gamma, "");
-        status = tag_problem_kernel(problem, training->is_rbf ? grid->gamma[g] : 0, err);
+        MUST(tag_problem_kernel(problem, training->is_rbf ? grid->gamma[g] : 0, err));
         for (size_t i = 0; i < grid->n_lambda; i++)
             column[i] = unknown;
-        TRY(validate_column(column, training, &tasks, err));
-        for (size_t i = 0; i < grid->n_lambda; i++)
+        enum clv_status status = validate_column(column, training, &tasks, err);
+        for (size_t i = 0; i < grid->n_lambda; i++) /* if interrupted, those that are finished */
             scores[i * n_gamma + g] = column[i];
+        if (status)
+            return status;
     }
-    arrays_free(parameters, column);
-    return status;
+    return CLV_OK;
+}
+
+static enum clv_status fill_table(struct clv_tag_score *table, const struct clv_tag_training *training,
+                                  const struct clv_tag_grid *grid, struct clv_error *err)
+{
+    OWNED(tag_folds_release) struct tag_folds folds = {0};
+    OWNED(tag_problem_release) struct tag_problem problem = {0};
+    MUST(tag_folds_init(&folds, training, err));
+    MUST(tag_problem_init(&problem, training, err));
+    return validate_grid(table, training, grid, &problem, &folds, err);
 }
 
 enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
@@ -89,23 +107,20 @@ enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], st
                                        struct clv_error *err)
 {
     size_t n_gamma = training->is_rbf ? grid->n_gamma : 1, n = grid->n_lambda * n_gamma, best = 0;
-    struct tag_problem problem = {0};
-    struct tag_folds folds = {0};
-    enum clv_status status = tag_training_check(training, err);
-    for (size_t i = 0; status == CLV_OK && i < grid->n_lambda; i++)
-        status = tag_parameter_check(CLV_TAG_LAMBDA, grid->lambda[i], err);
-    for (size_t i = 0; status == CLV_OK && training->is_rbf && i < grid->n_gamma; i++)
-        status = tag_parameter_check(CLV_TAG_GAMMA, grid->gamma[i], err);
-    TRY_IF(!n, fail(err, CLV_ERR_USAGE, "cross-validation without candidates"));
-    if (status != CLV_OK)
-        return status;
-    struct clv_tag_score *table = array_alloc(n, sizeof *table);
-    status = table ? tag_folds_init(&folds, training, err) : fail_memory(err);
-    TRY(tag_problem_init(&problem, training, err));
-    for (size_t i = 0; table && i < n; i++)
+    MUST(tag_training_check(training, err));
+    for (size_t i = 0; i < grid->n_lambda; i++)
+        MUST(tag_parameter_check(CLV_TAG_LAMBDA, grid->lambda[i], err));
+    for (size_t i = 0; training->is_rbf && i < grid->n_gamma; i++)
+        MUST(tag_parameter_check(CLV_TAG_GAMMA, grid->gamma[i], err));
+    FAIL_IF(!n, CLV_ERR_USAGE, "cross-validation without candidates");
+    OWNED_ARRAY struct clv_tag_score *table = array_alloc(n, sizeof *table);
+    NEED(table);
+    for (size_t i = 0; i < n; i++)
         table[i] = unknown;
-    TRY(validate_grid(table, training, grid, &problem, &folds, err));
-    if (status == CLV_OK) {
+    enum clv_status status = fill_table(table, training, grid, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    if (!status) {
         for (size_t i = 1; i < n; i++)
             if (tag_goal_value(&table[i], training->goal) > tag_goal_value(&table[best], training->goal))
                 best = i;
@@ -116,10 +131,7 @@ enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], st
             chosen[CLV_TAG_GAMMA] = grid->gamma[best % n_gamma];
         memcpy(parameters, chosen, sizeof chosen);
     }
-    if (scores && (status == CLV_OK || status == CLV_ERR_INTERRUPTED))
+    if (scores)
         memcpy(scores, table, n * sizeof *table);
-    tag_problem_release(&problem);
-    tag_folds_release(&folds);
-    array_free(table);
     return status;
 }

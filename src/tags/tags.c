@@ -1,4 +1,5 @@
-/* Training models of tags: the learner table, checks, and putting the model together. */
+/* Trains models of tags: has the table of learners, checks what they are given, and puts the model together from a fit,
+ * thresholds and support vectors. Start at clv_tag_train, at the end. */
 #include "tags/tags.h"
 
 #include <stdbool.h>
@@ -102,11 +103,10 @@ static double mean_distance(const struct tag_problem *problem)
 enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_training *training, struct clv_error *err)
 {
     struct clv_tag_training with_kernel = *training;
-    struct tag_problem problem;
+    OWNED(tag_problem_release) struct tag_problem problem = {0};
     with_kernel.is_rbf = true;
     MUST(tag_problem_init(&problem, &with_kernel, err));
     *mean = mean_distance(&problem);
-    tag_problem_release(&problem);
     return CLV_OK;
 }
 
@@ -117,15 +117,16 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
 {
     size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
     struct tag_held_out held = tag_held_out_of(training, problem, folds, parameters);
-    double *threshold = array_alloc(k, sizeof *threshold);
-    held.scores = array_alloc(n * k, sizeof *held.scores);
-    enum clv_status status = threshold && held.scores ? tag_hold_out(&held, err) : fail_memory(err);
-    const struct tag_scored scored = {held.scores, folds->truth, n, problem->n_tags};
-    TRY(tag_tune_thresholds(threshold, &scored, training->goal, err));
-    for (size_t i = 0; status == CLV_OK && i < k; i++)
+    OWNED_ARRAY double *threshold = array_alloc(k, sizeof *threshold);
+    OWNED_ARRAY double *scores = array_alloc(n * k, sizeof *scores);
+    NEED(threshold && scores);
+    held.scores = scores;
+    MUST(tag_hold_out(&held, err));
+    const struct tag_scored scored = {scores, folds->truth, n, problem->n_tags};
+    MUST(tag_tune_thresholds(threshold, &scored, training->goal, err));
+    for (size_t i = 0; i < k; i++)
         model->bias[i] -= threshold[i];
-    arrays_free(threshold, held.scores);
-    return status;
+    return CLV_OK;
 }
 
 /* Keeps the examples that any tag leans on as the model's support vectors. */
@@ -134,8 +135,8 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
 {
     const struct kernel_rows *rows = &problem->rows;
     size_t k = (size_t)model->n_tags, n = rows->n, kept = 0, n_values = 0;
-    int32_t *which = array_alloc(n, sizeof *which);
-    MUST_IF(!which, fail_memory(err));
+    OWNED_ARRAY int32_t *which = array_alloc(n, sizeof *which);
+    NEED(which);
     for (size_t l = 0; l < n; l++) {
         bool is_used = 0;
         for (size_t i = 0; i < k; i++)
@@ -148,10 +149,7 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
     model->row = array_alloc(kept + 1, sizeof *model->row);
     model->index = array_alloc(n_values, sizeof *model->index);
     model->value = array_alloc(n_values, sizeof *model->value);
-    if (!model->row || !model->index || !model->value) {
-        array_free(which);
-        return fail_memory(err);
-    }
+    NEED(model->row && model->index && model->value);
     model->row[0] = 0;
     for (size_t v = 0; v < kept; v++) {
         int64_t from = rows->row[which[v]];
@@ -164,7 +162,6 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
         for (size_t v = 0; v < kept; v++)
             model->coefficient[i * kept + v] = model->coefficient[i * n + (size_t)which[v]];
     model->n_vectors = kept;
-    array_free(which);
     return CLV_OK;
 }
 
@@ -173,9 +170,9 @@ static enum clv_status copy_names(struct clv_tag_model *model, const struct clv_
     if (!set->names)
         return CLV_OK;
     model->names = array_zalloc((size_t)set->n_tags, sizeof *model->names);
-    MUST_IF(!model->names, fail_memory(err));
+    NEED(model->names);
     for (int32_t i = 0; i < set->n_tags; i++)
-        MUST_IF(!(model->names[i] = string_copy(set->names[i])), fail_memory(err));
+        NEED(model->names[i] = string_copy(set->names[i]));
     return CLV_OK;
 }
 
@@ -186,16 +183,20 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
 {
     size_t n = problem->rows.n, k = (size_t)problem->n_tags;
     bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order && n > 1;
-    struct tag_folds folds = {0};
-    int32_t *examples = array_alloc(n, sizeof *examples), *place = array_alloc(k, sizeof *place);
-    enum clv_status status = examples && place ? CLV_OK : fail_memory(err);
-    for (size_t l = 0; status == CLV_OK && l < n; l++)
+    OWNED(tag_folds_release) struct tag_folds folds = {0};
+    OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
+    OWNED_ARRAY int32_t *place = array_alloc(k, sizeof *place);
+    NEED(examples && place);
+    for (size_t l = 0; l < n; l++)
         examples[l] = (int32_t)l;
-    TRY_IF((is_ordered || training->learner->is_tuned), tag_folds_init(&folds, training, err));
+    if (is_ordered || training->learner->is_tuned)
+        MUST(tag_folds_init(&folds, training, err));
     const struct tag_held_out held = tag_held_out_of(training, problem, &folds, parameters);
-    TRY_IF(is_ordered, tag_orders_by_f(place, &held, err));
-    if (status == CLV_ERR_INTERRUPTED)
-        fail(err, status, "interrupted while held-out examples ordered the tags: nothing is learned yet");
+    enum clv_status status = is_ordered ? tag_orders_by_f(place, &held, err) : CLV_OK;
+    FAIL_IF(status == CLV_ERR_INTERRUPTED, status,
+            "interrupted while held-out examples ordered the tags: nothing is learned yet");
+    if (status)
+        return status;
     struct tag_fit_task task = {
         .problem = problem,
         .examples = examples,
@@ -208,25 +209,23 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
         .n_threads = training->n_threads,
         .progress = training->progress,
     };
-    TRY(tag_fit(model, result, &task, err));
-    if (status == CLV_OK && training->learner->is_tuned) {
-        status = tune(model, training, problem, &folds, parameters, err);
-        if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
-            result->interrupted = true;
-            status = CLV_OK;
-        }
+    MUST(tag_fit(model, result, &task, err));
+    if (!training->learner->is_tuned)
+        return CLV_OK;
+    status = tune(model, training, problem, &folds, parameters, err);
+    if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
+        result->interrupted = true;
+        return CLV_OK;
     }
-    tag_folds_release(&folds);
-    arrays_free(examples, place);
     return status;
 }
 
 enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
                               const struct clv_tag_training *training, struct clv_error *err)
 {
-    struct tag_problem problem;
-    struct clv_tag_model fresh = {0};
-    struct clv_tag_training_result made = {0};
+    OWNED(tag_problem_release) struct tag_problem problem = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model trained = {0};
+    struct clv_tag_training_result summary = {0};
     double parameters[CLV_TAG_PARAMETERS];
     MUST(tag_training_check(training, err));
     MUST(tag_problem_init(&problem, training, err));
@@ -235,23 +234,16 @@ enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_traini
         double mean = mean_distance(&problem);
         parameters[CLV_TAG_GAMMA] = mean > 0 ? 1 / mean : 1;
     }
-    enum clv_status status = tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err);
-    TRY(fit_all(&fresh, &made, training, &problem, parameters, err));
-    TRY_IF(fresh.coefficient, keep_vectors(&fresh, &problem, err));
-    for (size_t i = 0; status == CLV_OK && fresh.weight && i < (size_t)fresh.n_tags * (size_t)fresh.n_features; i++)
-        fresh.weight[i] *= problem.unit;
-    TRY(copy_names(&fresh, training->set, err));
-    if (status == CLV_OK && problem.scale) {
-        fresh.scale = problem.scale;
-        problem.scale = NULL;
-    }
-    tag_problem_release(&problem);
-    if (status == CLV_OK) {
-        *model = fresh;
-        if (result)
-            *result = made;
-    } else {
-        clv_tag_model_release(&fresh);
-    }
-    return status;
+    MUST(tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err));
+    MUST(fit_all(&trained, &summary, training, &problem, parameters, err));
+    if (trained.coefficient)
+        MUST(keep_vectors(&trained, &problem, err));
+    for (size_t i = 0; trained.weight && i < (size_t)trained.n_tags * (size_t)trained.n_features; i++)
+        trained.weight[i] *= problem.unit;
+    MUST(copy_names(&trained, training->set, err));
+    trained.scale = TAKE(problem.scale);
+    *model = TAKE(trained);
+    if (result)
+        *result = summary;
+    return CLV_OK;
 }

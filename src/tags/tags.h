@@ -348,14 +348,14 @@ struct kernel_rows {
 enum clv_status kernel_distances(double *distance, const struct kernel_rows *a, const struct kernel_rows *b,
                                  int n_threads, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* The same for the rows first .. first + n - 1 of a on the calling thread: distance[n][b->n]. */
+/* Computes the distances of the rows first .. first + n - 1 of a on the calling thread: distance[n][b->n]. */
 enum clv_status kernel_distances_of(double *distance, const struct kernel_rows *a, size_t first, size_t n,
                                     const struct kernel_rows *b, struct clv_error *err) CLV_CHECK;
 
 /* values[n] = exp(-gamma distance[n]); in place is fine. */
 void kernel_rbf(double *values, const double *distance, size_t n, double gamma);
 
-/* What a model of tags is fitted to: the examples, and the task of one fit. */
+/* The examples that a model of tags is fitted to, and the task of one fit. */
 
 /* All examples: features (scaled) and tags. With a kernel, the Gram matrix. */
 struct tag_problem {
@@ -385,8 +385,8 @@ struct tag_fit_task {
     const double *parameters; /* [CLV_TAG_PARAMETERS] */
     uint64_t seed;
     int n_threads;
-    /* Of fits to the same examples in turn: [n_tags][n] dual variables of hinge problems, kept from one to the next;
-     * and what those given are multiplied by, 0: not used. NULL: none. */
+    /* For fits to the same examples in turn: [n_tags][n] dual variables of hinge problems, kept from one to the next,
+     * and the factor of the given ones, 0: not used. NULL: none. */
     double *alpha;
     double warm;
     bool is_compared; /* only its decisions count: of cross-validation */

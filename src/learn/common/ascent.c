@@ -1,3 +1,5 @@
+/* Gradient steps with an L2 penalty and averaged iterates, for learners that go up a data term: as published, or by
+ * AdaGrad (Duchi, Hazan & Singer 2011). Start at ascent_step. */
 #include "learn/common/common.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Writes and reads checkpoints: a file of tensors whose metadata name the training (learner, parameters, options, a
+ * digest of its examples). A resumed training compares them and reports the first difference. Start at checkpoint_read.
+ * */
 #include "learn/common/common.h"
 
 #include <inttypes.h>
@@ -12,13 +15,18 @@
 
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
 
-/* What distinguishes one training from another, as metadata: {name, value} pairs that point into one text. */
+/* Facts that distinguish one training from another, as metadata: {name, value} pairs that point into one text. */
 struct facts {
     struct text text;
     size_t at[MAX_PAIRS][2];
     const char *pairs[MAX_PAIRS][2];
     size_t n;
 };
+
+static void facts_release(struct facts *facts)
+{
+    text_release(&facts->text);
+}
 
 static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, const int32_t *label, const float *theta,
                             int32_t n_labels)
@@ -30,7 +38,7 @@ static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, co
     return hash_bytes(hash, theta, theta ? n * (size_t)n_labels * sizeof *theta : 0);
 }
 
-/* Of all that is learned from, the weights to start from included, but the features, which are large; `fingerprint`
+/* Digests all that is learned from, with the weights to start from, except the features, which are large: `fingerprint`
  * stands for them. */
 static uint64_t digest_examples(const struct clv_training *training, double fingerprint)
 {
@@ -82,8 +90,8 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     char name[80], value[40];
     facts->n = 0;
     text_init(&facts->text, SIZE_MAX / 2);
-    if (wanted->n_facts > CLV_MAX_FACTS)
-        return fail(err, CLV_ERR_USAGE, "%s: %zu facts, at most %d", wanted->path, wanted->n_facts, CLV_MAX_FACTS);
+    FAIL_IF(wanted->n_facts > CLV_MAX_FACTS, CLV_ERR_USAGE, "%s: %zu facts, at most %d", wanted->path, wanted->n_facts,
+            CLV_MAX_FACTS);
     add_fact(facts, "format", self->format);
     add_fact(facts, "learner", self->learner->name);
     snprintf(value, sizeof value, "%" PRIu64, training->seed);
@@ -101,7 +109,8 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
         add_fact(facts, wanted->facts[i][0], wanted->facts[i][1]);
     snprintf(value, sizeof value, "%016" PRIx64, self->digest);
     add_fact(facts, "examples", value);
-    MUST_IF(facts->text.failed, fail_memory(err));
+    if (facts->text.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < facts->n; i++)
         for (int k = 0; k < 2; k++)
             facts->pairs[i][k] = facts->text.bytes + facts->at[i][k];
@@ -111,17 +120,14 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
 enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
                                  struct clv_error *err)
 {
-    struct facts facts;
-    if (comm_rank()) { /* the leader writes */
-        self->written_s = seconds_now();
-        return CLV_OK;
+    if (!comm_rank()) { /* rank 0 writes */
+        OWNED(facts_release) struct facts facts = {0};
+        MUST(facts_open(&facts, self, err));
+        MUST(tensors_write_digested(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs,
+                                    facts.n, err));
     }
-    enum clv_status status = facts_open(&facts, self, err);
-    TRY(tensors_write_digested(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs,
-                               facts.n, err));
-    text_release(&facts.text);
     self->written_s = seconds_now();
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status compare(bool *is_of_others, const struct checkpoints *self, const struct facts *facts,
@@ -146,25 +152,23 @@ static enum clv_status compare(bool *is_of_others, const struct checkpoints *sel
 enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self, struct clv_error *err)
 {
     const struct clv_checkpoints *wanted = self->training->checkpoints;
-    struct facts facts;
     *state = NULL;
     enum path_kind kind;
     bool is_of_others = false;
     if (!wanted || !wanted->resume)
         return CLV_OK;
-    enum clv_status status = path_look(&kind, wanted->path, err);
-    if (status || kind == PATH_ABSENT)
-        return status;
-    status = facts_open(&facts, self, err);
-    TRY(clv_tensors_open(state, wanted->path, err));
-    TRY(compare(&is_of_others, self, &facts, *state, err));
-    TRY_IF(!clv_tensors_metadata(*state, TENSOR_DIGEST),
-           fail(err, CLV_ERR_DATA, "%s: not a checkpoint that this program reads (no digest)", wanted->path));
-    TRY(tensors_check_digest(*state, NULL, wanted->path, err));
-    if (status || is_of_others) {
-        clv_tensors_close(*state);
-        *state = NULL;
-    }
-    text_release(&facts.text);
-    return status;
+    MUST(path_look(&kind, wanted->path, err));
+    if (kind == PATH_ABSENT)
+        return CLV_OK;
+    OWNED(facts_release) struct facts facts = {0};
+    OWNED(resumed_drop) struct clv_tensors *result = NULL;
+    MUST(facts_open(&facts, self, err));
+    MUST(clv_tensors_open(&result, wanted->path, err));
+    MUST(compare(&is_of_others, self, &facts, result, err));
+    FAIL_IF(!clv_tensors_metadata(result, TENSOR_DIGEST), CLV_ERR_DATA,
+            "%s: not a checkpoint that this program reads (no digest)", wanted->path);
+    MUST(tensors_check_digest(result, NULL, wanted->path, err));
+    if (!is_of_others)
+        *state = TAKE(result);
+    return CLV_OK;
 }

@@ -1,7 +1,7 @@
-/* What every learner starts from: the chosen problems, and decoders for each thread.
+/* Every learner starts from this: the chosen problems, and decoders for each thread.
  *
- * learn/common is what learners share. Read this first, then decoder.c (labellings under given weights) and examples.c
- * (what a training hands back). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
+ * Learners share learn/common. Read this first, then decoder.c (labellings under given weights) and examples.c (the
+ * result of a training). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
  * gradients), evaluate.c (losses), checkpoint.c with state.c, l1_ball.c, vectors.c. */
 #ifndef LEARN_COMMON_COMMON_H
 #define LEARN_COMMON_COMMON_H
@@ -81,8 +81,8 @@ struct checkpoints {
     double written_s;
 };
 
-/* Of a learner's, which is the usual one, and of what cross-validation has of folds before that: whoever reads the one
- * passes over the other. */
+/* Format names of the two checkpoint files: the learner's, and that of cross-validation, which runs first. Each reader
+ * ignores a file with the other name. */
 #define CHECKPOINT_OF_LEARNER "cleave checkpoint 1"
 #define CHECKPOINT_OF_FOLDS   "cleave folds 1"
 
@@ -99,6 +99,7 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
 /* *state: the tensors to go on from (clv_tensors_close), NULL if there are none. CLV_ERR_USAGE names what differs. */
 enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
                                 struct clv_error *err) CLV_CHECK;
+DROPS(resumed_drop, struct clv_tensors, clv_tensors_close)
 
 /* Decoding for learners: one per thread, its memory grows and is kept. */
 
@@ -123,14 +124,14 @@ void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *s
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
                        const double *w, struct clv_error *err) CLV_CHECK;
 
-/* The same by a rule (NULL: decode); nodes of unknown label are the hidden ones. */
+/* Decodes by a rule (NULL: decode). Nodes without a label are the hidden ones. */
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
                           const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* The same for training: nodes of unknown label are left out. They and their edges score nothing, and y is CLV_UNKNOWN
- * there. *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts
- * known nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The
- * field stays loaded for field_expectation. */
+/* Decode for training, without the unlabelled nodes. They and their edges score nothing, and y is CLV_UNKNOWN there.
+ * *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts known
+ * nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The field
+ * stays loaded for field_expectation. */
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
                              const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
@@ -154,7 +155,7 @@ double most_known_loss(const struct clv_problem *problem, int32_t n_labels);
 
 /* How well weights do: the loss of their labellings. The means are public: clv_evaluate, clv_evaluate_all. */
 
-/* As the parameters of clv_evaluate. */
+/* The parameters of clv_evaluate. */
 struct evaluation {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] */
@@ -268,19 +269,19 @@ void dual_step(struct dual_point *point, const double *delta, double loss_change
 /* Another S, the same distributions: w follows from v. O(size). */
 void dual_set_variance(struct dual_point *point, const double *variance);
 
-/* What can keep a parameter from having any effect, for the learners' `idle`: clauses, NULL where nothing does. Without
- * a dataset nothing is known of the data, and so nothing there is in the way. */
+/* Reasons why a parameter has no effect, as clauses for an error message; NULL if it has one. Learners return them from
+ * `idle`. Without a dataset no reason can come from the data. */
 
-/* Of what is about pairwise terms: that there are none. */
+/* For parameters of pairwise terms: the form has none. */
 const char *idle_edges(const struct clv_training *training);
 
-/* Of what is about full pairwise tables: that there are none, or `with_edges` is false. */
+/* For parameters of full pairwise tables: the form has none, or `with_edges` is false. */
 const char *idle_tables(const struct clv_training *training, bool with_edges);
 
-/* Of how weak examples are labelled: that there are none. */
+/* For how weak examples are labelled: there are none. */
 const char *idle_weak(const struct clv_training *training);
 
-/* Of how weak examples weigh against others: that there are only those, or none. */
+/* For the weight of weak examples against others: all examples are weak, or none is. */
 const char *idle_mixture(const struct clv_training *training);
 
 /* For the source's algorithm: it learns from masks first, and there are none. */
@@ -289,14 +290,14 @@ const char *idle_paper(const struct clv_training *training);
 /* For whether a teacher sees frames: there are none, or no masks to learn from. */
 const char *idle_teacher(const struct clv_training *training);
 
-/* Of labels that are given of weak examples, besides those of others: that there are none. */
+/* For fixed labels of weak examples, besides those of others: there are none. */
 const char *idle_given(const struct clv_training *training);
 
-/* Of what is about nodes of unknown label: that all labels are known. */
+/* For parameters of unlabelled nodes: all labels are known. */
 const char *idle_hidden(const struct clv_training *training);
 
-/* Of random weights to start from: that others are given or, unless all weights start at random, that start_weights
- * draws none. */
+/* For random weights to start from: others are given or, unless all weights start at random, start_weights samples
+ * none. */
 const char *idle_start(const struct clv_training *training, bool all_random);
 
 /* Where learners with hidden nodes start: w[clv_shape_size] = the training's init or, without one, 0, and normal
@@ -313,7 +314,7 @@ enum clv_status start_weights(double *w, const struct clv_training *training, do
  * Figure 2. Pivots are medians of three, so that the same input takes the same way. */
 void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 
-/* What a learner's table says of it, besides what is public. */
+/* Questions about a row of the learners' table, besides the public ones. */
 
 /* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
  * way ("--solver is lp", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
@@ -323,7 +324,7 @@ const char *learner_idle(const struct clv_learner *learner, const struct clv_tra
 /* Whether the learner trains a form for that many labels on such graphs. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);
 
-/* What a training comes to: how learners fill struct clv_training_result. */
+/* How learners fill struct clv_training_result. */
 
 /* Appends to the result's curve. */
 enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
@@ -334,7 +335,7 @@ enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_p
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err) CLV_CHECK;
 
-/* The same for result->variance. */
+/* Sets result->variance in the same way. */
 enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
                                     const double *variance, struct clv_error *err) CLV_CHECK;
 

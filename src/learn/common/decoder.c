@@ -1,3 +1,5 @@
+/* Solves the MAP problems of learners: loads the scores of a problem under weights, with or without its loss, and finds
+ * the best labelling by the oracle. Every thread has a decoder whose memory grows and is kept. Start at decode. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -7,19 +9,26 @@
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
 
+/* Decoders that are not finished yet. */
+struct decoder_list {
+    struct decoder *decoders; /* [n] */
+    int n;
+};
+
+static void decoder_list_release(struct decoder_list *list)
+{
+    decoders_free(list->decoders, list->n);
+}
+
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     *decoders = NULL;
-    struct decoder *made = array_zalloc((size_t)n, sizeof *made);
-    MUST_IF(!made, fail_memory(err));
-    for (int t = 0; t < n && !status; t++)
-        status = clv_oracle_new(&made[t].oracle, engine, err);
-    if (status)
-        decoders_free(made, n);
-    else
-        *decoders = made;
-    return status;
+    OWNED(decoder_list_release) struct decoder_list result = {array_zalloc((size_t)n, sizeof *result.decoders), n};
+    NEED(result.decoders);
+    for (int t = 0; t < n; t++)
+        MUST(clv_oracle_new(&result.decoders[t].oracle, engine, err));
+    *decoders = TAKE(result.decoders);
+    return CLV_OK;
 }
 
 void decoders_free(struct decoder *decoders, int n)
@@ -73,10 +82,10 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
     struct clv_field *field = &self->field;
     size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;
     size_t n_pairwise = n_tables * entries_per_edge(shape);
-    MUST_IF(array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
-                array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
-                array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)),
-            fail_memory(err));
+    if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
+        array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
+        array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)))
+        return fail_memory(err);
     field->n_nodes = problem->n_nodes;
     field->n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
     field->n_labels = shape->n_labels;
@@ -153,7 +162,8 @@ enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decod
         return decode(self, problem, shape, w, err);
     MUST(decoder_load(self, problem, shape, w, err));
     size_t n = (size_t)problem->n_nodes;
-    MUST_IF(array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1), fail_memory(err));
+    if (array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1))
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
     return clv_oracle_decode(self->oracle, self->y, &self->field, self->is_visible, decoding, err);

@@ -1,3 +1,5 @@
+/* Measures weights on examples: labels each by MAP or by another decoding rule, on threads and processes, and returns
+ * the weighted Hamming losses or their mean. Start at evaluate_each. */
 #include "learn/common/common.h"
 
 #include "base/base.h"
@@ -7,9 +9,15 @@
 struct losses {
     const struct evaluation *of;
     const struct clv_decoding *decoding;
-    struct decoder *decoders;
-    double *loss; /* [n_examples] */
+    double *loss;             /* [n_examples] */
+    struct decoder *decoders; /* [n_threads] */
+    int n_threads;
 };
+
+static void losses_release(struct losses *self)
+{
+    decoders_free(self->decoders, self->n_threads);
+}
 
 static enum clv_status evaluate_example(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -17,11 +25,10 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     const struct evaluation *of = self->of;
     struct decoder *decoder = &self->decoders[thread];
     const struct clv_problem *problem = &decoder->loaded.problem;
-    enum clv_status status = loaded_item_load(&decoder->loaded, of->dataset, (size_t)of->examples[index], true, err);
-    TRY(decode_by(decoder, self->decoding, problem, of->shape, of->w, err));
-    if (!status)
-        self->loss[index] = clv_loss(problem, of->shape->n_labels, decoder->y);
-    return status;
+    MUST(loaded_item_load(&decoder->loaded, of->dataset, (size_t)of->examples[index], true, err));
+    MUST(decode_by(decoder, self->decoding, problem, of->shape, of->w, err));
+    self->loss[index] = clv_loss(problem, of->shape->n_labels, decoder->y);
+    return CLV_OK;
 }
 
 static bool evaluation_results(struct comm_piece *piece, void *context, size_t index, size_t k)
@@ -35,16 +42,18 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
 {
     /* Slices without a mask are labelled like the others: they are no states to be summed over. */
     static const struct clv_decoding of_windows = {.rule = CLV_DECODE_MAP};
-    struct losses self = {evaluation, evaluation->decoding, NULL, losses};
+    OWNED(losses_release)
+    struct losses self = {
+        .of = evaluation,
+        .decoding = evaluation->decoding,
+        .loss = losses,
+        .n_threads = parallel_threads(evaluation->n_threads),
+    };
     if (evaluation->dataset->has_windows && self.decoding && self.decoding->rule == CLV_DECODE_MARGINAL_MAP)
         self.decoding = &of_windows;
-    int n_threads = parallel_threads(evaluation->n_threads);
-    enum clv_status status = decoders_new(&self.decoders, n_threads, evaluation->engine, err);
-    if (!status)
-        decoders_watch(self.decoders, n_threads, evaluation->dataset);
-    TRY(comm_for(evaluation->n_examples, n_threads, evaluate_example, evaluation_results, &self, err));
-    decoders_free(self.decoders, n_threads);
-    return status;
+    MUST(decoders_new(&self.decoders, self.n_threads, evaluation->engine, err));
+    decoders_watch(self.decoders, self.n_threads, evaluation->dataset);
+    return comm_for(evaluation->n_examples, self.n_threads, evaluate_example, evaluation_results, &self, err);
 }
 
 enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
@@ -53,14 +62,12 @@ enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *datase
                              struct clv_error *err)
 {
     FAIL_IF(n_examples < 1, CLV_ERR_USAGE, "no examples to evaluate");
-    double *losses = array_alloc(n_examples, sizeof *losses);
-    MUST_IF(!losses, fail_memory(err));
+    OWNED_ARRAY double *losses = array_alloc(n_examples, sizeof *losses);
+    NEED(losses);
     const struct evaluation evaluation = {dataset, examples, n_examples, shape, w, decoding, engine, n_threads};
-    enum clv_status status = evaluate_each(losses, &evaluation, err);
-    if (!status)
-        *mean_loss = mean_of(losses, n_examples);
-    array_free(losses);
-    return status;
+    MUST(evaluate_each(losses, &evaluation, err));
+    *mean_loss = mean_of(losses, n_examples);
+    return CLV_OK;
 }
 
 enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset, const struct clv_shape *shape,
@@ -68,14 +75,11 @@ enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *da
                                  int n_threads, struct clv_error *err)
 {
     size_t n = clv_dataset_size(dataset);
-    int32_t *examples = array_alloc(n, sizeof *examples);
-    MUST_IF(!examples, fail_memory(err));
+    OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
+    NEED(examples);
     size_t n_known = 0;
     for (size_t i = 0; i < n; i++)
         if (clv_dataset_problem(dataset, i).theta)
             examples[n_known++] = (int32_t)i;
-    enum clv_status status =
-        clv_evaluate(mean_loss, dataset, examples, n_known, shape, w, decoding, engine, n_threads, err);
-    array_free(examples);
-    return status;
+    return clv_evaluate(mean_loss, dataset, examples, n_known, shape, w, decoding, engine, n_threads, err);
 }

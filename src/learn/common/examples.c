@@ -1,3 +1,6 @@
+/* Opens the examples of a training and surveys them: loss of the truth, numbers of known nodes, sizes of features, from
+ * which the units of regularisation follow. Also has what learners compute over all examples (hinges, losses) and how
+ * they fill their result. Start at examples_open. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -40,7 +43,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     (void)thread;
     struct survey *survey = context;
     struct examples *self = survey->examples;
-    struct loaded_item loaded = {0};
+    OWNED(loaded_item_release) struct loaded_item loaded = {0};
     const struct clv_problem *problem = &loaded.problem;
     MUST(loaded_item_load(&loaded, self->training->dataset, (size_t)self->training->examples[index], false, err));
     double n_known = 0, squares = 0;
@@ -59,50 +62,39 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
         survey_edges(survey, index, problem);
     self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
     survey->most[index] = most_known_loss(problem, self->shape.n_labels);
-    loaded_item_release(&loaded);
     return CLV_OK;
 }
 
 enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
                               struct clv_error *err)
 {
-    enum clv_status status;
     size_t n = training->n_examples;
-    *self = (struct examples){.training = training, .shape = training->shape, .n = n};
+    *self = (struct examples){0};
+    OWNED(examples_release) struct examples result = {.training = training, .shape = training->shape, .n = n};
     if (!edges)
-        self->shape.pairwise = CLV_PAIRWISE_NONE;
-    self->n_threads = parallel_threads(training->n_threads);
-    self->problems = array_alloc(n, sizeof *self->problems);
-    self->truth_loss = array_alloc(n, sizeof *self->truth_loss);
-    double *memory = array_zalloc(n, 6 * sizeof *memory);
-    if (!self->problems || !self->truth_loss || !memory) {
-        status = fail_memory(err);
-        goto done;
-    }
+        result.shape.pairwise = CLV_PAIRWISE_NONE;
+    result.n_threads = parallel_threads(training->n_threads);
+    result.problems = array_alloc(n, sizeof *result.problems);
+    result.truth_loss = array_alloc(n, sizeof *result.truth_loss);
+    OWNED_ARRAY double *memory = array_zalloc(n, 6 * sizeof *memory);
+    NEED(result.problems && result.truth_loss && memory);
     for (size_t i = 0; i < n; i++)
-        self->problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-    struct survey survey = {self, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, memory + 5 * n};
-    status = parallel_for(n, self->n_threads, survey_example, &survey, err);
-    if (status)
-        goto done;
-    self->scale = mean_of(survey.scale, n);
-    self->mean_known = mean_of(survey.n_known, n);
-    self->node_scale = mean_of(survey.squares, n) / self->mean_known;
-    self->most_loss = mean_of(survey.most, n);
+        result.problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+    struct survey survey = {&result,        memory,         memory + n,    memory + 2 * n,
+                            memory + 3 * n, memory + 4 * n, memory + 5 * n};
+    MUST(parallel_for(n, result.n_threads, survey_example, &survey, err));
+    result.scale = mean_of(survey.scale, n);
+    result.mean_known = mean_of(survey.n_known, n);
+    result.node_scale = mean_of(survey.squares, n) / result.mean_known;
+    result.most_loss = mean_of(survey.most, n);
     double n_edges = mean_of(survey.n_edges, n);
-    self->edge_scale = n_edges > 0 ? mean_of(survey.edges, n) / n_edges : 0;
-    if (!(self->scale > 0)) { /* no known node, or no feature: no weights follow from nothing */
-        status = fail(err, CLV_ERR_DATA, "no node of the %zu examples has both a known label and a feature", n);
-        goto done;
-    }
-    status = decoders_new(&self->decoders, self->n_threads, training->engine, err);
-    if (!status)
-        decoders_watch(self->decoders, self->n_threads, training->dataset);
-done:
-    array_free(memory);
-    if (status)
-        examples_release(self);
-    return status;
+    result.edge_scale = n_edges > 0 ? mean_of(survey.edges, n) / n_edges : 0;
+    /* Without a known node or a feature, no weights follow. */
+    FAIL_IF(!(result.scale > 0), CLV_ERR_DATA, "no node of the %zu examples has both a known label and a feature", n);
+    MUST(decoders_new(&result.decoders, result.n_threads, training->engine, err));
+    decoders_watch(result.decoders, result.n_threads, training->dataset);
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 void examples_release(struct examples *self)
@@ -191,7 +183,7 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
     MUST(clv_evaluate_all(&loss, training->validation, &self->shape, w, decoding, training->engine, self->n_threads,
                           err));
     grown = array_realloc(result->validation_loss, point + 1, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
+    NEED(grown);
     result->validation_loss = grown;
     grown[point] = loss;
     return CLV_OK;
@@ -216,7 +208,7 @@ void clv_training_result_release(struct clv_training_result *result)
 enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point, struct clv_error *err)
 {
     struct clv_curve_point *grown = array_realloc(result->curve, result->n_curve + 1, sizeof point);
-    MUST_IF(!grown, fail_memory(err));
+    NEED(grown);
     result->curve = grown;
     result->curve[result->n_curve++] = point;
     return CLV_OK;
@@ -226,7 +218,7 @@ static enum clv_status set_weights(double **to, const struct examples *self, con
 {
     if (!*to)
         *to = array_zalloc(clv_shape_size(&self->training->shape), sizeof *w);
-    MUST_IF(!*to, fail_memory(err));
+    NEED(*to);
     memcpy(*to, w, clv_shape_size(&self->shape) * sizeof *w);
     return CLV_OK;
 }

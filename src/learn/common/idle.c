@@ -1,3 +1,5 @@
+/* Reasons why a parameter of a training has no effect, as clauses for an error message. Each looks at the form and the
+ * examples, and returns NULL where the parameter has an effect. */
 #include "learn/common/common.h"
 
 #include "feature/dataset/dataset.h"

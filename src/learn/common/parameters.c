@@ -1,4 +1,5 @@
-/* What a learner's table says of it: parameters, their values, when they matter, the forms that it trains. */
+/* Answers questions about a row of the learners' table: its parameters, their values, when they matter, the forms that
+ * it trains. */
 #include "learn/common/common.h"
 
 #include <string.h>

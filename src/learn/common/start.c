@@ -1,4 +1,5 @@
-/* Where learners with hidden nodes start. */
+/* Chooses the weights at which learners with hidden nodes start: given ones, or random ones where hidden nodes would
+ * otherwise stay alike. */
 #include <string.h>
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Writes and reads the state of a training in its checkpoint: fields of numbers by name, and the curve. Every number is
+ * checked as it is read. Start at state_write. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -14,8 +16,8 @@ enum clv_status state_write(struct checkpoints *checkpoints, const struct state_
     struct clv_tensor tensors[STATE_MAX_FIELDS + 1];
     for (size_t k = 0; k < n; k++)
         tensors[k] = (struct clv_tensor){fields[k].name, fields[k].dtype, 1, {(int64_t)fields[k].n}, fields[k].values};
-    double(*curve)[N_CURVE] = array_alloc(result->n_curve, sizeof *curve);
-    MUST_IF(!curve, fail_memory(err));
+    OWNED_ARRAY double(*curve)[N_CURVE] = array_alloc(result->n_curve, sizeof *curve);
+    NEED(curve);
     for (size_t i = 0; i < result->n_curve; i++) {
         const struct clv_curve_point *point = &result->curve[i];
         curve[i][0] = point->pass;
@@ -25,9 +27,7 @@ enum clv_status state_write(struct checkpoints *checkpoints, const struct state_
         curve[i][4] = result->validation_loss ? result->validation_loss[i] : NAN;
     }
     tensors[n] = (struct clv_tensor){"curve", CLV_F64, 2, {(int64_t)result->n_curve, N_CURVE}, curve};
-    enum clv_status status = checkpoint_write(checkpoints, tensors, n + 1, err);
-    array_free(curve);
-    return status;
+    return checkpoint_write(checkpoints, tensors, n + 1, err);
 }
 
 static bool is_allowed(double value, enum state_range range)
@@ -52,10 +52,9 @@ static enum clv_status read_field(const struct state_field *field, const struct 
 enum clv_status state_read(const struct state_field *fields, size_t n, const struct clv_tensors *tensors,
                            const struct checkpoints *checkpoints, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t k = 0; k < n && !status; k++)
-        status = read_field(&fields[k], tensors, checkpoints->training->checkpoints->path, err);
-    return status;
+    for (size_t k = 0; k < n; k++)
+        MUST(read_field(&fields[k], tensors, checkpoints->training->checkpoints->path, err));
+    return CLV_OK;
 }
 
 enum clv_status state_read_curve(struct clv_training_result *result, const struct clv_tensors *tensors,
@@ -68,7 +67,8 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
     const double(*curve)[N_CURVE] = tensor->data;
     result->curve = array_alloc(n, sizeof *result->curve);
     result->validation_loss = validated ? array_alloc(n, sizeof *result->validation_loss) : NULL;
-    MUST_IF(!result->curve || (validated && !result->validation_loss), fail_memory(err));
+    if (!result->curve || (validated && !result->validation_loss))
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         result->curve[i] = (struct clv_curve_point){curve[i][0], curve[i][1], curve[i][2], curve[i][3]};
         if (validated)

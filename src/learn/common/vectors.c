@@ -1,3 +1,5 @@
+/* Sums, inner products and updates of vectors for learners. Kernels for several vector widths keep the same number of
+ * running sums, so that every machine gives the same bits. */
 #include "learn/common/common.h"
 
 #include <string.h>

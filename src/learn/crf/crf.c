@@ -16,7 +16,7 @@
 #include "learn/crf/crf.h"
 #include "mrf/problem.h"
 
-/* What a training is resumed from. */
+/* The state that a training is resumed from. */
 struct crf_state {
     struct lbfgs *lbfgs;                /* its state */
     size_t n_evaluations;               /* that led to its x; 0: none yet */
@@ -64,31 +64,30 @@ static enum clv_status read_steps(struct crf_state *state, const struct clv_tens
     lbfgs->n_kept = (size_t)place[0];
     lbfgs->next = (size_t)place[1];
     size_t n = list_vectors(fields, numbers, lbfgs);
-    enum clv_status status = state_read(fields, n, tensors, checkpoints, err);
-    TRY_IF(!lbfgs_resume(lbfgs), state_refuse(checkpoints, "moves along which the gradient does not rise", err));
-    lbfgs->value = status ? 0 : numbers[0];
-    state->first_objective = status ? 0 : numbers[1];
+    MUST(state_read(fields, n, tensors, checkpoints, err));
+    if (!lbfgs_resume(lbfgs))
+        return state_refuse(checkpoints, "moves along which the gradient does not rise", err);
+    lbfgs->value = numbers[0];
+    state->first_objective = numbers[1];
     state->n_evaluations = (size_t)place[2];
-    return status;
+    return CLV_OK;
 }
 
 /* Fills the state, whose lbfgs is open, if there is a checkpoint to go on from. */
 static enum clv_status crf_state_read(struct crf_state *state, const struct checkpoints *checkpoints,
                                       struct clv_error *err)
 {
-    struct clv_tensors *tensors;
+    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
     int64_t place[N_PLACE];
     const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
-    enum clv_status status = checkpoint_read(&tensors, checkpoints, err);
-    if (status || !tensors)
-        return status;
-    status = state_read(&field, 1, tensors, checkpoints, err);
-    TRY(state_read_curve(state->result, tensors, checkpoints, err));
-    TRY_IF((place[2] != 0) != (state->result->n_curve > 0),
-           state_refuse(checkpoints, "steps without evaluations, or none with them", err));
-    TRY_IF(place[2] != 0, read_steps(state, tensors, place, checkpoints, err));
-    clv_tensors_close(tensors);
-    return status;
+    MUST(checkpoint_read(&tensors, checkpoints, err));
+    if (!tensors)
+        return CLV_OK;
+    MUST(state_read(&field, 1, tensors, checkpoints, err));
+    MUST(state_read_curve(state->result, tensors, checkpoints, err));
+    if ((place[2] != 0) != (state->result->n_curve > 0))
+        return state_refuse(checkpoints, "steps without evaluations, or none with them", err);
+    return place[2] != 0 ? read_steps(state, tensors, place, checkpoints, err) : CLV_OK;
 }
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };
@@ -170,24 +169,24 @@ static bool is_done(const struct crf *self)
 static enum clv_status minimise(struct crf *self, struct clv_error *err)
 {
     struct crf_state *state = &self->state;
-    bool moved = true;
-    enum clv_status status = CLV_OK;
     if (!state->n_evaluations) {
-        status = lbfgs_start(&self->lbfgs, err);
+        MUST(lbfgs_start(&self->lbfgs, err));
         state->n_evaluations = 1;
         state->first_objective = self->lbfgs.value;
     }
-    while (!status && !is_done(self)) {
+    while (!is_done(self)) {
+        bool moved;
         int n_tried;
         FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        status = lbfgs_step(&moved, &n_tried, &self->lbfgs, err);
-        if (status || !moved)
+        MUST(lbfgs_step(&moved, &n_tried, &self->lbfgs, err));
+        if (!moved)
             break;
         state->n_evaluations += (size_t)n_tried;
-        status = report(self, err);
-        TRY_IF(checkpoint_is_due(&self->checkpoints), crf_state_write(&self->checkpoints, state, err));
+        MUST(report(self, err));
+        if (checkpoint_is_due(&self->checkpoints))
+            MUST(crf_state_write(&self->checkpoints, state, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status crf_open(struct crf *self, const struct clv_training *training,
@@ -222,6 +221,13 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
     return CLV_OK;
 }
 
+static void crf_release(struct crf *self)
+{
+    crf_objective_release(&self->objective);
+    examples_release(&self->examples);
+    lbfgs_release(&self->lbfgs);
+}
+
 static const char *idle(const struct clv_training *training, int parameter)
 {
     if (parameter == LAMBDA && training->parameters[PENALTY] == PENALTY_NONE)
@@ -232,23 +238,20 @@ static const char *idle(const struct clv_training *training, int parameter)
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    struct crf self;
-    enum clv_status status = crf_open(&self, training, result, err);
-    TRY(crf_state_read(&self.state, &self.checkpoints, err));
-    TRY(minimise(&self, err));
-    if (status == CLV_ERR_INTERRUPTED) {
-        result->interrupted = true;
-        status = training->checkpoints ? crf_state_write(&self.checkpoints, &self.state, err) : CLV_OK;
-    }
-    TRY(choose_decoding(&result->decoding, &self, err));
-    if (!status) /* all labels of a known node are as likely */
-        result->at_zero =
-            (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.shape.n_labels);
-    TRY(result_set(result, &self.examples, self.lbfgs.x, err));
-    crf_objective_release(&self.objective);
-    examples_release(&self.examples);
-    lbfgs_release(&self.lbfgs);
-    return status;
+    OWNED(crf_release) struct crf self = {0};
+    MUST(crf_open(&self, training, result, err));
+    MUST(crf_state_read(&self.state, &self.checkpoints, err));
+    enum clv_status status = minimise(&self, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    result->interrupted = status == CLV_ERR_INTERRUPTED;
+    if (result->interrupted && training->checkpoints)
+        MUST(crf_state_write(&self.checkpoints, &self.state, err));
+    MUST(choose_decoding(&result->decoding, &self, err));
+    /* all labels of a known node are as likely */
+    result->at_zero =
+        (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.shape.n_labels);
+    return result_set(result, &self.examples, self.lbfgs.x, err);
 }
 
 /* L-BFGS keeps two vectors a step remembered, and six more; the result is one. */

@@ -1,3 +1,5 @@
+/* The negative log-likelihood of a CRF over all examples, and its gradient. Threads take chunks of examples, whose sums
+ * are added in one order: the same bytes at any number of threads. Start at crf_objective_at. */
 #include "learn/crf/crf.h"
 
 #include <math.h>
@@ -61,7 +63,7 @@ static void divide(struct crf_objective *self)
         self->chunk_first[chunk++] = self->examples->n;
 }
 
-/* As many as have enough to do in an evaluation to be worth waiting for. */
+/* Chooses the number of threads: each has enough to do in an evaluation to be worth waiting for. */
 static int choose_threads(const struct crf_objective *self)
 {
     double work = 0;
@@ -100,8 +102,7 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
     self->empirical = array_zalloc(self->size, sizeof(double));
     self->chunk_first = array_alloc(self->n_chunks + 1, sizeof *self->chunk_first);
     self->chunk_sums = array_zalloc_aligned(self->n_chunks, self->chunk_size * sizeof(double));
-    MUST_IF(!self->unary || !self->kernel_memory || !self->empirical || !self->chunk_first || !self->chunk_sums,
-            fail_memory(err));
+    NEED(self->unary && self->kernel_memory && self->empirical && self->chunk_first && self->chunk_sums);
     self->kernel.there = self->kernel_memory;
     self->kernel.back = self->kernel_memory + self->k * self->width;
     self->n_threads = choose_threads(self);

@@ -1,3 +1,5 @@
+/* Products of sparse feature rows with weights whose labels stand in vector lanes, as kernels for several vector
+ * widths. */
 #include "learn/crf/crf.h"
 
 #include "infer/chain/chain.h"

@@ -1,3 +1,6 @@
+/* One thread's part of a CRF's objective: log-partition and expected features of one example, by sums over chains in
+ * vector lanes, in the log domain where scores differ too much, or over forests. Start at crf_worker_add, at the end.
+ * */
 #include "learn/crf/crf.h"
 
 #include <string.h>
@@ -38,7 +41,7 @@ static enum clv_status worker_open(struct crf_worker *self, const struct crf_obj
     self->kernel_memory = array_zalloc_aligned(2 * n_kernels, table * sizeof(double));
     self->kernels = array_zalloc(n_kernels, sizeof *self->kernels);
     self->table = array_alloc(objective->k, objective->k * sizeof(double));
-    MUST_IF(!self->sums_memory || !self->kernel_memory || !self->kernels || !self->table, fail_memory(err));
+    NEED(self->sums_memory && self->kernel_memory && self->kernels && self->table);
     double **rows[] = {&self->sums.weight, &self->sums.ahead, &self->sums.flow, &self->sums.marginal};
     for (size_t r = 0; r < 4; r++)
         *rows[r] = &self->sums_memory[r * n * row];
@@ -49,21 +52,28 @@ static enum clv_status worker_open(struct crf_worker *self, const struct crf_obj
     return clv_forest_new(&self->forest, err);
 }
 
+/* Workers that are not finished yet. */
+struct worker_list {
+    struct crf_worker *workers; /* [n] */
+    int n;
+};
+
+static void worker_list_release(struct worker_list *list)
+{
+    crf_workers_free(list->workers, list->n);
+}
+
 enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,
                                 struct clv_error *err)
 {
     int n = objective->n_threads;
-    enum clv_status status = CLV_OK;
     *workers = NULL;
-    struct crf_worker *made = array_zalloc((size_t)n, sizeof *made);
-    MUST_IF(!made, fail_memory(err));
-    for (int t = 0; t < n && !status; t++)
-        status = worker_open(&made[t], objective, err);
-    if (status)
-        crf_workers_free(made, n);
-    else
-        *workers = made;
-    return status;
+    OWNED(worker_list_release) struct worker_list result = {array_zalloc((size_t)n, sizeof *result.workers), n};
+    NEED(result.workers);
+    for (int t = 0; t < n; t++)
+        MUST(worker_open(&result.workers[t], objective, err));
+    *workers = TAKE(result.workers);
+    return CLV_OK;
 }
 
 void crf_workers_free(struct crf_worker *workers, int n)
@@ -160,14 +170,14 @@ static void add_links(double *pairs, const struct crf_worker *self, const struct
                              self->sums.flow[(i + 1) * width + b]);
 }
 
-/* The same in the log domain: marginals[n][width] and pairs. */
+/* Sums over a piece in the log domain: marginals[n][width] and pairs. */
 static enum clv_status sum_logarithms(double *log_partition, double *pairs, struct crf_worker *self,
                                       const struct crf_objective *objective, const struct piece *piece,
                                       struct clv_error *err)
 {
     size_t n = piece->n, k = objective->k, width = objective->width, tables = n * k * k;
-    MUST_IF(array_reserve((void **)&self->scratch, &self->scratch_capacity, 2 * n * k + 2 * tables, sizeof(double)),
-            fail_memory(err));
+    if (array_reserve((void **)&self->scratch, &self->scratch_capacity, 2 * n * k + 2 * tables, sizeof(double)))
+        return fail_memory(err);
     double *unary = self->scratch, *marginal = unary + n * k, *table = marginal + n * k, *pair = table + tables;
     for (size_t i = 0; i < n; i++)
         memcpy(&unary[i * k], &self->sums.weight[i * width], k * sizeof *unary);
@@ -230,9 +240,8 @@ static enum clv_status add_chains(double *nll, double *sums, struct crf_worker *
                                   const struct crf_objective *objective, const struct clv_problem *problem,
                                   struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     size_t n = (size_t)problem->n_nodes, n_edges = objective->has_pairs ? (size_t)problem->n_edges : 0, edge = 0;
-    for (size_t i = 0, end; i < n && !status; i = end) {
+    for (size_t i = 0, end; i < n; i = end) {
         end = i + 1;
         if (problem->label[i] == CLV_UNKNOWN)
             continue;
@@ -244,9 +253,9 @@ static enum clv_status add_chains(double *nll, double *sums, struct crf_worker *
             next++;
             end++;
         }
-        status = add_piece(nll, sums, self, objective, &(struct piece){problem, i, end - i, edge}, err);
+        MUST(add_piece(nll, sums, self, objective, &(struct piece){problem, i, end - i, edge}, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Nodes of unknown label score 0 and hang on nothing: each adds log K to the log-partition. */
@@ -257,13 +266,11 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
     struct decoder *decoder = &objective->examples->decoders[self - objective->workers];
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = objective->k, width = objective->width;
     double value, n_unknown = 0, *pairs = &sums[objective->d * width];
-    enum clv_status status = decoder_load_known(decoder, problem, &objective->examples->shape, objective->w, err);
-    TRY_IF(array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)),
-           fail_memory(err));
+    MUST(decoder_load_known(decoder, problem, &objective->examples->shape, objective->w, err));
+    if (array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)))
+        return fail_memory(err);
     double *marginal = self->scratch, *pair = marginal + n * k;
-    TRY(clv_forest_run(self->forest, &value, marginal, pair, NULL, &decoder->field, NULL, err));
-    if (status)
-        return status;
+    MUST(clv_forest_run(self->forest, &value, marginal, pair, NULL, &decoder->field, NULL, err));
     for (size_t i = 0; i < n; i++) {
         if (problem->label[i] == CLV_UNKNOWN) {
             n_unknown++;

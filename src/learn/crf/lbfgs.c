@@ -1,3 +1,5 @@
+/* Limited-memory BFGS (Nocedal & Wright 2006, Algorithms 7.4 and 7.5) and, with an L1 penalty, OWL-QN (Andrew & Gao,
+ * ICML 2007). Start at lbfgs_step, at the end. */
 #include "learn/crf/crf.h"
 
 #include <float.h>
@@ -33,10 +35,10 @@ static enum clv_status evaluate(double *value, double *gradient, const struct lb
                                 struct clv_error *err)
 {
     const struct lbfgs_function *function = &self->function;
-    enum clv_status status = function->evaluate(value, gradient, function->context, x, err);
-    for (size_t k = 0; k < self->size && function->l1 > 0 && !status; k++)
+    MUST(function->evaluate(value, gradient, function->context, x, err));
+    for (size_t k = 0; k < self->size && function->l1 > 0; k++)
         *value += function->l1 * fabs(x[k]);
-    return status;
+    return CLV_OK;
 }
 
 /* The gradient; with absolute values the subgradient of least length, 0 where x is 0 and stays there (Andrew & Gao,
@@ -57,10 +59,9 @@ double lbfgs_slope(const struct lbfgs *self)
 
 enum clv_status lbfgs_start(struct lbfgs *self, struct clv_error *err)
 {
-    enum clv_status status = evaluate(&self->value, self->gradient, self, self->x, err);
-    if (!status)
-        set_slope(self);
-    return status;
+    MUST(evaluate(&self->value, self->gradient, self, self->x, err));
+    set_slope(self);
+    return CLV_OK;
 }
 
 bool lbfgs_resume(struct lbfgs *self)
@@ -135,10 +136,9 @@ static enum clv_status evaluate_along(struct line_point *point, void *context, s
     struct lbfgs *self = context;
     memcpy(self->trial, self->x, self->size * sizeof *self->trial);
     add_scaled(self->trial, self->direction, point->step, self->size);
-    enum clv_status status = evaluate(&point->value, self->trial_gradient, self, self->trial, err);
-    if (!status)
-        point->slope = inner_product(self->trial_gradient, self->direction, self->size);
-    return status;
+    MUST(evaluate(&point->value, self->trial_gradient, self, self->trial, err));
+    point->slope = inner_product(self->trial_gradient, self->direction, self->size);
+    return CLV_OK;
 }
 
 /* The trial: a step along the direction, weights stopping at 0 where they would change their sign. A weight of 0 has
@@ -158,18 +158,17 @@ static double project_step(struct lbfgs *self, double step)
 static enum clv_status search_orthant(struct line_point *found, int *n_tried, struct lbfgs *self,
                                       const struct line_point *start, double step, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     *found = *start;
-    for (*n_tried = 0; *n_tried < LINE_TRIALS && !line_is_lost(start, step) && !status; step /= 2) {
+    for (*n_tried = 0; *n_tried < LINE_TRIALS && !line_is_lost(start, step); step /= 2) {
         double promise = project_step(self, step), value;
         ++*n_tried;
-        status = evaluate(&value, self->trial_gradient, self, self->trial, err);
-        if (!status && line_lies_low(value, start, promise)) {
+        MUST(evaluate(&value, self->trial_gradient, self, self->trial, err));
+        if (line_lies_low(value, start, promise)) {
             *found = (struct line_point){.step = step, .value = value};
             break;
         }
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Along -H slope, the trial being where it leads. */
@@ -189,19 +188,27 @@ static enum clv_status search(struct line_point *found, int *n_tried, struct lbf
     return line_search(found, n_tried, &line, &start, step, err);
 }
 
+/* Searches with the memory and, where it misleads, without it: n_kept and next are 0 then. */
+static enum clv_status search_twice(struct line_point *found, int *n_evaluations, struct lbfgs *self,
+                                    struct clv_error *err)
+{
+    MUST(search(found, n_evaluations, self, err));
+    if (found->step == 0 && self->n_kept) {
+        int n_before = *n_evaluations;
+        self->n_kept = self->next = 0;
+        MUST(search(found, n_evaluations, self, err));
+        *n_evaluations += n_before;
+    }
+    return CLV_OK;
+}
+
 enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, struct clv_error *err)
 {
     struct line_point found;
     size_t n_kept = self->n_kept, next = self->next;
-    enum clv_status status = search(&found, n_evaluations, self, err);
-    if (!status && found.step == 0 && n_kept) { /* the memory misleads: without it */
-        int n_before = *n_evaluations;
-        self->n_kept = self->next = 0;
-        status = search(&found, n_evaluations, self, err);
-        *n_evaluations += n_before;
-    }
+    enum clv_status status = search_twice(&found, n_evaluations, self, err);
     *moved = !status && found.step > 0;
-    if (!*moved) {
+    if (!*moved) { /* after a failure, too: an interrupted training is resumed from this state */
         self->n_kept = n_kept;
         self->next = next;
         return status;

@@ -1,3 +1,5 @@
+/* Line search under the strong Wolfe conditions (Nocedal & Wright, Numerical optimization, second edition 2006,
+ * Algorithms 3.5 and 3.6). Start at line_search, at the end. */
 #include "learn/crf/crf.h"
 
 #include <float.h>
@@ -103,8 +105,9 @@ enum clv_status line_search(struct line_point *found, int *n_tried, const struct
 {
     struct search self = {.line = line, .start = *start};
     *found = *start;
-    enum clv_status status = grow(found, &self, step, err);
-    TRY_IF(found->step > 0 && found->step != self.last, evaluate(found, &self, found->step, err));
+    MUST(grow(found, &self, step, err));
+    if (found->step > 0 && found->step != self.last)
+        MUST(evaluate(found, &self, found->step, err));
     *n_tried = self.n_tried;
-    return status;
+    return CLV_OK;
 }

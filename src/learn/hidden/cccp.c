@@ -32,10 +32,10 @@ static enum clv_status surrogate_at(double *value, struct hidden_descent *self, 
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
     double free;
-    enum clv_status status = hidden_gradient(self->gradient, &free, NULL, &self->hidden,
-                                             &(struct hidden_pass){HIDDEN_FREE, self->all, n, w}, err);
+    MUST(hidden_gradient(self->gradient, &free, NULL, &self->hidden,
+                         &(struct hidden_pass){HIDDEN_FREE, self->all, n, w}, err));
     *value = self->lambda / 2 * squares_of(w, size) - inner_product(w, self->plane, size) + free;
-    return status;
+    return CLV_OK;
 }
 
 static bool is_done(const struct hidden_descent *self)
@@ -60,26 +60,28 @@ static enum clv_status step_plainly(struct hidden_descent *self, struct clv_erro
     return CLV_OK;
 }
 
-/* The next of: the plane, n_inner plain steps, of which the lowest point met is kept, a look. */
+/* Does what comes next: the plane, one of n_inner plain steps, of which the lowest point is kept, or a look. */
 static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_error *err)
 {
     struct hidden_place *place = &self->place;
-    enum clv_status status = CLV_OK;
     if (place->stage == STAGE_LINEARISE) {
-        status = linearise(self, err);
         memcpy(self->ascent.w, self->best, self->hidden.size * sizeof *self->best);
         place->lowest = INFINITY;
         place->n_inner = 0;
-    } else if (place->stage == STAGE_LOWER && place->n_inner < self->n_inner && !is_done(self)) {
-        return step_plainly(self, err);
-    } else if (place->stage == STAGE_LOOK) {
-        status = hidden_descent_look(self, self->result, self->best, err);
+        MUST(linearise(self, err));
+        place->stage = STAGE_LOWER;
+        return CLV_OK;
     }
-    if (!status)
-        place->stage = place->stage == STAGE_LINEARISE ? STAGE_LOWER
-                       : place->stage == STAGE_LOWER   ? STAGE_LOOK
-                                                       : STAGE_LINEARISE;
-    return status;
+    if (place->stage == STAGE_LOWER) {
+        if (place->n_inner < self->n_inner && !is_done(self))
+            return step_plainly(self, err);
+        place->stage = STAGE_LOOK;
+        return CLV_OK;
+    }
+    if (place->stage == STAGE_LOOK)
+        MUST(hidden_descent_look(self, self->result, self->best, err));
+    place->stage = STAGE_LINEARISE;
+    return CLV_OK;
 }
 
 static enum clv_status start_dual(struct hidden_descent *self, struct clv_error *err)
@@ -101,13 +103,13 @@ static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
         place->stage = STAGE_EVALUATE;
         return CLV_OK;
     }
-    enum clv_status status = hidden_dual_steps(&place->n_taken, self->dual, self->training->seed, self->n_done, err);
-    if (!status && place->n_taken == self->hidden.examples.n) {
+    MUST(hidden_dual_steps(&place->n_taken, self->dual, self->training->seed, self->n_done, err));
+    if (place->n_taken == self->hidden.examples.n) {
         place->n_taken = 0;
         place->n_inner++;
         self->n_done++;
     }
-    return status;
+    return CLV_OK;
 }
 
 /* A pass that evaluates P at the average of the dual's iterates. Where that is below the value of P at self->best, both
@@ -160,46 +162,51 @@ static enum clv_status go_on_by_dual(struct hidden_descent *self, struct clv_err
     return look(self, err);
 }
 
-/* Where a checkpoint says, or at the beginning. */
+/* Starts from the checkpoint, or at the beginning. */
 static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 {
-    struct clv_tensors *tensors;
+    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
     memcpy(self->best, self->ascent.w, self->hidden.size * sizeof *self->best);
-    enum clv_status status = hidden_state_open(&tensors, self, err);
-    TRY_IF(tensors, hidden_state_take(self, tensors, err));
-    if (!status && tensors && self->dual)
-        hidden_dual_resume(self->dual, self->plane);
+    MUST(hidden_state_open(&tensors, self, err));
+    if (tensors) {
+        MUST(hidden_state_take(self, tensors, err));
+        if (self->dual)
+            hidden_dual_resume(self->dual, self->plane);
+    }
     if (self->place.stage == STAGE_START && self->is_published)
         self->place.stage = STAGE_LINEARISE;
-    return status;
+    return CLV_OK;
 }
 
 /* Ends where a round of stages does. */
 static enum clv_status alternate(struct hidden_descent *self, struct clv_error *err)
 {
     enum hidden_stage first = self->is_published ? STAGE_LINEARISE : STAGE_LOWER;
-    enum clv_status status = begin(self, err);
-    while (!status && !(is_done(self) && self->place.stage == first)) {
-        status = self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err);
-        TRY(hidden_state_keep(self, err));
+    MUST(begin(self, err));
+    while (!(is_done(self) && self->place.stage == first)) {
+        MUST(self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err));
+        MUST(hidden_state_keep(self, err));
     }
+    return CLV_OK;
+}
+
+/* Alternates, and writes a checkpoint where it is interrupted. */
+static enum clv_status alternate_resumably(struct hidden_descent *self, struct clv_error *err)
+{
+    enum clv_status status = alternate(self, err);
+    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints)
+        MUST(hidden_state_write(self, err));
     return status;
 }
 
 enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err)
 {
-    struct hidden_dual dual = {0};
-    enum clv_status status = CLV_OK;
+    OWNED(hidden_dual_release) struct hidden_dual dual = {0};
     if (!self->is_published) {
-        status = hidden_dual_open(&dual, &self->hidden, self->lambda, err);
+        MUST(hidden_dual_open(&dual, &self->hidden, self->lambda, err));
         self->dual = &dual;
     }
-    TRY(alternate(self, err));
-    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints) {
-        enum clv_status written = hidden_state_write(self, err);
-        status = written ? written : status;
-    }
-    self->dual = NULL;
-    hidden_dual_release(&dual);
+    enum clv_status status = alternate_resumably(self, err);
+    self->dual = NULL; /* it ends here, whatever the status */
     return status;
 }

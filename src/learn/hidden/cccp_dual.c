@@ -34,7 +34,7 @@ static size_t taken_from(const struct hidden_dual *self, size_t k)
     return left < HIDDEN_PARTS ? left : HIDDEN_PARTS;
 }
 
-/* Of all examples' clamped terms, raised by the loss of the truth itself. */
+/* The tangents are those of all examples' clamped terms, raised by the loss of the truth itself. */
 enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struct clv_error *err)
 {
     struct hidden *hidden = self->hidden;
@@ -67,7 +67,8 @@ enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden
     self->height = arena_alloc(&self->arena, n, sizeof(double));
     self->plane = arena_zalloc(&self->arena, size, sizeof(double));
     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->order[i] = (int32_t)i;
     return CLV_OK;

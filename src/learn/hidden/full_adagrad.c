@@ -1,3 +1,5 @@
+/* AdaGrad with full matrices (Duchi, Hazan & Singer 2011). The root of the matrix comes from Jacobi's rotations, which
+ * start from the eigenvectors of the step before. Start at full_adagrad_turn, at the end. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -18,7 +20,7 @@ enum clv_status full_adagrad_open(struct full_adagrad *self, size_t size, struct
         .matrix = array_zalloc(size, size * sizeof(double)),
         .vectors = array_zalloc(size, size * sizeof(double)),
     };
-    MUST_IF(!self->products || !self->matrix || !self->vectors, fail_memory(err));
+    NEED(self->products && self->matrix && self->vectors);
     for (size_t i = 0; i < size; i++)
         self->vectors[i * size + i] = 1;
     return CLV_OK;
@@ -54,7 +56,7 @@ static void rotate_products(struct full_adagrad *self)
     }
 }
 
-/* Of two rows. */
+/* Rotates two rows p[n] and q[n]. */
 static void rotate(double *p, double *q, double cosine, double sine, size_t n)
 {
     for (size_t k = 0; k < n; k++) {

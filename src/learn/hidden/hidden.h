@@ -79,10 +79,10 @@ struct hidden_settings {
  * how often one looks changes nothing of what is learned. */
 enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN_LOOK = 7 };
 
-/* What a term is worked out by. */
+/* The method that computes a term. */
 enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS };
 
-/* What messages are kept for: the two terms' belief propagation, and the free term's TRW-S. */
+/* The runs whose messages are kept: the two terms' belief propagation, and the free term's TRW-S. */
 enum hidden_messages { HIDDEN_OF_FREE, HIDDEN_OF_CLAMPED, HIDDEN_OF_JOINT, HIDDEN_N_MESSAGES };
 
 /* How an example's terms are worked out, and what belief propagation is to go on from. */
@@ -96,7 +96,7 @@ struct hidden_item {
 
 struct hidden_workspace;
 
-/* What a step found, to be put back if it is interrupted. */
+/* Messages before a step, to be put back if it is interrupted. */
 struct hidden_memo {
     float *messages;
     int64_t *counts;
@@ -124,15 +124,15 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
                             const struct hidden_settings *settings, struct clv_error *err) CLV_CHECK;
 void hidden_release(struct hidden *self); /* also after a failure, and of zeros */
 
-/* The objective at w = 0, where labels are independent and hidden nodes' terms cancel: per known node the maximum of its
- * loss, or T_y log sum exp of it. */
+/* The objective at w = 0, where labels are independent and hidden nodes' terms cancel: per known node the maximum of
+ * its loss, or T_y log sum exp of it. */
 double hidden_at_zero(const struct hidden *self);
 
 /* Goes on at other temperatures, from no messages. */
 enum clv_status hidden_set_temperatures(struct hidden *self, double visible, double hidden,
                                         struct clv_error *err) CLV_CHECK;
 
-/* What a pass over examples works out at which weights. */
+/* A pass over examples: the terms to compute, for which examples, at which weights. */
 struct hidden_pass {
     enum hidden_terms terms;
     const int32_t *taken; /* [n] examples */
@@ -158,7 +158,7 @@ struct clv_decoding hidden_decoding(const struct hidden_settings *settings);
 
 enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FULL_ADAGRAD };
 
-/* What the concave-convex procedure does next; other solvers only lower. */
+/* The next stage of the concave-convex procedure; other solvers only lower. */
 enum hidden_stage { STAGE_START, STAGE_LOWER, STAGE_EVALUATE, STAGE_LINEARISE, STAGE_LOOK };
 
 /* Where a descent is, between two steps, besides its n_done. */
@@ -260,27 +260,27 @@ extern const struct clv_learner lssvm_learner;
 extern const struct clv_learner hcrf_learner;
 extern const struct clv_learner eps_learner;
 
-/* What a training with hidden variables is resumed from: weights, what its solver keeps besides them, the messages that
+/* The checkpoint of a training with hidden variables: weights, what its solver keeps besides them, the messages that
  * belief propagation goes on from, the place. */
 
-/* Opens the checkpoint to go on from, if there is one, and puts back the place: *tensors, NULL if there is none or
- * nothing was done before it. */
+/* Opens the checkpoint to go on from, if there is one, and puts back the place. The caller owns *tensors, which is NULL
+ * without a checkpoint or if nothing was done before it. */
 enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_descent *self,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Puts back the rest, once temperatures and memory are those of the place, and closes the tensors either way. */
+/* Puts back the rest, once temperatures and memory are those of the place. */
 enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensors *tensors,
                                   struct clv_error *err) CLV_CHECK;
 
 /* Writes a checkpoint. */
 enum clv_status hidden_state_write(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
-/* The same, if one is due. */
+/* Writes a checkpoint if one is due. */
 enum clv_status hidden_state_keep(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
 /* Inference for one example's terms, in memory that is kept from example to example. */
 
-/* What a term's distribution says: the value, and marginals of nodes and edges. */
+/* The result of inference for a term: its value, and marginals of nodes and edges. */
 struct hidden_term {
     double value;
     double *nodes, *pairs; /* [n_nodes][n_labels], [n_edges][n_labels][n_labels] */
@@ -312,7 +312,7 @@ enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct
                                      struct hidden_item *item, const struct clv_problem *problem,
                                      const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;
 
-/* By what both terms of an example are worked out, item->free_by and item->clamped_by; takes the example. */
+/* Chooses the methods that compute both terms of an example, item->free_by and item->clamped_by; takes the example. */
 enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_workspace *self,
                                    const struct hidden_settings *settings, const struct clv_problem *problem,
                                    const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;

@@ -1,3 +1,6 @@
+/* Descent on the objective of learners with hidden variables: by AdaGrad, with diagonal or full matrices, or by the
+ * plain steps of Algorithm 1 of Ping, Liu & Ihler (2014), from a checkpoint if there is one. Start at
+ * hidden_descent_run. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -24,15 +27,16 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
     self->best = arena_alloc(&self->arena, size, sizeof *self->best);
     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
     self->all = arena_alloc(&self->arena, n, sizeof *self->all);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
     FAIL_IF(self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE, CLV_ERR_USAGE,
             "solver adagrad-full is for at most %d weights, and this model has %zu", FULL_ADAGRAD_MAX_SIZE, size);
-    enum clv_status status = self->solver == SOLVER_FULL_ADAGRAD ? full_adagrad_open(&self->full, size, err) : CLV_OK;
-    return status ? status
-                  : ascent_open(&self->ascent, &self->hidden.examples.shape,
-                                (struct ascent_rules){STEP_ADAGRAD, self->lambda, self->rate, averaging}, err);
+    if (self->solver == SOLVER_FULL_ADAGRAD)
+        MUST(full_adagrad_open(&self->full, size, err));
+    return ascent_open(&self->ascent, &self->hidden.examples.shape,
+                       (struct ascent_rules){STEP_ADAGRAD, self->lambda, self->rate, averaging}, err);
 }
 
 void hidden_descent_release(struct hidden_descent *self)
@@ -91,37 +95,33 @@ static enum clv_status use_maxima(struct hidden_descent *self, const struct hidd
 /* The rest of the pass that the place is in. */
 static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     size_t n = self->hidden.examples.n, *n_taken = &self->place.n_taken;
     if (self->batch < n)
         rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
     else
         memcpy(self->order, self->all, n * sizeof *self->order);
-    while (!status && *n_taken < n) {
+    while (*n_taken < n) {
         size_t taken = n - *n_taken < self->batch ? n - *n_taken : self->batch;
         MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden,
                              &(struct hidden_pass){HIDDEN_BOTH, &self->order[*n_taken], taken, self->ascent.w}, err));
         hidden_descent_step(self);
         *n_taken += taken;
-        status = hidden_state_keep(self, err);
+        MUST(hidden_state_keep(self, err));
     }
-    return status;
+    return CLV_OK;
 }
 
-/* Where a checkpoint says, or at the beginning. */
+/* Starts from the checkpoint, or at the beginning. */
 static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 {
-    struct clv_tensors *tensors;
-    enum clv_status status = hidden_state_open(&tensors, self, err);
+    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
+    MUST(hidden_state_open(&tensors, self, err));
     self->place.stage = STAGE_LOWER;
     if (self->place.is_sharp)
         self->ascent.rate = self->rate / SHARP_STEPS;
-    else if (!status && self->n_smooth > 0)
-        status = hidden_set_temperatures(&self->hidden, 1, 1, err);
-    if (!status && tensors)
-        return hidden_state_take(self, tensors, err);
-    clv_tensors_close(tensors);
-    return status;
+    else if (self->n_smooth > 0)
+        MUST(hidden_set_temperatures(&self->hidden, 1, 1, err));
+    return tensors ? hidden_state_take(self, tensors, err) : CLV_OK;
 }
 
 /* Whether the curve lacks a point of the passes that are through. */
@@ -132,33 +132,34 @@ static bool look_is_due(const struct hidden_descent *self, const struct clv_trai
     return !result->n_curve || result->curve[result->n_curve - 1].pass != (double)self->n_done;
 }
 
-/* Algorithm 1, or AdaGrad in its place, for which one rate suits features of any size; its first passes may be smooth: the likelihood with the loss added, whose
- * gradients change little by little, leads to where hinges are better off than by themselves. */
-enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err)
+/* Algorithm 1, or AdaGrad in its place, for which one rate suits features of any size. Its first passes may be smooth:
+ * the likelihood with the loss added, whose gradients change little by little, leads to where hinges are better off
+ * than by themselves. */
+static enum clv_status run_passes(struct hidden_descent *self, struct clv_error *err)
 {
-    struct clv_training_result *result = self->result;
     const struct hidden_settings settings = self->hidden.settings;
     if (settings.visible_temperature > 0)
         self->n_smooth = 0;
-    enum clv_status status = begin(self, err);
-    while (!status) {
-        if (look_is_due(self, result))
-            status = hidden_descent_look(self, result, ascent_point(&self->ascent), err);
-        if (status || self->n_done >= self->n_passes)
-            break;
+    MUST(begin(self, err));
+    for (;;) {
+        if (look_is_due(self, self->result))
+            MUST(hidden_descent_look(self, self->result, ascent_point(&self->ascent), err));
+        if (self->n_done >= self->n_passes)
+            return CLV_OK;
         if (self->n_done == self->n_smooth && self->n_smooth > 0 && !self->place.is_sharp) {
-            status = use_maxima(self, &settings, err);
+            MUST(use_maxima(self, &settings, err));
             self->place.is_sharp = true;
         }
-        TRY(run_pass(self, err));
-        if (!status) {
-            self->n_done++;
-            self->place.n_taken = 0;
-        }
+        MUST(run_pass(self, err));
+        self->n_done++;
+        self->place.n_taken = 0;
     }
-    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints) {
-        enum clv_status written = hidden_state_write(self, err);
-        status = written ? written : status;
-    }
+}
+
+enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err)
+{
+    enum clv_status status = run_passes(self, err);
+    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints)
+        MUST(hidden_state_write(self, err));
     return status;
 }

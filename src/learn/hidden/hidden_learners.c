@@ -98,6 +98,12 @@ static void choose_settings(struct hidden_descent *self)
         self->rate = (given[RATE] > 0 ? given[RATE] : 0.3) / sqrt(examples->node_scale);
 }
 
+static void training_release(struct hidden_descent *self)
+{
+    hidden_descent_release(self);
+    hidden_release(&self->hidden);
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              const struct clv_learner *learner, double visible_temperature, double hidden_temperature,
                              struct clv_error *err)
@@ -109,6 +115,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         .sweeps = (int32_t)training->parameters[SWEEPS],
         .cells = (size_t)training->parameters[CELLS],
     };
+    OWNED(training_release)
     struct hidden_descent self = {
         .training = training,
         .result = result,
@@ -123,32 +130,23 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (training->parameters[SMOOTH] > 0 && !hidden_descent_is_adagrad(&self))
         return fail(err, CLV_ERR_USAGE, "smooth is %g, must be 0 with a solver other than adagrad and adagrad-full",
                     training->parameters[SMOOTH]);
-    enum clv_status status = hidden_open(&self.hidden, training, &settings, err);
-    if (!status) {
-        choose_settings(&self);
-        status = hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err);
-    }
-    TRY(start_weights(self.ascent.w, training, training->parameters[START], self.is_published, err));
-    if (!status && self.ascent.average)
+    MUST(hidden_open(&self.hidden, training, &settings, err));
+    choose_settings(&self);
+    MUST(hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err));
+    MUST(start_weights(self.ascent.w, training, training->parameters[START], self.is_published, err));
+    if (self.ascent.average)
         memcpy(self.ascent.average, self.ascent.w, self.hidden.size * sizeof *self.ascent.w);
     result->decoding = hidden_decoding(&settings);
-    if (!status) {
-        checkpoints_open(&self.checkpoints, learner, training, self.hidden.examples.node_scale);
-        status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, err) : hidden_descent_run(&self, err);
-    }
-    if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
-        result->interrupted = true;
-        status = CLV_OK;
-    }
-    TRY(result_set(result, &self.hidden.examples, self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent),
-                   err));
-    if (!status) {
-        hidden_note(result, &self.hidden);
-        result->at_zero = hidden_at_zero(&self.hidden);
-    }
-    hidden_descent_release(&self);
-    hidden_release(&self.hidden);
-    return status;
+    checkpoints_open(&self.checkpoints, learner, training, self.hidden.examples.node_scale);
+    enum clv_status status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, err) : hidden_descent_run(&self, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    result->interrupted = status == CLV_ERR_INTERRUPTED;
+    MUST(result_set(result, &self.hidden.examples, self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent),
+                    err));
+    hidden_note(result, &self.hidden);
+    result->at_zero = hidden_at_zero(&self.hidden);
+    return CLV_OK;
 }
 
 static enum clv_status train_mssvm(struct clv_training_result *result, const struct clv_training *training,
@@ -169,7 +167,7 @@ static enum clv_status train_hcrf(struct clv_training_result *result, const stru
     return train(result, training, &hcrf_learner, 1, 1, err);
 }
 
-/* Those of visible nodes, too, are a special case (Schwing et al. 2012). */
+/* One temperature for visible and hidden nodes is a special case (Schwing et al. 2012). */
 static double hidden_epsilon(const struct clv_training *training)
 {
     const double *p = training->parameters;
@@ -253,7 +251,7 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
     return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
-/* What the four have in common. */
+/* The fields that the four share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \

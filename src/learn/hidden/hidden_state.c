@@ -1,3 +1,5 @@
+/* Checkpoints of trainings with hidden variables: weights, sums of the solver, messages of belief propagation, and the
+ * place in the training. Start at hidden_state_write. */
 #include "learn/hidden/hidden.h"
 
 #include <string.h>
@@ -42,7 +44,7 @@ static void add(struct state_field *fields, size_t *n, const char *name, double 
     fields[(*n)++] = (struct state_field){name, CLV_F64, size, values, range};
 }
 
-/* What the concave-convex procedure keeps. */
+/* Lists the fields of the concave-convex procedure. */
 static size_t list_cccp(struct state_field *fields, size_t n, const struct hidden_descent *self, double *numbers)
 {
     size_t size = self->hidden.size, n_examples = self->hidden.examples.n;
@@ -82,29 +84,25 @@ static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const str
 
 enum clv_status hidden_state_write(struct hidden_descent *self, struct clv_error *err)
 {
-    struct gathered gathered;
+    OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
     const struct hidden_place *place = &self->place;
-    enum clv_status status = gathered_open(&gathered, self, err);
-    if (!status) {
-        const int64_t numbers[N_PLACE] = {[PLACE_DONE] = (int64_t)self->n_done,
-                                          [PLACE_TAKEN] = (int64_t)place->n_taken,
-                                          [PLACE_SHARP] = place->is_sharp,
-                                          [PLACE_STEPS] = (int64_t)self->ascent.n_steps,
-                                          [PLACE_STAGE] = place->stage,
-                                          [PLACE_INNER] = (int64_t)place->n_inner,
-                                          [PLACE_NEXT_LOOK] = (int64_t)place->next_look};
-        memcpy(gathered.place, numbers, sizeof numbers);
-        gathered.numbers[OF_LOWEST] = place->lowest;
-        gathered.numbers[OF_LOSS] = self->dual ? self->dual->point.loss : 0;
-        gathered.numbers[OF_STEPS] = self->dual ? self->dual->n_steps : 0;
-        messages_copy(gathered.messages, gathered.counts, &self->hidden, self->all, self->hidden.examples.n);
-        size_t n = place->stage == STAGE_START ? 0 : list_fields(fields, self, &gathered);
-        fields[n] = (struct state_field){"place", CLV_I64, N_PLACE, gathered.place, STATE_FINITE};
-        status = state_write(&self->checkpoints, fields, n + 1, self->result, err);
-    }
-    gathered_release(&gathered);
-    return status;
+    MUST(gathered_open(&gathered, self, err));
+    const int64_t numbers[N_PLACE] = {[PLACE_DONE] = (int64_t)self->n_done,
+                                      [PLACE_TAKEN] = (int64_t)place->n_taken,
+                                      [PLACE_SHARP] = place->is_sharp,
+                                      [PLACE_STEPS] = (int64_t)self->ascent.n_steps,
+                                      [PLACE_STAGE] = place->stage,
+                                      [PLACE_INNER] = (int64_t)place->n_inner,
+                                      [PLACE_NEXT_LOOK] = (int64_t)place->next_look};
+    memcpy(gathered.place, numbers, sizeof numbers);
+    gathered.numbers[OF_LOWEST] = place->lowest;
+    gathered.numbers[OF_LOSS] = self->dual ? self->dual->point.loss : 0;
+    gathered.numbers[OF_STEPS] = self->dual ? self->dual->n_steps : 0;
+    messages_copy(gathered.messages, gathered.counts, &self->hidden, self->all, self->hidden.examples.n);
+    size_t n = place->stage == STAGE_START ? 0 : list_fields(fields, self, &gathered);
+    fields[n] = (struct state_field){"place", CLV_I64, N_PLACE, gathered.place, STATE_FINITE};
+    return state_write(&self->checkpoints, fields, n + 1, self->result, err);
 }
 
 enum clv_status hidden_state_keep(struct hidden_descent *self, struct clv_error *err)
@@ -139,46 +137,42 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
 {
     int64_t place[N_PLACE] = {0};
     const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
-    enum clv_status status = checkpoint_read(tensors, &self->checkpoints, err);
-    if (status || !*tensors)
-        return status;
-    status = state_read(&field, 1, *tensors, &self->checkpoints, err);
-    TRY(check_place(place, self, err));
-    if (!status && place[PLACE_STAGE] != STAGE_START) {
-        self->n_done = (size_t)place[PLACE_DONE];
-        self->ascent.n_steps = (double)place[PLACE_STEPS];
-        self->place = (struct hidden_place){.n_taken = (size_t)place[PLACE_TAKEN],
-                                            .is_sharp = place[PLACE_SHARP] != 0,
-                                            .stage = (enum hidden_stage)place[PLACE_STAGE],
-                                            .n_inner = (size_t)place[PLACE_INNER],
-                                            .next_look = (size_t)place[PLACE_NEXT_LOOK]};
-        return CLV_OK;
-    }
-    clv_tensors_close(*tensors);
+    OWNED(resumed_drop) struct clv_tensors *result = NULL;
     *tensors = NULL;
-    return status;
+    MUST(checkpoint_read(&result, &self->checkpoints, err));
+    if (!result)
+        return CLV_OK;
+    MUST(state_read(&field, 1, result, &self->checkpoints, err));
+    MUST(check_place(place, self, err));
+    if (place[PLACE_STAGE] == STAGE_START)
+        return CLV_OK;
+    self->n_done = (size_t)place[PLACE_DONE];
+    self->ascent.n_steps = (double)place[PLACE_STEPS];
+    self->place = (struct hidden_place){.n_taken = (size_t)place[PLACE_TAKEN],
+                                        .is_sharp = place[PLACE_SHARP] != 0,
+                                        .stage = (enum hidden_stage)place[PLACE_STAGE],
+                                        .n_inner = (size_t)place[PLACE_INNER],
+                                        .next_look = (size_t)place[PLACE_NEXT_LOOK]};
+    *tensors = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensors *tensors, struct clv_error *err)
 {
-    struct gathered gathered;
+    OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
-    enum clv_status status = gathered_open(&gathered, self, err);
-    TRY(state_read(fields, list_fields(fields, self, &gathered), tensors, &self->checkpoints, err));
-    TRY(state_read_curve(self->result, tensors, &self->checkpoints, err));
-    for (size_t k = 0; k < gathered.n_counts && !status; k++)
+    MUST(gathered_open(&gathered, self, err));
+    MUST(state_read(fields, list_fields(fields, self, &gathered), tensors, &self->checkpoints, err));
+    MUST(state_read_curve(self->result, tensors, &self->checkpoints, err));
+    for (size_t k = 0; k < gathered.n_counts; k++)
         if (gathered.counts[k] < 0 || gathered.counts[k] > MOST_RUNS ||
             (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))
-            status = state_refuse(&self->checkpoints, "after runs of belief propagation that were not made", err);
-    if (!status) {
-        messages_put(&self->hidden, gathered.messages, gathered.counts, self->all, self->hidden.examples.n);
-        self->place.lowest = gathered.numbers[OF_LOWEST];
-        if (self->dual) {
-            self->dual->point.loss = gathered.numbers[OF_LOSS];
-            self->dual->n_steps = gathered.numbers[OF_STEPS];
-        }
+            return state_refuse(&self->checkpoints, "after runs of belief propagation that were not made", err);
+    messages_put(&self->hidden, gathered.messages, gathered.counts, self->all, self->hidden.examples.n);
+    self->place.lowest = gathered.numbers[OF_LOWEST];
+    if (self->dual) {
+        self->dual->point.loss = gathered.numbers[OF_LOSS];
+        self->dual->n_steps = gathered.numbers[OF_STEPS];
     }
-    gathered_release(&gathered);
-    clv_tensors_close(tensors);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Inference for one example's terms: by elimination on forests or in buckets where that is exact and small enough, else
+ * by belief propagation, which goes on from the messages of the step before. Start at hidden_free, at the end. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -11,21 +13,29 @@
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
 #define TOLERANCE 1e-3
 
+/* Workspaces that are not finished yet. */
+struct workspace_list {
+    struct hidden_workspace *workspaces; /* [n] */
+    int n;
+};
+
+static void workspace_list_release(struct workspace_list *list)
+{
+    hidden_workspaces_free(list->workspaces, list->n);
+}
+
 enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int n, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    struct hidden_workspace *made = array_zalloc((size_t)n, sizeof *made);
     *workspaces = NULL;
-    MUST_IF(!made, fail_memory(err));
-    for (int t = 0; t < n && !status; t++) {
-        status = clv_forest_new(&made[t].forest, err);
-        TRY(clv_bp_new(&made[t].bp, err));
+    OWNED(workspace_list_release)
+    struct workspace_list result = {array_zalloc((size_t)n, sizeof *result.workspaces), n};
+    NEED(result.workspaces);
+    for (int t = 0; t < n; t++) {
+        MUST(clv_forest_new(&result.workspaces[t].forest, err));
+        MUST(clv_bp_new(&result.workspaces[t].bp, err));
     }
-    if (status)
-        hidden_workspaces_free(made, n);
-    else
-        *workspaces = made;
-    return status;
+    *workspaces = TAKE(result.workspaces);
+    return CLV_OK;
 }
 
 void hidden_workspaces_free(struct hidden_workspace *workspaces, int n)
@@ -55,11 +65,10 @@ enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct
     size_t n = (size_t)problem->n_nodes, k = (size_t)shape->n_labels;
     size_t m = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
     const struct array_part by_node[] = {{&self->is_visible, sizeof *self->is_visible}, {&self->y, sizeof *self->y}};
-    MUST_IF(reserve(&self->free, n, m, k) || reserve(&self->clamped, n, m, k) || reserve(&self->other, n, m, k) ||
-                array_reserve_all(by_node, 2, &self->node_capacity, n) ||
-                array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_shape_rows(shape),
-                              sizeof *self->weight),
-            fail_memory(err));
+    if (reserve(&self->free, n, m, k) || reserve(&self->clamped, n, m, k) || reserve(&self->other, n, m, k) ||
+        array_reserve_all(by_node, 2, &self->node_capacity, n) ||
+        array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_shape_rows(shape), sizeof *self->weight))
+        return fail_memory(err);
     self->settings = settings;
     self->item = item;
     self->label = problem->label;
@@ -90,7 +99,7 @@ static struct clv_forest_options forest_options(const struct hidden_workspace *s
     };
 }
 
-/* By what a term of fields on this graph is worked out: given labels make it the clamped one. */
+/* Chooses the method that computes a term of fields on this graph. Fixed labels make it the clamped term. */
 static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspace *self,
                                      const struct clv_field *graph, const int32_t *label, struct clv_error *err)
 {
@@ -98,12 +107,12 @@ static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_w
     struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
     bool fits;
     *method = HIDDEN_FOREST;
-    enum clv_status status = forest_fits(self->forest, &fits, graph, &options, err);
-    if (status || fits)
-        return status;
-    status = bucket_fits(bucket, &fits, graph, &options, self->settings->cells, err);
+    MUST(forest_fits(self->forest, &fits, graph, &options, err));
+    if (fits)
+        return CLV_OK;
+    MUST(bucket_fits(bucket, &fits, graph, &options, self->settings->cells, err));
     *method = fits ? HIDDEN_BUCKETS : HIDDEN_PROPAGATION;
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_workspace *self,
@@ -117,9 +126,9 @@ enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_works
         .form = shape->pairwise,
         .edges = problem->edges,
     };
-    enum clv_status status = hidden_workspace_set(self, settings, item, problem, shape, err);
-    TRY(hidden_choose(&item->free_by, self, &graph, NULL, err));
-    return status ? status : hidden_choose(&item->clamped_by, self, &graph, problem->label, err);
+    MUST(hidden_workspace_set(self, settings, item, problem, shape, err));
+    MUST(hidden_choose(&item->free_by, self, &graph, NULL, err));
+    return hidden_choose(&item->clamped_by, self, &graph, problem->label, err);
 }
 
 bool hidden_propagates(const struct clv_training *training, const struct hidden_settings *settings)
@@ -230,11 +239,10 @@ static enum clv_status given(struct hidden_workspace *self, struct hidden_term *
     options.label = label;
     if (self->settings->hidden_temperature == 0)
         return maximise(self, term, HIDDEN_OF_CLAMPED, field, options, err);
-    enum clv_status status = resume(self, &options, HIDDEN_OF_CLAMPED, field, err);
-    TRY(sum(self, term, field, &options, err));
-    if (!status)
-        keep(self, HIDDEN_OF_CLAMPED);
-    return status;
+    MUST(resume(self, &options, HIDDEN_OF_CLAMPED, field, err));
+    MUST(sum(self, term, field, &options, err));
+    keep(self, HIDDEN_OF_CLAMPED);
+    return CLV_OK;
 }
 
 enum clv_status hidden_clamped(struct hidden_workspace *self, const struct clv_field *field, const int32_t *label,
@@ -256,11 +264,11 @@ static enum clv_status try_labels(bool *is_better, struct hidden_workspace *self
 {
     for (int32_t i = 0; i < augmented->n_nodes; i++)
         self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
-    enum clv_status status = given(self, &self->other, augmented, self->y, err);
-    *is_better = !status && self->other.value > self->free.value;
+    MUST(given(self, &self->other, augmented, self->y, err));
+    *is_better = self->other.value > self->free.value;
     if (*is_better)
         swap_terms(&self->free, &self->other);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, const struct clv_bp_options *options,
@@ -280,12 +288,13 @@ static enum clv_status mix(struct hidden_workspace *self, const struct clv_field
     bool is_better = 0;
     options.is_visible = self->is_visible;
     self->free.value = -INFINITY;
-    enum clv_status status = resume(self, &options, HIDDEN_OF_FREE, augmented, err);
-    TRY_IF(options.is_warm, mix_once(&is_better, self, &options, augmented, err));
-    TRY(maximise(self, NULL, HIDDEN_OF_JOINT, augmented, bp_options(self, CLV_BP_MAX), err));
-    TRY(try_labels(&is_better, self, augmented, err));
-    if (status || !is_better)
-        return status;
+    MUST(resume(self, &options, HIDDEN_OF_FREE, augmented, err));
+    if (options.is_warm)
+        MUST(mix_once(&is_better, self, &options, augmented, err));
+    MUST(maximise(self, NULL, HIDDEN_OF_JOINT, augmented, bp_options(self, CLV_BP_MAX), err));
+    MUST(try_labels(&is_better, self, augmented, err));
+    if (!is_better)
+        return CLV_OK;
     options.is_warm = 0;
     options.near = self->y;
     return mix_once(&is_better, self, &options, augmented, err);
@@ -304,9 +313,9 @@ static enum clv_status sum_all(struct hidden_workspace *self, const struct clv_f
     count(self);
     options.is_warm = 0;
     options.near = self->label;
-    enum clv_status status = sum(self, &self->other, augmented, &options, err);
-    if (status || self->other.value <= self->free.value)
-        return status;
+    MUST(sum(self, &self->other, augmented, &options, err));
+    if (self->other.value <= self->free.value)
+        return CLV_OK;
     keep(self, HIDDEN_OF_FREE);
     swap_terms(&self->free, &self->other);
     return CLV_OK;
@@ -316,20 +325,19 @@ enum clv_status hidden_free(struct hidden_workspace *self, const struct clv_fiel
                             struct clv_error *err)
 {
     double visible = self->settings->visible_temperature, hidden = self->settings->hidden_temperature;
-    enum clv_status status;
     if (self->item->free_by != HIDDEN_PROPAGATION)
         return eliminate(self, &self->free, self->item->free_by, augmented, NULL, err);
     if (hidden == 0)
-        status = maximise(self, &self->free, HIDDEN_OF_FREE, augmented, bp_options(self, CLV_BP_MAX), err);
+        MUST(maximise(self, &self->free, HIDDEN_OF_FREE, augmented, bp_options(self, CLV_BP_MAX), err));
     else if (visible == 0)
-        status = mix(self, augmented, err);
+        MUST(mix(self, augmented, err));
     else
-        status = sum_all(self, augmented, err);
-    if (!status && visible == 0 && self->free.value < truth) {
+        MUST(sum_all(self, augmented, err));
+    if (visible == 0 && self->free.value < truth) {
         size_t n = (size_t)augmented->n_nodes, m = (size_t)augmented->n_edges, k = (size_t)augmented->n_labels;
         self->free.value = truth;
         memcpy(self->free.nodes, self->clamped.nodes, n * k * sizeof *self->free.nodes);
         memcpy(self->free.pairs, self->clamped.pairs, m * k * k * sizeof *self->free.pairs);
     }
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Keeps the messages of belief propagation from step to step, for each example and term, and the counts of its runs;
+ * copies them for checkpoints and for steps that may be interrupted. Start at messages_make. */
 #include "learn/hidden/hidden.h"
 
 #include <string.h>
@@ -12,7 +14,7 @@ static size_t n_messages(const struct hidden *self, size_t index)
     return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
 }
 
-/* Of an example's messages, those that its terms need. */
+/* Whether an example's terms need these messages. */
 static int needs_messages(const struct hidden *self, size_t index, enum hidden_messages which)
 {
     const struct hidden_item *item = &self->items[index];
@@ -49,7 +51,7 @@ enum clv_status messages_make(struct hidden *self, struct clv_error *err)
             if (!needs_messages(self, i, (enum hidden_messages)which))
                 continue;
             *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
-            MUST_IF(!*messages, fail_memory(err));
+            NEED(*messages);
         }
     return CLV_OK;
 }

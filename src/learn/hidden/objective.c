@@ -1,3 +1,5 @@
+/* The objective of learners with hidden variables (Ping, Liu & Ihler 2014, equation 5) and its gradient over examples.
+ * Threads and processes add up fixed parts, which are summed in order. Start at hidden_gradient. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -45,7 +47,7 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
     self->size = clv_shape_size(&self->examples.shape);
     self->items = array_zalloc(self->examples.n, sizeof *self->items);
     self->parts = array_alloc(hidden_parts(self->examples.n), self->size * sizeof *self->parts);
-    MUST_IF(!self->items || !self->parts, fail_memory(err));
+    NEED(self->items && self->parts);
     weigh_loss(self);
     MUST(hidden_workspaces_new(&self->workspaces, self->examples.n_threads, err));
     return hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
@@ -177,24 +179,22 @@ static enum clv_status do_example(const struct parts *parts, size_t index, doubl
     struct decoder *decoder = &self->examples.decoders[thread];
     const struct clv_shape *shape = &self->examples.shape;
     const struct clv_problem *problem = &self->examples.problems[index];
-    enum clv_status status = hidden_workspace_set(space, &self->settings, item, problem, shape, err);
+    MUST(hidden_workspace_set(space, &self->settings, item, problem, shape, err));
     space->is_looking = pass->terms == HIDDEN_LOOK;
-    TRY(decoder_load(decoder, problem, shape, pass->w, err));
-    TRY_IF(pass->terms & HIDDEN_CLAMPED, hidden_clamped(space, &decoder->field, problem->label, err));
-    if (status)
-        return status;
+    MUST(decoder_load(decoder, problem, shape, pass->w, err));
+    if (pass->terms & HIDDEN_CLAMPED)
+        MUST(hidden_clamped(space, &decoder->field, problem->label, err));
     item->clamped = space->clamped.value;
     if (pass->terms & HIDDEN_FREE) {
         double scale = self->settings.margin * self->unit, constant = add_loss(&decoder->field, problem, scale);
         double loss = scale * self->examples.truth_loss[index];
         double truth = pass->terms & HIDDEN_CLAMPED ? item->clamped + loss - constant : -INFINITY;
-        status = hidden_free(space, &decoder->field, truth, err);
+        MUST(hidden_free(space, &decoder->field, truth, err));
         item->free = space->free.value + constant;
     }
-    if (!status)
-        add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &space->free : &space->clamped,
-                        (pass->terms & HIDDEN_BOTH) == HIDDEN_BOTH ? &space->clamped : NULL, space->weight);
-    return status;
+    add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &space->free : &space->clamped,
+                    (pass->terms & HIDDEN_BOTH) == HIDDEN_BOTH ? &space->clamped : NULL, space->weight);
+    return CLV_OK;
 }
 
 /* Every n_parts-th example taken, from the part's number on. */
@@ -204,16 +204,15 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     const struct hidden_pass *pass = &parts->pass;
     struct hidden *self = parts->self;
     double *psi = &self->parts[part * self->size];
-    enum clv_status status = CLV_OK;
     memset(psi, 0, self->size * sizeof *psi);
-    for (size_t k = part; k < pass->n && !status; k += parts->n) {
+    for (size_t k = part; k < pass->n; k += parts->n) {
         FAIL_IF(stop_requested(self->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        status = do_example(parts, (size_t)pass->taken[k], psi, thread, err);
+        MUST(do_example(parts, (size_t)pass->taken[k], psi, thread, err));
     }
-    return status;
+    return CLV_OK;
 }
 
-/* What a part leaves: its sum, and of each of its examples what was found. */
+/* Names the results of a part, for other processes: its sum, and the terms and messages of each of its examples. */
 static bool part_results(struct comm_piece *piece, void *context, size_t part, size_t at)
 {
     const struct parts *parts = context;
@@ -245,10 +244,9 @@ static bool part_results(struct comm_piece *piece, void *context, size_t part, s
 static enum clv_status remember(struct hidden *self, const int32_t *taken, size_t n, struct clv_error *err)
 {
     struct hidden_memo *memo = &self->memo;
-    MUST_IF(
-        array_reserve((void **)&memo->messages, &memo->capacity, messages_size(self, taken, n) + 1, sizeof(float)) ||
-            array_reserve((void **)&memo->counts, &memo->count_capacity, n * MESSAGES_COUNTS, sizeof(int64_t)),
-        fail_memory(err));
+    if (array_reserve((void **)&memo->messages, &memo->capacity, messages_size(self, taken, n) + 1, sizeof(float)) ||
+        array_reserve((void **)&memo->counts, &memo->count_capacity, n * MESSAGES_COUNTS, sizeof(int64_t)))
+        return fail_memory(err);
     messages_copy(memo->messages, memo->counts, self, taken, n);
     return CLV_OK;
 }
@@ -261,8 +259,9 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     struct parts parts = {self, *pass, hidden_parts(n)};
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
     bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_LOOK;
-    enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;
-    TRY(comm_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err));
+    if (remembers)
+        MUST(remember(self, taken, n, err));
+    enum clv_status status = comm_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err);
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)

@@ -1,3 +1,5 @@
+/* Descent on the hinges of the learners m3e and modlat: by AdaGrad on batches or by plain subgradient steps, from the
+ * labels' weights that each learner finds for an example. Start at latent_pass, at the end. */
 #include "learn/latent/latent.h"
 
 #include <math.h>
@@ -42,7 +44,8 @@ enum clv_status latent_open(struct latent *self, const struct clv_training *trai
     self->zero = arena_zalloc(&self->arena, self->size, sizeof *self->zero);
     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
     self->all = arena_alloc(&self->arena, n, sizeof *self->all);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         self->first[i + 1] = self->first[i] + (size_t)self->examples.problems[i].n_nodes;
         self->all[i] = (int32_t)i;
@@ -52,7 +55,8 @@ enum clv_status latent_open(struct latent *self, const struct clv_training *trai
     self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
     self->free = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->free);
     self->clamped = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->clamped);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         enum clv_status status = find_visible(self->is_visible + self->first[i], &self->examples.problems[i], err);
         if (status)

@@ -44,8 +44,8 @@ struct m3e {
     double lowest;
 };
 
-/* Of the loss-augmented field, in which the truth scores what it does without, but for a constant: the loss is 0 there.
- */
+/* Finds the terms of the loss-augmented field. The truth scores there as it does without the loss, except a constant:
+ * its loss is 0. */
 static enum clv_status entropy_terms(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                      struct clv_error *err)
 {

@@ -155,14 +155,12 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     struct clv_field *field = &decoder->field;
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
     double best, truth, constant;
-    enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, w, err);
-    TRY(marginals_given_truth(latent->clamped + at * k, self->forests[thread], field, problem->label, 0, err));
-    for (size_t i = 0; !status && i < n; i++)
+    MUST(decoder_load(decoder, problem, &latent->examples.shape, w, err));
+    MUST(marginals_given_truth(latent->clamped + at * k, self->forests[thread], field, problem->label, 0, err));
+    for (size_t i = 0; i < n; i++)
         for (size_t s = 0; s < k; s++)
             if (latent->clamped[(at + i) * k + s] > 0.5)
                 decoder->y[i] = (int32_t)s;
-    if (status)
-        return status;
     truth = clv_field_score(field, decoder->y);
     constant = clv_field_add_loss(field, problem);
     add_disagreement(field, self->q + at * k, latent->is_visible + at);
@@ -248,7 +246,8 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
     self->y = arena_zalloc(&self->arena, n_nodes, sizeof *self->y);
     self->q = arena_zalloc(&self->arena, n_nodes, k * sizeof *self->q);
     self->best = arena_alloc(&self->arena, self->latent.size, sizeof *self->best);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < n_nodes; i++)
         self->has_hidden |= !self->latent.is_visible[i];
     MUST(latent_begin(&self->w, &self->latent, err));

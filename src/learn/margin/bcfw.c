@@ -87,7 +87,7 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     return CLV_OK;
 }
 
-/* What find_direction leaves. */
+/* Names the results of find_direction, for other processes. */
 static bool direction_results(struct comm_piece *piece, void *context, size_t slot, size_t k)
 {
     struct bcfw *self = context;
@@ -112,7 +112,6 @@ static bool direction_results(struct comm_piece *piece, void *context, size_t sl
 /* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
 static enum clv_status take_step(struct bcfw *self, const struct bcfw_direction *direction, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     struct bcfw_block *block = &self->blocks[direction->example];
     const struct clv_problem *problem = &self->examples.problems[direction->example];
     self->dual.spans = direction->spans;
@@ -128,12 +127,12 @@ static enum clv_status take_step(struct bcfw *self, const struct bcfw_direction 
             block->pairwise[k] += step * (direction->pairwise[k] - block->pairwise[k]);
         block->loss += step * (direction->loss - block->loss);
         if (self->rules.keeps_support)
-            status = block_move_support(block, block_hash(problem, direction->y), step, err);
+            MUST(block_move_support(block, block_hash(problem, direction->y), step, err));
     }
     double rho = 2 / ((double)self->n_steps++ + 2);
     if (self->average)
         move_towards(self->average, self->dual.w, rho, self->size);
-    return status;
+    return CLV_OK;
 }
 
 /* The next example: drawn by gap, or the next of the pass's order. n: all gaps are closed, as far as known. */
@@ -189,15 +188,16 @@ static size_t choose_batch(struct bcfw *self)
  * rises. */
 static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error *err)
 {
-    enum clv_status status = n == 1
-                                 ? find_direction(self, 0, 0, err)
-                                 : comm_for(n, self->examples.n_threads, find_direction, direction_results, self, err);
-    for (size_t t = 0; t < n && !status; t++) {
-        status = take_step(self, &self->directions[t], err);
+    if (n == 1)
+        MUST(find_direction(self, 0, 0, err));
+    else
+        MUST(comm_for(n, self->examples.n_threads, find_direction, direction_results, self, err));
+    for (size_t t = 0; t < n; t++) {
+        MUST(take_step(self, &self->directions[t], err));
         sum_bucket(self, self->directions[t].example / BCFW_BUCKET);
     }
     self->place.draw += n;
-    return status;
+    return CLV_OK;
 }
 
 static bool keeps_checkpoints(const struct bcfw *self)
@@ -215,11 +215,8 @@ static enum clv_status run_pass(struct bcfw *self, bool *stopped, struct clv_err
         if (!n)
             return CLV_OK;
         MUST(take_steps(self, n, err));
-        enum clv_status status = CLV_OK;
         if (keeps_checkpoints(self) && checkpoint_is_due(&self->keeper.checkpoints))
-            status = bcfw_state_write(self, err);
-        if (status)
-            return status;
+            MUST(bcfw_state_write(self, err));
     }
     return CLV_OK;
 }
@@ -325,37 +322,42 @@ static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_t
         self->place.is_checked = true;
         return CLV_OK;
     }
-    enum clv_status status = check(self, pass, err);
-    TRY_IF(result, add_to_curve(self, result, pass, err));
-    if (status)
-        return status;
+    MUST(check(self, pass, err));
+    if (result)
+        MUST(add_to_curve(self, result, pass, err));
     double gap = self->best_objective - self->best_dual;
     *is_over = pass == self->rules.passes || gap <= self->rules.gap * self->best_objective;
     self->place.is_checked = true;
     return CLV_OK;
 }
 
-enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped, struct clv_error *err)
+static enum clv_status run_passes(struct bcfw *self, struct clv_training_result *result, bool *stopped,
+                                  struct clv_error *err)
 {
     bool is_over = false;
-    *stopped = false;
-    enum clv_status status = begin_pass(&is_over, self, result, err);
-    while (!status && !is_over) {
-        status = run_pass(self, stopped, err);
-        if (status || *stopped)
+    MUST(begin_pass(&is_over, self, result, err));
+    while (!is_over) {
+        MUST(run_pass(self, stopped, err));
+        if (*stopped)
             break;
         self->n_passes++;
         self->place = (struct bcfw_place){.pass = self->place.pass + 1};
-        status = begin_pass(&is_over, self, result, err);
+        MUST(begin_pass(&is_over, self, result, err));
     }
-    if (status == CLV_ERR_INTERRUPTED) {
-        status = CLV_OK;
-        *stopped = true;
-    }
-    if (!status && *stopped && keeps_checkpoints(self))
+    return CLV_OK;
+}
+
+enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped, struct clv_error *err)
+{
+    *stopped = false;
+    enum clv_status status = run_passes(self, result, stopped, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    *stopped = *stopped || status == CLV_ERR_INTERRUPTED;
+    if (*stopped && keeps_checkpoints(self))
         return bcfw_state_write(self, err);
     self->place = (struct bcfw_place){0};
-    return status;
+    return CLV_OK;
 }
 
 const double *bcfw_weights(const struct bcfw *self, bool stopped)
@@ -377,26 +379,27 @@ static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
     self->block_memory = arena_zalloc(&self->arena, self->block_memory_size, sizeof(double));
     self->directions = arena_zalloc(&self->arena, self->batch, sizeof *self->directions);
     self->direction_memory = arena_zalloc(&self->arena, self->batch, n_direction * sizeof(double));
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t t = 0; t < self->batch; t++) {
         struct bcfw_direction *direction = &self->directions[t];
         direction->y = arena_alloc(&self->arena, most_nodes, sizeof *direction->y);
         direction->spans = arena_zalloc(&self->arena, self->n_rows + 1, sizeof *direction->spans);
-        MUST_IF(self->arena.failed, fail_memory(err));
+        if (self->arena.failed)
+            return fail_memory(err);
         direction->change = self->direction_memory + t * n_direction;
         direction->pairwise = direction->change + most_nodes * self->n_rows;
         direction->delta = direction->pairwise + self->pairwise_size;
     }
     double *memory = self->block_memory;
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < self->n && !status; i++) {
+    for (size_t i = 0; i < self->n; i++) {
         self->blocks[i].marginal = memory;
         memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
         self->blocks[i].pairwise = memory;
         memory += self->pairwise_size;
-        status = block_start(self, i, err);
+        MUST(block_start(self, i, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
@@ -421,7 +424,8 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training
     self->hinge = arena_alloc(&self->arena, self->n, sizeof(double));
     self->order = arena_alloc(&self->arena, self->n, sizeof *self->order);
     self->bucket_gap = arena_zalloc(&self->arena, (self->n + BCFW_BUCKET - 1) / BCFW_BUCKET, sizeof(double));
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     return allocate_blocks(self, err);
 }
 

@@ -1,3 +1,5 @@
+/* The state of block-coordinate Frank-Wolfe: starts blocks at a labelling, counts their support, and writes and reads
+ * checkpoints, for which the numbers of all blocks are gathered into arrays. Start at bcfw_state_write. */
 #include "learn/margin/margin.h"
 
 #include <string.h>
@@ -87,27 +89,28 @@ static enum clv_status gather(struct gathered *gathered, const struct bcfw *bcfw
         gathered->n_support[i] = (int64_t)block->n_support;
         gathered->n_shares += block->n_support;
     }
-    enum clv_status status = gathered_open_shares(gathered, err);
-    for (size_t i = 0, s = 0; i < bcfw->n && !status; i++)
+    MUST(gathered_open_shares(gathered, err));
+    for (size_t i = 0, s = 0; i < bcfw->n; i++)
         for (size_t k = 0; k < bcfw->blocks[i].n_support; k++, s++) {
             memcpy(&gathered->labelling[s], &bcfw->blocks[i].support[k].labelling, sizeof(int64_t));
             gathered->share[s] = bcfw->blocks[i].support[k].share;
         }
-    return status;
+    return CLV_OK;
+}
+
+static void gathered_release(struct gathered *gathered)
+{
+    arena_release(&gathered->arena);
 }
 
 enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err)
 {
-    struct gathered gathered;
+    OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
-    enum clv_status status = gather(&gathered, self, err);
-    if (!status) {
-        size_t n = list_fields(fields, self, &gathered);
-        n += list_shares(&fields[n], &gathered);
-        status = state_write(&self->keeper.checkpoints, fields, n, self->keeper.result, err);
-    }
-    arena_release(&gathered.arena);
-    return status;
+    MUST(gather(&gathered, self, err));
+    size_t n = list_fields(fields, self, &gathered);
+    n += list_shares(&fields[n], &gathered);
+    return state_write(&self->keeper.checkpoints, fields, n, self->keeper.result, err);
 }
 
 static enum clv_status check_place(const int64_t *place, const struct bcfw *bcfw, struct clv_error *err)
@@ -169,31 +172,29 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
     struct state_field fields[STATE_MAX_FIELDS];
     const struct checkpoints *checkpoints = &self->keeper.checkpoints;
     size_t n = list_fields(fields, self, gathered);
-    enum clv_status status = state_read(fields, n, tensors, checkpoints, err);
-    TRY(check_place(gathered->place, self, err));
-    TRY(count_shares(gathered, self, err));
+    MUST(state_read(fields, n, tensors, checkpoints, err));
+    MUST(check_place(gathered->place, self, err));
+    MUST(count_shares(gathered, self, err));
     const struct clv_tensor *shares; /* before memory is taken for as many */
-    TRY(clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err));
-    TRY(gathered_open_shares(gathered, err));
-    TRY(state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err));
-    TRY(state_read_curve(self->keeper.result, tensors, checkpoints, err));
-    return status ? status : scatter(self, gathered, err);
+    MUST(clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err));
+    MUST(gathered_open_shares(gathered, err));
+    MUST(state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err));
+    MUST(state_read_curve(self->keeper.result, tensors, checkpoints, err));
+    return scatter(self, gathered, err);
 }
 
 enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err)
 {
-    struct clv_tensors *tensors;
-    struct gathered gathered;
+    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
     *found = false;
-    enum clv_status status = checkpoint_read(&tensors, &self->keeper.checkpoints, err);
-    if (status || !tensors)
-        return status;
-    status = gathered_open(&gathered, self, err);
-    TRY(read_all(self, &gathered, tensors, err));
-    arena_release(&gathered.arena);
-    clv_tensors_close(tensors);
-    *found = !status;
-    return status;
+    MUST(checkpoint_read(&tensors, &self->keeper.checkpoints, err));
+    if (!tensors)
+        return CLV_OK;
+    OWNED(gathered_release) struct gathered gathered = {0};
+    MUST(gathered_open(&gathered, self, err));
+    MUST(read_all(self, &gathered, tensors, err));
+    *found = true;
+    return CLV_OK;
 }
 
 #define NO_SHARE     1e-6 /* a labelling of less dual weight is forgotten */
@@ -229,7 +230,7 @@ enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_err
 {
     size_t capacity = (n + SUPPORT_STEP - 1) / SUPPORT_STEP * SUPPORT_STEP;
     struct bcfw_share *grown = array_realloc(block->support, capacity, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
+    NEED(grown);
     block->support = grown;
     return CLV_OK;
 }

@@ -41,21 +41,22 @@ static enum clv_status generation_open(struct generation *self, struct examples 
     self->best = arena_zalloc(&self->arena, size, sizeof *self->best);
     self->change = arena_alloc(&self->arena, size, sizeof *self->change);
     self->hinge = arena_alloc(&self->arena, examples->n, sizeof *self->hinge);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     for (size_t i = 0; i < examples->n; i++)
         self->x[2 * size + i] = 1 / (double)examples->n;
-    enum clv_status status = lp_new(&self->lp, n_columns, self->x, err);
-    for (size_t k = 0; !status && k < 2 * size; k++) {
+    MUST(lp_new(&self->lp, n_columns, self->x, err));
+    for (size_t k = 0; k < 2 * size; k++) {
         self->column[k] = (int)k;
         self->x[k] = -1;
     }
-    TRY(lp_add_row(self->lp, 2 * size, self->column, self->x, -rules->radius, err));
+    MUST(lp_add_row(self->lp, 2 * size, self->column, self->x, -rules->radius, err));
     bool is_potts = examples->shape.pairwise == CLV_PAIRWISE_POTTS;
-    for (size_t k = clv_shape_unary_size(&examples->shape); !status && is_potts && k < size; k++)
+    for (size_t k = clv_shape_unary_size(&examples->shape); is_potts && k < size; k++)
         lp_set_bounds(self->lp, size + k, 0, 0);
-    for (size_t i = 0; !status && i < examples->n; i++)
+    for (size_t i = 0; i < examples->n; i++)
         lp_set_bounds(self->lp, 2 * size + i, examples->truth_loss[i], DBL_MAX);
-    return status;
+    return CLV_OK;
 }
 
 static void generation_release(struct generation *self)
@@ -152,35 +153,38 @@ static enum clv_status start_at_init(struct generation *self, double *slack, str
     project_couplings(self->w, &self->examples->shape);
     l1_ball_project(self->w, self->size, self->rules->radius, self->x);
     memcpy(slack, self->examples->truth_loss, self->examples->n * sizeof *slack);
-    enum clv_status status = add_cuts(self, &n_added, slack, err);
-    if (!status)
-        offer(self);
-    return status;
+    MUST(add_cuts(self, &n_added, slack, err));
+    offer(self);
+    return CLV_OK;
+}
+
+/* Rounds until no labelling is missing, the gap is closed, or their number is reached. */
+static enum clv_status run_rounds(struct generation *self, struct clv_training_result *result, struct clv_error *err)
+{
+    const struct generation_rules *rules = self->rules;
+    OWNED_ARRAY double *slack = array_alloc(self->examples->n, sizeof *slack);
+    NEED(slack);
+    MUST(start_at_init(self, slack, err));
+    size_t n_added = 1;
+    for (size_t round = 1; n_added && round <= rules->rounds; round++) {
+        MUST(run_round(self, &n_added, slack, err));
+        MUST(report(self, result, round, err));
+        if (self->objective - self->bound <= rules->gap * self->objective)
+            break;
+    }
+    return CLV_OK;
 }
 
 enum clv_status constraint_generation_train(struct clv_training_result *result, struct examples *examples,
                                             const struct generation_rules *rules, struct clv_error *err)
 {
-    struct generation self;
-    size_t n_added = 1;
-    enum clv_status status = generation_open(&self, examples, rules, err);
-    double *slack = array_alloc(examples->n, sizeof *slack);
-    TRY_IF(!slack, fail_memory(err));
-    TRY(start_at_init(&self, slack, err));
-    for (size_t round = 1; !status && n_added && round <= rules->rounds; round++) {
-        status = run_round(&self, &n_added, slack, err);
-        TRY(report(&self, result, round, err));
-        if (self.objective - self.bound <= rules->gap * self.objective)
-            break;
-    }
-    if (status == CLV_ERR_INTERRUPTED) {
-        status = CLV_OK;
-        result->interrupted = true;
-    }
-    TRY(result_set(result, examples, self.best, err));
-    array_free(slack);
-    generation_release(&self);
-    return status;
+    OWNED(generation_release) struct generation self = {0};
+    MUST(generation_open(&self, examples, rules, err));
+    enum clv_status status = run_rounds(&self, result, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    result->interrupted = status == CLV_ERR_INTERRUPTED;
+    return result_set(result, examples, self.best, err);
 }
 
 #endif

@@ -25,6 +25,7 @@ struct lp;
 /* Columns with their costs, from 0 to infinity at first. */
 enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err) CLV_CHECK;
 void lp_free(struct lp *lp);
+DROPS(lp_drop, struct lp, lp_free)
 
 void lp_set_bounds(struct lp *lp, size_t column, double least, double most);
 

@@ -110,13 +110,12 @@ static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopp
 
 static enum clv_status objective_of(double *objective, struct descent *self, const double *w, struct clv_error *err)
 {
-    enum clv_status status = examples_hinges(self->hinge, self->examples, w, err);
-    if (!status)
-        *objective = self->rules.ridge / 2 * squares_of(w, self->size) + mean_of(self->hinge, self->examples->n);
-    return status;
+    MUST(examples_hinges(self->hinge, self->examples, w, err));
+    *objective = self->rules.ridge / 2 * squares_of(w, self->size) + mean_of(self->hinge, self->examples->n);
+    return CLV_OK;
 }
 
-/* What would be returned now. */
+/* The weights that a training which ended now would return. */
 static const double *result_of(const struct descent *self)
 {
     return self->best ? self->best : self->average ? self->average : self->w;
@@ -127,14 +126,12 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
 {
     const double *w = self->average ? self->average : self->w;
     double objective, train_loss;
-    enum clv_status status = objective_of(&objective, self, w, err);
-    if (!status && self->best && objective < self->best_objective) {
+    MUST(objective_of(&objective, self, w, err));
+    if (self->best && objective < self->best_objective) {
         memcpy(self->best, w, self->size * sizeof *w);
         self->best_objective = objective;
     }
-    TRY(examples_loss(&train_loss, self->examples, result_of(self), NULL, err));
-    if (status)
-        return status;
+    MUST(examples_loss(&train_loss, self->examples, result_of(self), NULL, err));
     objective = self->rules.unit * (self->best ? self->best_objective : objective);
     result->at_zero = self->rules.unit * self->examples->most_loss;
     char note[96];
@@ -169,8 +166,9 @@ static enum clv_status start_at_init(struct descent *self, struct clv_error *err
         memcpy(self->average, self->w, self->size * sizeof *self->w);
     self->n_steps = (double)self->examples->n;
     self->best = array_copy(self->w, self->size, sizeof *self->w);
-    enum clv_status status = self->best ? objective_of(&self->best_objective, self, self->w, err) : fail_memory(err);
-    return status || !self->change ? status : look_ahead(self, err);
+    NEED(self->best);
+    MUST(objective_of(&self->best_objective, self, self->w, err));
+    return self->change ? look_ahead(self, err) : CLV_OK;
 }
 
 static enum clv_status descent_open(struct descent *self, struct examples *examples, const struct descent_rules *rules,
@@ -189,7 +187,8 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
         self->scratch = arena_alloc(&self->arena, self->size, sizeof *self->scratch);
     if (is_adaptive)
         self->change = arena_alloc(&self->arena, self->size, sizeof *self->change);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     if (rules->ball == DESCENT_L2) {
         double at_zero;
         MUST(objective_of(&at_zero, self, self->w, err));
@@ -204,27 +203,33 @@ static void descent_release(struct descent *self)
     array_free(self->best);
 }
 
+static enum clv_status run_passes(struct descent *self, struct clv_training_result *result, bool *stopped,
+                                  struct clv_error *err)
+{
+    for (size_t pass = 1; !*stopped && pass <= self->rules.passes; pass++) {
+        MUST(run_pass(self, (uint32_t)pass, stopped, err));
+        if (!*stopped && (pass % CHECK_EVERY == 0 || pass == self->rules.passes))
+            MUST(check(self, result, pass, err));
+    }
+    return CLV_OK;
+}
+
 enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
                               const struct descent_rules *rules, struct clv_error *err)
 {
-    struct descent self;
-    enum clv_status status = descent_open(&self, examples, rules, err);
+    OWNED(descent_release) struct descent self = {0};
     bool stopped = false;
-    for (size_t pass = 1; !status && !stopped && pass <= rules->passes; pass++) {
-        status = run_pass(&self, (uint32_t)pass, &stopped, err);
-        TRY_IF(!stopped && (pass % CHECK_EVERY == 0 || pass == rules->passes), check(&self, result, pass, err));
-    }
-    if (status == CLV_ERR_INTERRUPTED && result_of(&self)) {
-        status = CLV_OK;
-        stopped = true;
-    }
-    result->interrupted = stopped;
-    TRY(result_set(result, examples, result_of(&self), err));
-    if (!status && rules->share) {
+    enum clv_status status = descent_open(&self, examples, rules, err);
+    if (!status)
+        status = run_passes(&self, result, &stopped, err);
+    if (status && (status != CLV_ERR_INTERRUPTED || !result_of(&self)))
+        return status;
+    result->interrupted = stopped || status == CLV_ERR_INTERRUPTED;
+    MUST(result_set(result, examples, result_of(&self), err));
+    if (rules->share) {
         *rules->share = 0;
         for (size_t j = 0; j < self.size; j++)
             *rules->share += fabs(self.w[j]) / self.radius;
     }
-    descent_release(&self);
-    return status;
+    return CLV_OK;
 }

@@ -150,7 +150,8 @@ static enum clv_status independent_open(struct independent *self, const struct c
     self->scores = arena_alloc(&self->arena, most_nodes * self->n_rows, sizeof(double));
     self->order = arena_alloc(&self->arena, examples->n, sizeof *self->order);
     self->node_order = arena_alloc(&self->arena, most_nodes, sizeof *self->node_order);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     double *memory = self->alpha_memory;
     for (size_t i = 0; i < examples->n; i++) {
         self->alpha[i] = memory;
@@ -159,21 +160,27 @@ static enum clv_status independent_open(struct independent *self, const struct c
     return CLV_OK;
 }
 
+static void independent_release(struct independent *self)
+{
+    examples_release(&self->examples);
+    arena_release(&self->arena);
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    struct independent self;
-    enum clv_status status = independent_open(&self, training, err);
+    OWNED(independent_release) struct independent self = {0};
+    MUST(independent_open(&self, training, err));
     size_t n_passes = (size_t)training->parameters[PASSES];
-    for (size_t pass = 1; !status && pass <= n_passes; pass++) {
+    for (size_t pass = 1; pass <= n_passes; pass++) {
         result->interrupted = !run_pass(&self, (uint32_t)pass);
         if (result->interrupted)
             break;
         if (pass % CHECK_EVERY && pass != n_passes)
             continue;
         struct clv_curve_point point = {.pass = (double)pass};
-        status = check(&point, &result->at_zero, &self, err);
-        TRY(curve_add(result, point, err));
+        MUST(check(&point, &result->at_zero, &self, err));
+        MUST(curve_add(result, point, err));
         char note[96];
         snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
                  point.objective - point.dual, point.train_loss);
@@ -181,10 +188,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         if (point.objective - point.dual <= training->parameters[GAP] * point.objective)
             break;
     }
-    TRY(result_set(result, &self.examples, self.w, err));
-    examples_release(&self.examples);
-    arena_release(&self.arena);
-    return status;
+    return result_set(result, &self.examples, self.w, err);
 }
 
 const struct clv_learner independent_learner = {

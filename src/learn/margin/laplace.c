@@ -1,3 +1,5 @@
+/* Functions of one weight under a Laplace prior, without cancellation: its posterior's mean and variance, its
+ * divergence from the prior, bounds and scales (Zhu and Xing, JMLR 2009). lapmedn.c uses them. */
 #include "learn/margin/margin.h"
 
 #include <math.h>

@@ -152,7 +152,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
     self->lambda = p[LAMBDA] * squares;
     self->bcfw.dual.lambda = 1 / (self->C * (double)self->bcfw.n);
     self->variance = array_alloc(self->size, sizeof *self->variance);
-    MUST_IF(!self->variance, fail_memory(err));
+    NEED(self->variance);
     for (size_t k = 0; k < self->size; k++)
         self->variance[k] = training->init ? settled(self, training->init[k]) : 1 / squares;
     return CLV_OK;
@@ -200,20 +200,19 @@ static enum clv_status run_rounds(struct lapmedn *self, struct clv_training_resu
                                   struct clv_error *err)
 {
     size_t n_rounds = (size_t)self->training->parameters[ROUNDS];
-    enum clv_status status = begin(self, result, err);
-    while (!status) {
-        status = bcfw_solve(&self->bcfw, NULL, stopped, err);
-        if (status || *stopped)
-            return status;
+    MUST(begin(self, result, err));
+    for (;;) {
+        MUST(bcfw_solve(&self->bcfw, NULL, stopped, err));
+        if (*stopped)
+            return CLV_OK;
         double gap;
-        status = report(&gap, self, result, (size_t)self->round, err);
-        if (status || (size_t)self->round == n_rounds || gap <= self->training->parameters[GAP])
-            return status;
+        MUST(report(&gap, self, result, (size_t)self->round, err));
+        if ((size_t)self->round == n_rounds || gap <= self->training->parameters[GAP])
+            return CLV_OK;
         update_variance(self, self->bcfw.best);
         bcfw_set_variance(&self->bcfw, self->variance);
         self->round++;
     }
-    return status;
 }
 
 /* The posterior's variances, and notes: KL(p || p0), the KL-norm of Corollary 6, the support. */
@@ -233,6 +232,12 @@ static enum clv_status tell_posterior(struct lapmedn *self, struct clv_training_
     return result_set_variance(result, &self->bcfw.examples, self->variance, err);
 }
 
+static void lapmedn_release(struct lapmedn *self)
+{
+    bcfw_release(&self->bcfw);
+    array_free(self->variance);
+}
+
 static const char *idle(const struct clv_training *training, int parameter)
 {
     if (is_published(training) && (parameter == UNITS || parameter == UPDATE))
@@ -247,16 +252,13 @@ static const char *idle(const struct clv_training *training, int parameter)
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    struct lapmedn self;
+    OWNED(lapmedn_release) struct lapmedn self = {0};
     bool stopped = false;
-    enum clv_status status = lapmedn_open(&self, training, err);
-    TRY(run_rounds(&self, result, &stopped, err));
+    MUST(lapmedn_open(&self, training, err));
+    MUST(run_rounds(&self, result, &stopped, err));
     result->interrupted = stopped;
-    TRY(result_set(result, &self.bcfw.examples, self.bcfw.best, err));
-    TRY(tell_posterior(&self, result, err));
-    array_free(self.variance);
-    bcfw_release(&self.bcfw);
-    return status;
+    MUST(result_set(result, &self.bcfw.examples, self.bcfw.best, err));
+    return tell_posterior(&self, result, err);
 }
 
 const struct clv_learner lapmedn_learner = {

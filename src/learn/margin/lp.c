@@ -1,3 +1,5 @@
+/* Linear programs whose rows come one after the other, for constraint generation: a wrapper of Clp's dual simplex,
+ * which goes on from the last optimum. Compiled WITH_LP alone. Start at lp_optimise. */
 #include "learn/margin/constraint_generation.h"
 
 #if WITH_LP
@@ -29,23 +31,20 @@ void lp_free(struct lp *lp)
 
 enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
 {
-    struct lp *own = array_zalloc(1, sizeof *own);
     *lp = NULL;
-    MUST_IF(!own, fail_memory(err));
-    own->n_columns = n_columns;
-    own->program = Clp_newModel();
-    own->least = array_zalloc(n_columns, sizeof *own->least);
-    own->most = array_alloc(n_columns, sizeof *own->most);
-    if (!own->program || !own->least || !own->most) {
-        lp_free(own);
-        return fail_memory(err);
-    }
+    OWNED(lp_drop) struct lp *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    result->n_columns = n_columns;
+    result->program = Clp_newModel();
+    result->least = array_zalloc(n_columns, sizeof *result->least);
+    result->most = array_alloc(n_columns, sizeof *result->most);
+    NEED(result->program && result->least && result->most);
     for (size_t k = 0; k < n_columns; k++)
-        own->most[k] = DBL_MAX;
-    Clp_setLogLevel(own->program, 0);
-    Clp_resize(own->program, 0, (int)n_columns);
-    Clp_chgObjCoefficients(own->program, cost);
-    *lp = own;
+        result->most[k] = DBL_MAX;
+    Clp_setLogLevel(result->program, 0);
+    Clp_resize(result->program, 0, (int)n_columns);
+    Clp_chgObjCoefficients(result->program, cost);
+    *lp = TAKE(result);
     return CLV_OK;
 }
 
@@ -61,9 +60,9 @@ static enum clv_status reserve(struct lp *lp, size_t n, struct clv_error *err)
     size_t used = lp->n_rows ? (size_t)lp->start[lp->n_rows] : 0;
     const struct array_part by_row[] = {{&lp->start, sizeof *lp->start}, {&lp->at_least, sizeof *lp->at_least}};
     const struct array_part by_entry[] = {{&lp->column, sizeof *lp->column}, {&lp->value, sizeof *lp->value}};
-    MUST_IF(array_reserve_all(by_row, 2, &lp->row_capacity, lp->n_rows + 2) ||
-                array_reserve_all(by_entry, 2, &lp->entry_capacity, used + n),
-            fail_memory(err));
+    if (array_reserve_all(by_row, 2, &lp->row_capacity, lp->n_rows + 2) ||
+        array_reserve_all(by_entry, 2, &lp->entry_capacity, used + n))
+        return fail_memory(err);
     lp->start[0] = 0;
     return CLV_OK;
 }

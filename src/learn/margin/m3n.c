@@ -53,7 +53,7 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
                                         struct clv_error *err)
 {
     const double *p = training->parameters;
-    struct examples examples;
+    OWNED(examples_release) struct examples examples = {0};
     MUST(examples_open(&examples, training, p[EDGES] != 0, err));
     double unit = p[C] * (double)examples.n, squares = examples_squared_unit(&examples, units_of(training));
     double beta = p[BETA] > 0 ? p[BETA] : p[C] / 200;
@@ -64,9 +64,7 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
                                         .passes = (size_t)p[PASSES],
                                         .unit = unit,
                                         .averaging = p[AVERAGING] != 0 && !is_published(training)};
-    enum clv_status status = descent_train(result, &examples, &rules, err);
-    examples_release(&examples);
-    return status;
+    return descent_train(result, &examples, &rules, err);
 }
 
 static enum clv_status train_by_bcfw(struct clv_training_result *result, const struct clv_training *training,
@@ -82,17 +80,15 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
                                      .edges = p[EDGES] != 0,
                                      .keeps_support = true,
                                      .start = training->init};
-    struct bcfw self;
+    OWNED(bcfw_release) struct bcfw self = {0};
     bool stopped = false;
-    enum clv_status status = bcfw_open(&self, training, &rules, err);
+    MUST(bcfw_open(&self, training, &rules, err));
     self.dual.lambda = examples_squared_unit(&self.examples, units_of(training)) / rules.unit;
-    TRY(bcfw_solve(&self, result, &stopped, err));
+    MUST(bcfw_solve(&self, result, &stopped, err));
     result->interrupted = stopped;
-    TRY(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
-    if (!status)
-        result_note(result, "support_labellings", (double)bcfw_n_support(&self));
-    bcfw_release(&self);
-    return status;
+    MUST(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
+    result_note(result, "support_labellings", (double)bcfw_n_support(&self));
+    return CLV_OK;
 }
 
 static const char *idle(const struct clv_training *training, int parameter)

@@ -100,7 +100,7 @@ struct bcfw {
     struct bcfw_keeper keeper; /* zeros: no checkpoints */
 };
 
-/* What --batch of a learner says. */
+/* The row of a learner's parameter --batch. */
 #define BCFW_BATCH_PARAMETER                                                                                           \
     {                                                                                                                  \
         "batch", 1, 1, 1024,                                                                                           \
@@ -156,7 +156,7 @@ enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling,
 /* Capacity for n labellings. */
 enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* What block-coordinate Frank-Wolfe is resumed from: the dual, a block of marginals for each example, the best weights,
+/* The checkpoint of block-coordinate Frank-Wolfe: the dual, a block of marginals for each example, the best weights,
  * the place. w, the pass's order and the buckets' gaps follow from these. */
 
 enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err) CLV_CHECK;

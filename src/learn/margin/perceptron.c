@@ -75,10 +75,17 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     self->order = arena_alloc(&self->arena, self->examples.n, sizeof *self->order);
     if (training->parameters[AVERAGING])
         self->average = arena_zalloc(&self->arena, self->size, sizeof *self->average);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     if (training->init)
         memcpy(self->w, training->init, self->size * sizeof *self->w);
     return CLV_OK;
+}
+
+static void perceptron_release(struct perceptron *self)
+{
+    examples_release(&self->examples);
+    arena_release(&self->arena);
 }
 
 static const char *idle(const struct clv_training *training, int parameter)
@@ -89,23 +96,21 @@ static const char *idle(const struct clv_training *training, int parameter)
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    struct perceptron self;
-    enum clv_status status = perceptron_open(&self, training, err);
+    OWNED(perceptron_release) struct perceptron self = {0};
+    MUST(perceptron_open(&self, training, err));
     size_t n_passes = (size_t)training->parameters[PASSES];
     const double *w = self.average ? self.average : self.w;
     bool stopped = false;
-    for (size_t pass = 0; !status && pass < n_passes; pass++) {
+    for (size_t pass = 0; pass < n_passes; pass++) {
         size_t mistakes = 0;
-        status = run_pass(&self, (uint32_t)pass, &mistakes, &stopped, err);
-        if (status || stopped)
+        MUST(run_pass(&self, (uint32_t)pass, &mistakes, &stopped, err));
+        if (stopped)
             break;
         if (!mistakes) /* nothing will ever change; the iterate that made none beats a mean that may */
             w = self.w;
         double train_loss;
-        status = examples_loss(&train_loss, &self.examples, w, NULL, err);
-        if (status)
-            break;
-        status = curve_add(result, (struct clv_curve_point){(double)(pass + 1), NAN, NAN, train_loss}, err);
+        MUST(examples_loss(&train_loss, &self.examples, w, NULL, err));
+        MUST(curve_add(result, (struct clv_curve_point){(double)(pass + 1), NAN, NAN, train_loss}, err));
         char note[96];
         snprintf(note, sizeof note, "%zu mistakes, training loss %.4f", mistakes, train_loss);
         report_progress(training->progress, "training", pass + 1, n_passes, note);
@@ -113,11 +118,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
             break;
     }
     result->interrupted = stopped;
-    TRY_IF(!stopped, examples_loss(&result->at_zero, &self.examples, self.zero, NULL, err));
-    TRY(result_set(result, &self.examples, w, err));
-    examples_release(&self.examples);
-    arena_release(&self.arena);
-    return status;
+    if (!stopped)
+        MUST(examples_loss(&result->at_zero, &self.examples, self.zero, NULL, err));
+    return result_set(result, &self.examples, w, err);
 }
 
 const struct clv_learner perceptron_learner = {

@@ -36,7 +36,7 @@ static enum clv_status set_variance(double **variance, struct bcfw *self, double
     if (tables == 1)
         return CLV_OK;
     *variance = array_alloc(self->size, sizeof **variance);
-    MUST_IF(!*variance, fail_memory(err));
+    NEED(*variance);
     for (size_t k = 0; k < self->size; k++)
         (*variance)[k] = k < self->unary_size ? 1 : tables;
     bcfw_set_variance(self, *variance);
@@ -68,24 +68,19 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .sampling = p[SAMPLING] != 0,
                                      .edges = p[EDGES] != 0,
                                      .start = training->init};
-    struct bcfw self;
     bool stopped = false, resumed;
-    double *variance = NULL;
-    enum clv_status status = bcfw_open(&self, training, &rules, err);
+    OWNED_ARRAY double *variance = NULL;
+    OWNED(bcfw_release) struct bcfw self = {0};
+    MUST(bcfw_open(&self, training, &rules, err));
     self.dual.lambda = p[LAMBDA] * self.examples.scale;
-    TRY(set_variance(&variance, &self, p[TABLE_VARIANCE], err));
-    if (!status) {
-        bcfw_keep(&self, &ssvm_learner, result, NULL, 0);
-        status = bcfw_resume(&resumed, &self, err);
-    }
-    if (!status && resumed)
+    MUST(set_variance(&variance, &self, p[TABLE_VARIANCE], err));
+    bcfw_keep(&self, &ssvm_learner, result, NULL, 0);
+    MUST(bcfw_resume(&resumed, &self, err));
+    if (resumed)
         bcfw_put_variance(&self, variance);
-    TRY(bcfw_solve(&self, result, &stopped, err));
+    MUST(bcfw_solve(&self, result, &stopped, err));
     result->interrupted = stopped;
-    TRY(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
-    bcfw_release(&self);
-    array_free(variance);
-    return status;
+    return result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
 }
 
 const struct clv_learner ssvm_learner = {

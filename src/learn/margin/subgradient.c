@@ -25,7 +25,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     const double *p = training->parameters;
-    struct examples examples;
+    OWNED(examples_release) struct examples examples = {0};
     MUST(examples_open(&examples, training, p[EDGES] != 0, err));
     const struct descent_rules rules = {.ridge = p[LAMBDA] * examples.scale,
                                         .step = DESCENT_PEGASOS,
@@ -33,9 +33,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                         .passes = (size_t)p[PASSES],
                                         .unit = 1,
                                         .averaging = p[AVERAGING] != 0};
-    enum clv_status status = descent_train(result, &examples, &rules, err);
-    examples_release(&examples);
-    return status;
+    return descent_train(result, &examples, &rules, err);
 }
 
 const struct clv_learner subgradient_learner = {

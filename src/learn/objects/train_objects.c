@@ -1,3 +1,5 @@
+/* Learns how touching objects are told apart: two small networks of pixels, the size at which objects are looked for,
+ * and the weights of the borders between their regions, by any learner. Start at train_objects, at the end. */
 #include "learn/objects/objects.h"
 
 #include <math.h>
@@ -18,8 +20,8 @@
 #define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
 #define BORDER_REACH 2      /* pixels to an object's border that are near it */
 
-/* What a cut scores less than was learned, in the spread of all scores: a balanced loss of edges does not know what
- * joins and cuts are worth to objects. */
+/* By how much less a cut scores than was learned, in the spread of all scores: a balanced loss of edges does not know
+ * what joins and cuts are worth to objects. */
 enum { N_JOINS = 9, NO_JOIN = 3 };
 #define JOIN_STEP .1
 
@@ -41,6 +43,18 @@ struct learning {
     double spread;                /* of the scores of edges */
     double (*precision)[N_JOINS]; /* by how much more is joined */
 };
+
+static void learning_release(struct learning *self)
+{
+    for (size_t k = 0; self->edges && k < self->source->n_images; k++)
+        edge_problem_release(&self->edges[k]);
+    for (size_t k = 0; self->regions && k < self->source->n_images; k++)
+        object_regions_release(&self->regions[k]);
+    for (size_t k = 0; self->truth && k < self->source->n_images; k++)
+        clv_object_map_release(&self->truth[k]);
+    arrays_free(self->edges, self->regions, self->truth, self->precision);
+    arrays_free(self->inputs, self->classes, self->areas, self->order);
+}
 
 static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
                                    struct clv_error *err)
@@ -71,28 +85,23 @@ static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_
 static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct learning *self, size_t index,
                                     struct clv_error *err)
 {
-    struct clv_image image = {0};
-    int32_t *full = NULL, *small = NULL, width = 0, height = 0;
-    enum clv_status status = read_source(&image, &full, self, index, err);
-    if (status == CLV_OK) {
-        object_model_size(&width, &height, self->model, &image);
-        small = array_alloc((size_t)width * (size_t)height, sizeof *small);
-        status = small ? clv_image_resize(working, &image, width, height, err) : fail_memory(err);
-    }
-    for (int32_t y = 0; y < image.height && status == CLV_OK; y++)
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED_ARRAY int32_t *full = NULL;
+    int32_t width = 0, height = 0;
+    MUST(read_source(&image, &full, self, index, err));
+    object_model_size(&width, &height, self->model, &image);
+    OWNED_ARRAY int32_t *small = array_alloc((size_t)width * (size_t)height, sizeof *small);
+    NEED(small);
+    MUST(clv_image_resize(working, &image, width, height, err));
+    for (int32_t y = 0; y < image.height; y++)
         for (int32_t x = 0; x < image.width; x++) { /* of several pixels that become one the last counts */
             size_t to = (size_t)working_coordinate(y, image.height, height) * (size_t)width;
             small[to + (size_t)working_coordinate(x, image.width, width)] =
                 full[(size_t)y * (size_t)image.width + (size_t)x];
         }
-    clv_image_release(&image);
-    array_free(full);
-    if (status == CLV_OK) {
-        crop(working, small, self->like->seed, index);
-        *objects = small;
-    } else
-        array_free(small);
-    return status;
+    crop(working, small, self->like->seed, index);
+    *objects = TAKE(small);
+    return CLV_OK;
 }
 
 static int compare_doubles(const void *left, const void *right)
@@ -121,24 +130,21 @@ static enum clv_status measure_one(void *context, size_t index, int thread, stru
 {
     (void)thread;
     struct learning *self = context;
-    struct clv_image image = {0};
-    int32_t *objects = NULL, most = 0;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED_ARRAY int32_t *objects = NULL;
+    int32_t most = 0;
     size_t n_images = self->source->n_images, at = n_images > SCALE_IMAGES ? index * n_images / SCALE_IMAGES : index;
-    enum clv_status status = read_source(&image, &objects, self, at, err);
+    MUST(read_source(&image, &objects, self, at, err));
     size_t n = (size_t)image.width * (size_t)image.height;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    for (size_t i = 0; i < n; i++)
         most = objects[i] > most ? objects[i] : most;
-    double *area = array_zalloc((size_t)most + 1, sizeof *area);
-    TRY(area ? CLV_OK : fail_memory(err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    OWNED_ARRAY double *area = array_zalloc((size_t)most + 1, sizeof *area);
+    NEED(area);
+    for (size_t i = 0; i < n; i++)
         if (objects[i] > 0)
             area[objects[i]]++;
-    if (status == CLV_OK)
-        self->areas[index] = median(area, (size_t)most + 1);
-    array_free(area);
-    array_free(objects);
-    clv_image_release(&image);
-    return status;
+    self->areas[index] = median(area, (size_t)most + 1);
+    return CLV_OK;
 }
 
 /* Draws pixels by number in `near`, which says how far objects' borders are: the share near them is the root of theirs
@@ -157,8 +163,8 @@ static void draw(struct learning *self, size_t index, const struct pixel_bank *b
     }
 }
 
-/* Where objects are unknown (OBJECT_UNKNOWN), which becomes ground there; returns how many pixels are known, which are
- * all if none is. */
+/* Marks where objects are unknown (OBJECT_UNKNOWN), which becomes background there. Returns the number of known pixels,
+ * which are all if none is known. */
 static size_t split_unknown(bool *is_unknown, int32_t *objects, size_t n)
 {
     size_t n_known = 0;
@@ -176,42 +182,27 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
 {
     (void)thread;
     struct learning *self = context;
-    struct clv_image working = {0};
-    struct pixel_bank bank = {0};
-    int32_t *objects = NULL, *pixels = NULL;
-    float *distance = NULL, *probability = NULL;
-    uint8_t *classes = NULL;
-    bool *is_unknown = NULL;
-    enum clv_status status = read_working(&working, &objects, self, index, err);
-    size_t n = (size_t)working.width * (size_t)working.height, n_near = 0, n_far = 0, n_known = n;
-    if (status == CLV_OK) {
-        pixels = array_alloc(n, sizeof *pixels);
-        is_unknown = array_alloc(n, sizeof *is_unknown);
-        distance = array_alloc(n, sizeof *distance);
-        classes = array_alloc(n, sizeof *classes);
-        probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
-        status = pixels && is_unknown && distance && classes && probability ? CLV_OK : fail_memory(err);
-    }
-    if (status == CLV_OK)
-        n_known = split_unknown(is_unknown, objects, n);
-    TRY(object_classes(classes, distance, objects, working.width, working.height, err));
-    TRY(object_model_look(&bank, probability, self->model, &working, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED(clv_image_release) struct clv_image working = {0};
+    OWNED(pixel_bank_release) struct pixel_bank bank = {0};
+    OWNED_ARRAY int32_t *objects = NULL;
+    MUST(read_working(&working, &objects, self, index, err));
+    size_t n = (size_t)working.width * (size_t)working.height, n_near = 0, n_far = 0;
+    OWNED_ARRAY int32_t *pixels = array_alloc(n, sizeof *pixels);
+    OWNED_ARRAY bool *is_unknown = array_alloc(n, sizeof *is_unknown);
+    OWNED_ARRAY float *distance = array_alloc(n, sizeof *distance);
+    OWNED_ARRAY uint8_t *classes = array_alloc(n, sizeof *classes);
+    OWNED_ARRAY float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
+    NEED(pixels && is_unknown && distance && classes && probability);
+    size_t n_known = split_unknown(is_unknown, objects, n);
+    MUST(object_classes(classes, distance, objects, working.width, working.height, err));
+    MUST(object_model_look(&bank, probability, self->model, &working, err));
+    for (size_t i = 0; i < n; i++) {
         bool is_near = distance[i] < BORDER_REACH + .5F;
         if (!is_unknown[i])
             pixels[is_near ? n_near++ : n_known - ++n_far] = (int32_t)i;
     }
-    if (status == CLV_OK)
-        draw(self, index, &bank, classes, pixels, n_near, n_known);
-    pixel_bank_release(&bank);
-    array_free(pixels);
-    array_free(distance);
-    array_free(probability);
-    array_free(classes);
-    array_free(is_unknown);
-    array_free(objects);
-    clv_image_release(&working);
-    return status;
+    draw(self, index, &bank, classes, pixels, n_near, n_known);
+    return CLV_OK;
 }
 
 /* truth[regions->n] = the object that most pixels of each region are of. */
@@ -219,15 +210,14 @@ static enum clv_status find_truth(int32_t *truth, const struct object_regions *r
                                   struct clv_error *err)
 {
     size_t n = (size_t)regions->width * (size_t)regions->height, n_inside = 0;
-    uint64_t *pair = array_alloc(n, sizeof *pair);
-    int32_t *most = array_zalloc((size_t)regions->n, sizeof *most);
-    enum clv_status status = pair && most ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    OWNED_ARRAY uint64_t *pair = array_alloc(n, sizeof *pair);
+    OWNED_ARRAY int32_t *most = array_zalloc((size_t)regions->n, sizeof *most);
+    NEED(pair && most);
+    for (size_t i = 0; i < n; i++)
         if (regions->regions[i])
             pair[n_inside++] = ((uint64_t)(uint32_t)(regions->regions[i] - 1) << 32) | (uint32_t)objects[i];
-    if (status == CLV_OK)
-        qsort(pair, n_inside, sizeof *pair, compare_numbers);
-    for (size_t i = 0, end; status == CLV_OK && i < n_inside; i = end) {
+    qsort(pair, n_inside, sizeof *pair, compare_numbers);
+    for (size_t i = 0, end; i < n_inside; i = end) {
         for (end = i + 1; end < n_inside && pair[end] == pair[i];)
             end++;
         size_t region = (size_t)(pair[i] >> 32);
@@ -236,35 +226,31 @@ static enum clv_status find_truth(int32_t *truth, const struct object_regions *r
             truth[region] = (int32_t)(pair[i] & UINT32_MAX);
         }
     }
-    array_free(pair);
-    array_free(most);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status connect_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct learning *self = context;
-    struct clv_image working = {0};
+    OWNED(clv_image_release) struct clv_image working = {0};
     struct object_regions *regions = &self->regions[index];
     struct clv_object_map *map = &self->truth[index];
-    enum clv_status status = read_working(&working, &map->objects, self, (size_t)self->order[index], err);
-    for (size_t i = 0; status == CLV_OK && i < (size_t)working.width * (size_t)working.height; i++)
+    MUST(read_working(&working, &map->objects, self, (size_t)self->order[index], err));
+    for (size_t i = 0; i < (size_t)working.width * (size_t)working.height; i++)
         map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few: regions have one each */
-    TRY(object_model_regions(regions, self->model, &working, err));
-    if (status == CLV_OK && regions->graph.n_edges) {
-        int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
-        status = truth ? find_truth(truth, regions, map->objects, err) : fail_memory(err);
-        TRY(edge_problem_init(&self->edges[index], &regions->graph, regions->features, BORDER_FEATURES, truth, err));
-        array_free(truth);
+    MUST(object_model_regions(regions, self->model, &working, err));
+    if (regions->graph.n_edges) {
+        OWNED_ARRAY int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
+        NEED(truth);
+        MUST(find_truth(truth, regions, map->objects, err));
+        MUST(edge_problem_init(&self->edges[index], &regions->graph, regions->features, BORDER_FEATURES, truth, err));
     }
     map->width = working.width;
     map->height = working.height;
-    for (size_t i = 0; status == CLV_OK && i < (size_t)map->width * (size_t)map->height; i++)
+    for (size_t i = 0; i < (size_t)map->width * (size_t)map->height; i++)
         map->n_objects = map->objects[i] > map->n_objects ? map->objects[i] : map->n_objects;
-    TRY(clv_object_map_filter(map, 1, false, err));
-    clv_image_release(&working);
-    return status;
+    return clv_object_map_filter(map, 1, false, err);
 }
 
 /* The precision of objects in an image, for all that may be joined more. */
@@ -275,20 +261,18 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     const struct object_regions *regions = &self->regions[index];
     const double *weights = self->model->weights;
     struct object_model trial = *self->model;
-    trial.weights = array_copy(weights, (size_t)trial.n_weights, sizeof *weights);
-    enum clv_status status = trial.weights ? CLV_OK : fail_memory(err);
-    for (int k = 0; k < N_JOINS && status == CLV_OK; k++) {
-        struct clv_object_map found = {0};
+    OWNED_ARRAY double *tried = array_copy(weights, (size_t)trial.n_weights, sizeof *weights);
+    NEED(tried);
+    trial.weights = tried;
+    for (int k = 0; k < N_JOINS; k++) {
+        OWNED(clv_object_map_release) struct clv_object_map found = {0};
         struct object_counts counts;
-        trial.weights[EDGE_PROBLEM_BIAS] = weights[EDGE_PROBLEM_BIAS] - (k - NO_JOIN) * JOIN_STEP * self->spread;
-        status = object_model_divide(&found, &trial, regions, regions->width, regions->height, err);
-        TRY(object_counts_of(&counts, &self->truth[index], &found, err));
-        if (status == CLV_OK)
-            self->precision[index][k] = object_mean_precision(&counts);
-        clv_object_map_release(&found);
+        tried[EDGE_PROBLEM_BIAS] = weights[EDGE_PROBLEM_BIAS] - (k - NO_JOIN) * JOIN_STEP * self->spread;
+        MUST(object_model_divide(&found, &trial, regions, regions->width, regions->height, err));
+        MUST(object_counts_of(&counts, &self->truth[index], &found, err));
+        self->precision[index][k] = object_mean_precision(&counts);
     }
-    array_free(trial.weights);
-    return status;
+    return CLV_OK;
 }
 
 /* Moves the bias of the edges' weights to where objects of n_images are the most precise. */
@@ -315,18 +299,21 @@ static enum clv_status choose_bias(struct learning *self, size_t n_images, struc
     return CLV_OK;
 }
 
+DROPS(edges_drop, struct clv_dataset, clv_dataset_free)
+
 /* From the images whose edges are there. */
 static enum clv_status learn_edges(struct learning *self, const struct clv_learner *learner, size_t n_images,
                                    struct clv_error *err)
 {
     struct clv_training training = *self->like;
-    struct clv_training_result result = {0};
-    struct clv_dataset *dataset = NULL;
-    int32_t *examples = array_alloc(n_images, sizeof *examples);
+    OWNED_ARRAY int32_t *examples = array_alloc(n_images, sizeof *examples);
+    OWNED(edges_drop) struct clv_dataset *dataset = NULL;
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     size_t n_of[2] = {0};
-    enum clv_status status = examples ? clv_dataset_new(&dataset, 2, err) : fail_memory(err);
+    NEED(examples);
+    MUST(clv_dataset_new(&dataset, 2, err));
     training.n_examples = 0;
-    for (size_t k = 0; k < n_images && status == CLV_OK; k++) {
+    for (size_t k = 0; k < n_images; k++) {
         const struct clv_problem *edges = &self->edges[k].problem;
         if (!edges->n_nodes)
             continue;
@@ -334,33 +321,28 @@ static enum clv_status learn_edges(struct learning *self, const struct clv_learn
             n_of[edges->label[e]]++;
         examples[training.n_examples] = (int32_t)training.n_examples;
         training.n_examples++;
-        status = clv_dataset_add(dataset, edges, "objects", err);
+        MUST(clv_dataset_add(dataset, edges, "objects", err));
     }
-    if (status == CLV_OK && n_of[0] && n_of[1]) {
-        training.dataset = dataset;
-        training.examples = examples;
-        status = clv_learner_shape(&training.shape, learner, dataset, err);
-        TRY(clv_train(&result, learner, &training, err));
-        TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
-        if (status == CLV_OK) {
-            self->model->n_weights = training.shape.n_features;
-            self->model->weights = result.w;
-            result.w = NULL;
-        }
-    }
-    clv_training_result_release(&result);
-    clv_dataset_free(dataset);
-    array_free(examples);
-    return status;
+    if (!n_of[0] || !n_of[1])
+        return CLV_OK;
+    training.dataset = dataset;
+    training.examples = examples;
+    MUST(clv_learner_shape(&training.shape, learner, dataset, err));
+    MUST(clv_train(&result, learner, &training, err));
+    FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "interrupted");
+    self->model->n_weights = training.shape.n_features;
+    self->model->weights = TAKE(result.w);
+    return CLV_OK;
 }
 
 enum clv_status train_objects(struct object_model *model, const struct object_source *source,
                               const struct clv_learner *learner, const struct clv_training *like, struct clv_error *err)
 {
     size_t n = source->n_images, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
-    struct object_model made = {.shrink = 1};
-    struct learning self = {.model = &made, .source = source, .like = like};
-    self.n_total = n_measured + 2 * n + (n < EDGE_IMAGES ? n : EDGE_IMAGES);
+    size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
+    OWNED(object_model_release) struct object_model result = {.shrink = 1};
+    OWNED(learning_release) struct learning self = {.model = &result, .source = source, .like = like};
+    self.n_total = n_measured + 2 * n + n_edge_images;
     self.n_samples = n * SAMPLES > ALL_SAMPLES ? ALL_SAMPLES / n + 1 : SAMPLES;
     self.inputs = array_alloc(n * self.n_samples, PIXEL_CONTEXT_SIZE * sizeof *self.inputs);
     self.classes = array_alloc(n, self.n_samples);
@@ -370,37 +352,25 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
     self.regions = array_zalloc(n, sizeof *self.regions);
     self.truth = array_zalloc(n, sizeof *self.truth);
     self.precision = array_zalloc(n, sizeof *self.precision);
-    enum clv_status status = CLV_OK;
-    if (!self.inputs || !self.classes || !self.areas || !self.order || !self.edges || !self.regions || !self.truth ||
-        !self.precision)
-        status = fail_memory(err);
-    TRY(parallel_for(n_measured, like->n_threads, measure_one, &self, err));
-    if (status == CLV_OK)
-        made.shrink = (float)fmax(1, sqrt(median(self.areas, n_measured) / USUAL_AREA));
+    NEED(self.inputs && self.classes && self.areas && self.order && self.edges && self.regions && self.truth &&
+         self.precision);
+    MUST(parallel_for(n_measured, like->n_threads, measure_one, &self, err));
+    result.shrink = (float)fmax(1, sqrt(median(self.areas, n_measured) / USUAL_AREA));
     for (int k = 0; k < 2; k++) {
-        TRY(parallel_for(n, like->n_threads, sample_one, &self, err));
+        MUST(parallel_for(n, like->n_threads, sample_one, &self, err));
         const struct pixel_net_examples examples = {.inputs = self.inputs,
                                                     .classes = self.classes,
                                                     .n = n * self.n_samples,
                                                     .n_inputs = k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE,
                                                     .n_classes = OBJECT_CLASSES};
-        TRY(pixel_net_train(&made.nets[k], &examples, object_net_copies[k], like->seed + (uint64_t)k, like->progress,
-                            err));
+        MUST(pixel_net_train(&result.nets[k], &examples, object_net_copies[k], like->seed + (uint64_t)k, like->progress,
+                             err));
     }
-    size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
-    if (status == CLV_OK)
-        rng_permutation(self.order, n, like->seed, RNG_STREAM(RNG_FOLD, 0));
-    TRY(parallel_for(n_edge_images, like->n_threads, connect_one, &self, err));
-    TRY(learn_edges(&self, learner, n_edge_images, err));
-    TRY_IF(made.weights, choose_bias(&self, n_edge_images, err));
-    for (size_t k = 0; self.edges && k < n; k++)
-        edge_problem_release(&self.edges[k]);
-    for (size_t k = 0; self.regions && k < n; k++)
-        object_regions_release(&self.regions[k]);
-    for (size_t k = 0; self.truth && k < n; k++)
-        clv_object_map_release(&self.truth[k]);
-    arrays_free(self.edges, self.regions, self.truth, self.precision);
-    arrays_free(self.inputs, self.classes, self.areas, self.order);
-    DELIVER(model, made, object_model_release(&made));
-    return status;
+    rng_permutation(self.order, n, like->seed, RNG_STREAM(RNG_FOLD, 0));
+    MUST(parallel_for(n_edge_images, like->n_threads, connect_one, &self, err));
+    MUST(learn_edges(&self, learner, n_edge_images, err));
+    if (result.weights)
+        MUST(choose_bias(&self, n_edge_images, err));
+    *model = TAKE(result);
+    return CLV_OK;
 }

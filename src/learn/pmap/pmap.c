@@ -41,7 +41,7 @@ struct pmap_place {
     int64_t next_draw; /* number of the next step's first draw */
 };
 
-/* What a training is resumed from. */
+/* The state that a training is resumed from. */
 struct pmap_state {
     struct pmap_place place;
     struct ascent *ascent;
@@ -90,23 +90,20 @@ static enum clv_status pmap_state_write(struct checkpoints *checkpoints, const s
 static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
                                        struct clv_error *err)
 {
-    struct clv_tensors *tensors;
+    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
     struct state_field fields[5];
     int64_t numbers[N_PLACE];
     *found = false;
-    enum clv_status status = checkpoint_read(&tensors, checkpoints, err);
-    if (status || !tensors)
-        return status;
+    MUST(checkpoint_read(&tensors, checkpoints, err));
+    if (!tensors)
+        return CLV_OK;
     size_t n = list_fields(fields, numbers, state);
-    status = state_read(fields, n, tensors, checkpoints, err);
-    TRY(state_read_curve(state->result, tensors, checkpoints, err));
-    if (!status) {
-        state->place = (struct pmap_place){numbers[0], numbers[1], numbers[2], numbers[3]};
-        state->ascent->n_steps = (double)numbers[4];
-    }
-    clv_tensors_close(tensors);
-    *found = !status;
-    return status;
+    MUST(state_read(fields, n, tensors, checkpoints, err));
+    MUST(state_read_curve(state->result, tensors, checkpoints, err));
+    state->place = (struct pmap_place){numbers[0], numbers[1], numbers[2], numbers[3]};
+    state->ascent->n_steps = (double)numbers[4];
+    *found = true;
+    return CLV_OK;
 }
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
@@ -210,25 +207,22 @@ static void report(struct pmap *self)
 /* The rest of the pass that the state is in. */
 static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     struct pmap_place *place = &self->state.place;
     size_t n = self->n;
     rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    while ((size_t)place->n_taken < n && !status) {
+    while ((size_t)place->n_taken < n) {
         self->stopped = stop_requested(self->training->progress);
         if (self->stopped)
             break;
         size_t begin = (size_t)place->n_taken;
         self->n_taken = n - begin < self->batch ? n - begin : self->batch;
         memcpy(self->taken, self->order + begin, self->n_taken * sizeof *self->taken);
-        status = take_step(self, err);
-        if (status)
-            break;
+        MUST(take_step(self, err));
         report(self);
         if (checkpoint_is_due(&self->checkpoints))
-            status = pmap_state_write(&self->checkpoints, &self->state, err);
+            MUST(pmap_state_write(&self->checkpoints, &self->state, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* The labels of least expected Hamming loss, where marginals are exact; cuts decode by their MAP. */
@@ -257,7 +251,8 @@ static bool estimate_results(struct comm_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* The negated objective at w, estimated with one fixed draw for each example, to be minimised as other learners' are. */
+/* The negated objective at w, estimated with one fixed draw for each example, to be minimised as other learners' are.
+ * */
 static enum clv_status estimate(double *objective, struct pmap *self, const double *w, struct clv_error *err)
 {
     self->point = w;
@@ -291,8 +286,8 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     *self = (struct pmap){.training = training, .running = NAN};
     MUST(examples_open(&self->examples, training, parameters[PMAP_EDGES] != 0, err));
     struct examples *examples = &self->examples;
-    if (examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak)
-        return fail(err, CLV_ERR_USAGE, "weak examples go with Potts couplings, not with full pairwise tables");
+    FAIL_IF(examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak, CLV_ERR_USAGE,
+            "weak examples go with Potts couplings, not with full pairwise tables");
     self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
     self->draws.reduction = objective != PMAP_JOINT && parameters[PMAP_REDUCTION] != 0;
     self->draws.dynamic = objective != PMAP_JOINT && parameters[PMAP_DYNAMIC] != 0;
@@ -319,7 +314,8 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->zero = arena_zalloc(&self->arena, self->ascent.size, sizeof *self->zero);
     double *start = arena_zalloc(&self->arena, self->ascent.size, sizeof *start);
     self->state = (struct pmap_state){{0, 1, 0, 0}, &self->ascent, start, result};
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     return CLV_OK;
 }
 
@@ -336,20 +332,18 @@ static void pmap_release(struct pmap *self)
 /* The rest of the round that the state is in, without its pseudo-labels. */
 static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     struct pmap_place *place = &self->state.place;
-    while (!status && (size_t)place->pass <= self->n_passes) {
+    while ((size_t)place->pass <= self->n_passes) {
         size_t pass = (size_t)place->round * self->n_passes + (size_t)place->pass;
-        status = run_pass(self, (uint32_t)pass, err);
+        MUST(run_pass(self, (uint32_t)pass, err));
         if (self->stopped)
             break;
-        TRY_IF((place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes), check(self, pass, err));
-        if (!status) {
-            place->pass++;
-            place->n_taken = 0;
-        }
+        if (place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes)
+            MUST(check(self, pass, err));
+        place->pass++;
+        place->n_taken = 0;
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Weak examples as their teacher saw them, if they have one, and from the second time on as the state's `start`
@@ -372,22 +366,21 @@ static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
  * `resumed`: the state was read, else it is the beginning. */
 static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     struct pmap_place *place = &self->state.place;
     while ((size_t)place->round < self->n_rounds) {
         if (!resumed)
             memcpy(self->state.start, ascent_point(&self->ascent), self->ascent.size * sizeof *self->state.start);
         resumed = false;
         if (place->round > 0)
-            status = label_weak(self, err);
-        TRY(run_round(self, err));
-        if (status || self->stopped)
+            MUST(label_weak(self, err));
+        MUST(run_round(self, err));
+        if (self->stopped)
             break;
         place->round++;
         place->pass = 1;
         place->n_taken = 0;
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Whether the place that a checkpoint gives is one of this training, where so many draws and steps have been made. */
@@ -411,29 +404,32 @@ static enum clv_status check_place(const struct pmap *self, double n_first_steps
     return CLV_OK;
 }
 
+/* All rounds, from the checkpoint or the beginning, and the objective at w = 0. */
+static enum clv_status learn(struct pmap *self, struct clv_training_result *result, const struct clv_learner *learner,
+                             struct clv_error *err)
+{
+    bool resumed;
+    double n_first_steps = self->ascent.n_steps;
+    checkpoints_open(&self->checkpoints, learner, self->training, self->examples.node_scale);
+    MUST(pmap_state_read(&resumed, &self->state, &self->checkpoints, err));
+    if (resumed)
+        MUST(check_place(self, n_first_steps, err));
+    MUST(run_rounds(self, resumed, err));
+    return self->stopped ? CLV_OK : estimate(&result->at_zero, self, self->zero, err);
+}
+
 enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
                            const struct clv_learner *learner, enum pmap_objective objective, struct clv_error *err)
 {
-    struct pmap self;
-    bool resumed = false;
-    enum clv_status status = pmap_open(&self, result, training, objective, err);
-    if (status)
-        goto done;
-    double n_first_steps = self.ascent.n_steps;
-    checkpoints_open(&self.checkpoints, learner, training, self.examples.node_scale);
-    status = pmap_state_read(&resumed, &self.state, &self.checkpoints, err);
-    TRY_IF(resumed, check_place(&self, n_first_steps, err));
-    TRY(run_rounds(&self, resumed, err));
-    TRY_IF(!self.stopped, estimate(&result->at_zero, &self, self.zero, err));
-    if (status == CLV_ERR_INTERRUPTED) {
-        status = CLV_OK;
-        self.stopped = true;
-    }
-    result->interrupted = self.stopped;
-    TRY_IF(self.stopped && training->checkpoints, pmap_state_write(&self.checkpoints, &self.state, err));
-    TRY(result_set(result, &self.examples, ascent_point(&self.ascent), err));
+    OWNED(pmap_release) struct pmap self = {0};
+    MUST(pmap_open(&self, result, training, objective, err));
+    enum clv_status status = learn(&self, result, learner, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    result->interrupted = self.stopped || status == CLV_ERR_INTERRUPTED;
+    if (result->interrupted && training->checkpoints)
+        MUST(pmap_state_write(&self.checkpoints, &self.state, err));
+    MUST(result_set(result, &self.examples, ascent_point(&self.ascent), err));
     result->decoding = decoding_of(&self);
-done:
-    pmap_release(&self);
-    return status;
+    return CLV_OK;
 }

@@ -27,7 +27,7 @@
  * the second maximiser, and y_B, the first, if y_A has not label b at node i; else the estimate is 0: the paper's
  * acceleration trick. */
 
-/* What an example asks for. Nodes of unknown label are left out, with their edges. */
+/* The labels that an example asks for. Unlabelled nodes are left out, with their edges. */
 struct pmap_example {
     struct clv_problem problem;
     const float *weight; /* [n_nodes][n_labels] of log P(y_i = b | x), or NULL: joint */
@@ -73,8 +73,8 @@ struct pmap_estimate {
 enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_estimate *estimate,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;
 
-/* What each example of a perturb-and-MAP training asks for: labelled ones once and for all, weak ones as a model
- * pseudo-labels. */
+/* The labels that each example of a perturb-and-MAP training asks for: those of labelled examples never change, those
+ * of weak ones are a model's pseudo-labels. */
 
 enum pmap_objective {
     PMAP_JOINT,    /* log P(y|x) */
@@ -153,8 +153,7 @@ extern const struct clv_learner wmpmap_learner;
 
 /* The estimates of pmap_draw.c for fields with full tables, which are chains. */
 
-/* What a draw has found so far: the decoder holds the perturbed field, solved, the workspace's y is y_A and its weights
- * are 0. */
+/* The sample so far. The decoder holds the perturbed field, solved, the workspace's y is y_A and its weights are 0. */
 struct table_drawing {
     const struct pmap_draws *draws;
     const struct pmap_example *example;

@@ -1,3 +1,5 @@
+/* One sample of the perturb-and-MAP objectives: perturbs a field, solves it, compares its maximum with the truth or
+ * with the clamped optima, and adds up the gradient. Start at pmap_draw, at the end. */
 #include "infer/oracle/oracle.h"
 #include "learn/pmap/pmap.h"
 
@@ -26,9 +28,9 @@ static enum clv_status reserve(struct pmap_workspace *self, size_t n_nodes, size
         {&self->mark, sizeof *self->mark},   {&self->node_weight, n_rows * sizeof *self->node_weight}};
     const struct array_part by_edge[] = {{&self->incident, 2 * sizeof *self->incident},
                                          {&self->edge_weight, sizeof *self->edge_weight}};
-    MUST_IF(array_reserve_all(by_node, 6, &self->node_capacity, n_nodes + 1) ||
-                array_reserve_all(by_edge, 2, &self->edge_capacity, n_edges + 1),
-            fail_memory(err));
+    if (array_reserve_all(by_node, 6, &self->node_capacity, n_nodes + 1) ||
+        array_reserve_all(by_edge, 2, &self->edge_capacity, n_edges + 1))
+        return fail_memory(err);
     return CLV_OK;
 }
 
@@ -149,13 +151,12 @@ static enum clv_status solve_clamped(struct drawing *self, int32_t node, int32_t
 
 static enum clv_status clamp_anew(struct drawing *self, struct decoder *decoder, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     for (int32_t i = 0; i < self->field->n_nodes; i++)
-        for (int32_t b = 0; b < 2 && !status; b++)
+        for (int32_t b = 0; b < 2; b++)
             if (is_wanted(self, i) && label_weight(self, i, b) > 0 &&
                 !(self->draws->reduction && b == self->space->y[i]))
-                status = solve_clamped(self, i, b, decoder, err);
-    return status;
+                MUST(solve_clamped(self, i, b, decoder, err));
+    return CLV_OK;
 }
 
 /* Without edges y_B differs from y_A in its own node only, whatever the number of labels. */
@@ -251,14 +252,13 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_est
     MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err));
     MUST(decoder_load_known(decoder, problem, &self->shape, estimate->w, err));
     MUST(perturb(&drawing, estimate->draw, decoder, err));
-    enum clv_status status = CLV_OK;
     if (gradient)
         memset(gradient, 0, clv_shape_size(&self->shape) * sizeof *gradient);
     if (self->shape.pairwise == CLV_PAIRWISE_FULL) {
         struct table_drawing tables = {self, example, workspace, decoder, NULL, 0};
         if (gradient)
             tables.pairwise = gradient + clv_shape_unary_size(&self->shape);
-        status = pmap_tables(&tables, err);
+        MUST(pmap_tables(&tables, err));
         drawing.value = tables.value;
     } else if (!example->weight) {
         compare_jointly(&drawing, decoder);
@@ -266,10 +266,8 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_est
         clamp_apart(&drawing);
     } else {
         prepare_visits(workspace, &decoder->field, problem->label);
-        status = self->dynamic ? clamp_dynamically(&drawing, decoder, err) : clamp_anew(&drawing, decoder, err);
+        MUST(self->dynamic ? clamp_dynamically(&drawing, decoder, err) : clamp_anew(&drawing, decoder, err));
     }
-    if (status)
-        return status;
     if (gradient)
         gather(gradient, &drawing);
     *value = drawing.value;

@@ -1,4 +1,4 @@
-/* The learners of this folder: what they are called, their parameters, which objective each maximises. */
+/* The three perturb-and-MAP learners: their names, their parameters, and the objective that each maximises. */
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ static const char *idle(const struct clv_training *training, int parameter)
     return !why && parameter == PMAP_SHARPNESS ? idle_mixture(training) : why;
 }
 
-/* What the three have in common. */
+/* The fields that the three share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \

@@ -1,8 +1,10 @@
+/* The estimates of pmap_draw.c for fields with full tables, which are chains. Clamped optima come from the solved
+ * chain, or each from a run of its own. Start at pmap_tables, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
 
-/* What a node's label adds to the field. */
+/* The score that a node's label adds to the field. */
 static double unary_of(const struct clv_field *field, int32_t i, int32_t label)
 {
     if (field->n_labels == 2)
@@ -80,19 +82,17 @@ enum clv_status pmap_tables(struct table_drawing *self, struct clv_error *err)
     const struct pmap_example *example = self->example;
     const int32_t *label = example->problem.label, *y = self->space->y;
     int32_t n_labels = self->decoder->field.n_labels;
-    enum clv_status status = CLV_OK;
     if (!example->weight) {
         compare(self, label, y, example->scale);
         return CLV_OK;
     }
     for (int32_t i = 0; i < self->decoder->field.n_nodes; i++)
-        for (int32_t b = 0; b < n_labels && !status && label[i] != CLV_UNKNOWN; b++) {
+        for (int32_t b = 0; b < n_labels && label[i] != CLV_UNKNOWN; b++) {
             double t = example->scale * (double)example->weight[(size_t)i * (size_t)n_labels + (size_t)b];
             if (t <= 0 || (self->draws->reduction && b == y[i]))
                 continue;
-            status = find_clamped(self, i, b, err);
-            if (!status)
-                compare(self, self->decoder->y, y, t);
+            MUST(find_clamped(self, i, b, err));
+            compare(self, self->decoder->y, y, t);
         }
-    return status;
+    return CLV_OK;
 }

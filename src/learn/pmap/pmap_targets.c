@@ -1,3 +1,5 @@
+/* The labels that each example of a perturb-and-MAP training asks for: its own, the marginals of an image without a
+ * mask as a model estimates them, or its pseudo-labels. Start at pmap_targets_label, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include "base/base.h"
@@ -57,7 +59,8 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
     self->weights = arena_zalloc(&self->arena, (n_own + n_weak_nodes) * n_labels, sizeof *self->weights);
     self->labels = arena_zalloc(&self->arena, n_weak_nodes, sizeof *self->labels);
     self->pseudo_labels = arena_zalloc(&self->arena, self->n_weak, sizeof *self->pseudo_labels);
-    MUST_IF(self->arena.failed, fail_memory(err));
+    if (self->arena.failed)
+        return fail_memory(err);
     self->unit = objective == PMAP_WEIGHTED ? 1 : (double)examples->n / (double)n_known;
     float *weight = self->weights;
     for (size_t i = 0; i < self->n_labelled; i++) {

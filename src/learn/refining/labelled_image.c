@@ -1,3 +1,5 @@
+/* An image with its mask, labelled by a model that has not seen it: what refining is learned from. Start at
+ * labelled_image_init. */
 #include "learn/refining/refining.h"
 
 #include <math.h>
@@ -62,9 +64,9 @@ static enum clv_status label_all(struct labelled_image *self, const struct refin
 {
     const struct clv_problem *problem = example->problem;
     size_t n = (size_t)problem->n_nodes, n_labels = (size_t)self->model.shape.n_labels;
-    MUST_IF(!(self->y = array_alloc(n, sizeof *self->y)), fail_memory(err));
+    NEED(self->y = array_alloc(n, sizeof *self->y));
     if (wants_marginals) {
-        MUST_IF(!(self->marginals = array_alloc(n, n_labels * sizeof *self->marginals)), fail_memory(err));
+        NEED(self->marginals = array_alloc(n, n_labels * sizeof *self->marginals));
         MUST(model_marginals(self->marginals, &self->model, problem, err));
         take_likeliest(self->y, self->marginals, n, n_labels);
         return CLV_OK;
@@ -72,7 +74,7 @@ static enum clv_status label_all(struct labelled_image *self, const struct refin
     MUST(clv_model_predict(self->y, &self->model, problem, self->oracle, err));
     if (!example->is_slice || !refining_is_cut(&self->model))
         return CLV_OK;
-    MUST_IF(!(self->margin = array_alloc(n, sizeof *self->margin)), fail_memory(err));
+    NEED(self->margin = array_alloc(n, sizeof *self->margin));
     return clv_oracle_margins(self->oracle, self->margin, self->y, err);
 }
 
@@ -98,8 +100,8 @@ static enum clv_status label(struct labelled_image *self, const struct refining_
     keep_own(self->marginals, first, (size_t)n, n_labels * sizeof *self->marginals);
     self->n = (size_t)self->image.width * (size_t)self->image.height;
     self->painted = array_alloc(self->n, 1);
-    return self->painted ? labelled_image_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err)
-                         : fail_memory(err);
+    NEED(self->painted);
+    return labelled_image_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err);
 }
 
 enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
@@ -111,15 +113,13 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
     *self = (struct labelled_image){.model = *model};
     self->model.w = (double *)example->w;
     self->model.first = NULL; /* the example's problem has its features already */
-    if (stop_requested(source->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = read_item(self, &source->from, example->item, err);
+    FAIL_IF(stop_requested(source->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    MUST(read_item(self, &source->from, example->item, err));
     bool wants_marginals = source->wants_net && !refining_is_cut(model);
-    TRY_IF((status = label(self, example, wants_marginals, err)) != CLV_OK,
-           fail_within(err, status, source->from.images ? name : source->from.set->items[example->item].image));
-    if (status != CLV_OK)
-        labelled_image_release(self);
-    return status;
+    enum clv_status status = label(self, example, wants_marginals, err);
+    if (status)
+        return fail_within(err, status, source->from.images ? name : source->from.set->items[example->item].image);
+    return CLV_OK;
 }
 
 struct segmented labelled_image_view(const struct labelled_image *self)

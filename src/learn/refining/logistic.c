@@ -1,3 +1,4 @@
+/* Logistic regression with weighted rows and a ridge, for the terms of a pixel's score. */
 #include "learn/refining/refining.h"
 
 #include <math.h>

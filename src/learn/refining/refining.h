@@ -11,9 +11,9 @@
 
 /* Learning from training masks how a model with maps, or of two stages, refines pixels. */
 
-/* What refined labels lose is their weighted Hamming error + this * (1 - IoU): by default the largest weight with which
- * the error of training images left out stays within its standard error of that without any (tools/learn/refining.c).
- * Without maps it is the one with which such images gain both in error and in IoU. */
+/* The loss of refined labels is their weighted Hamming error + this * (1 - IoU): by default the largest weight with
+ * which the error of training images left out stays within its standard error of that without any
+ * (tools/learn/refining.c). Without maps it is the one with which such images gain both in error and in IoU. */
 #define REFINING_IOU_WEIGHT        0.25
 #define REFINING_IOU_WEIGHT_STAGES 0.1
 
@@ -35,7 +35,7 @@ struct refining_images {
     const struct clv_image_limits *limits;
 };
 
-/* What is learned from. */
+/* The examples that refining is learned from, and how. */
 struct refining_source {
     struct refining_images from;
     const struct refining_example *examples;
@@ -99,7 +99,7 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
 
 struct segmented labelled_image_view(const struct labelled_image *self);
 
-/* What refined labels of an image lose: weighted Hamming error + iou_weight (1 - IoU); 0 where all is void. */
+/* *loss of an image's refined labels: weighted Hamming error + iou_weight (1 - IoU); 0 where all is void. */
 enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
                               double iou_weight, struct clv_error *err) CLV_CHECK;
 
@@ -130,13 +130,13 @@ struct logistic_data {
 enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
                              double ridge, struct clv_error *err) CLV_CHECK;
 
-/* What `cleave train` does last where refining_is_learned: learns how refining weighs what maps, a network of pixels,
- * the region and the colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all
- * else, learned by the training, whose dataset is of these images, or of windows of them. For this the training is done
- * twice more, without either half of its examples, since a model is surer of images that it has seen. Nothing happens
- * with fewer than 4 images or 2 windows, with mirror images, or when asked to stop: such a model refines as others do.
- * Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps; CLV_ERR_USAGE if
- * images and dataset differ in number. */
+/* The last step of `cleave train` where refining_is_learned. Learns how refining weighs the scores of a pixel by maps,
+ * a network of pixels, the region and the colour, and how strong couplings are, and keeps it in the model. The model
+ * has all else, learned by the training, whose dataset is of these images, or of windows of them. For this the training
+ * is done twice more, without either half of its examples, since a model is surer of images that it has seen. Nothing
+ * happens with fewer than 4 images or 2 windows, with mirror images, or when asked to stop: such a model refines as
+ * others do. Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps;
+ * CLV_ERR_USAGE if images and dataset differ in number. */
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
                                const struct clv_training *training, const struct refining_images *from, bool wants_net,
                                struct clv_error *err) CLV_CHECK;

@@ -1,6 +1,6 @@
-/* The network of pixels that refining learns with: from some pixels of each image, under a model which has not seen the
- * image. Of two labels most pixels are near the border of those that the model gives; of more, rare labels have more
- * pixels than their share. */
+/* Trains the network of pixels that refining uses, from some pixels of each image, under a model which has not seen the
+ * image. With two labels most pixels are near the border of those that the model gives; with more, rare labels have
+ * more pixels than their share. Start at refining_nets_learn. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void take_pixel(struct looking *self, size_t row, const struct pixel_look
     self->weights[to] = weight;
 }
 
-/* Of two labels: as of the weighted Hamming error, each side of an image is worth half of it. */
+/* Draws pixels for two labels. As in the weighted Hamming error, each side of an image weighs half of it. */
 static void draw_near_border(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                              const float *distance)
 {
@@ -69,8 +69,8 @@ static void draw_near_border(struct looking *self, size_t row, const struct pixe
     }
 }
 
-/* Of more labels: a label's share of the pixels goes as the root of its share of the image, half-way between what is
- * there and what the weighted Hamming error counts. order[n] is scratch. */
+/* Draws pixels for more labels. A label's share of them goes as the root of its share of the image, half-way between
+ * that share and the weights of the weighted Hamming error. order[n] is scratch. */
 static void draw_labels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         int32_t *order)
 {
@@ -97,32 +97,28 @@ static enum clv_status look_at_one(void *context, size_t index, int thread, stru
 {
     (void)thread;
     struct looking *self = context;
-    struct labelled_image labelled;
-    struct pixel_look look = {0};
+    OWNED(labelled_image_release) struct labelled_image labelled = {0};
+    OWNED(pixel_look_release) struct pixel_look look = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->nets->stride],
                              err));
     const struct segmented view = labelled_image_view(&labelled);
-    enum clv_status status = pixel_look_init(&look, &view, err);
-    int32_t width = look.bank.width, height = look.bank.height, *sides = array_alloc(look.n, sizeof *sides);
-    uint8_t *truth = array_alloc(look.n, 1);
-    float *distance = array_alloc(look.n, sizeof *distance);
-    TRY_IF(!sides || !truth || !distance, fail_memory(err));
-    if (status == CLV_OK) {
-        clv_labels_resize(truth, width, height, labelled.truth.labels, labelled.image.width, labelled.image.height);
-        if (refining_is_cut(self->model)) {
-            for (size_t p = 0; p < look.n; p++)
-                sides[p] = look.own[TERM_NODES * look.n + p] > 0;
-            filter_distance(distance, sides, width, height, FAR);
-            draw_near_border(self, index, &look, truth, distance);
-        } else {
-            draw_labels(self, index, &look, truth, sides);
-        }
+    MUST(pixel_look_init(&look, &view, err));
+    int32_t width = look.bank.width, height = look.bank.height;
+    OWNED_ARRAY int32_t *sides = array_alloc(look.n, sizeof *sides);
+    OWNED_ARRAY uint8_t *truth = array_alloc(look.n, 1);
+    OWNED_ARRAY float *distance = array_alloc(look.n, sizeof *distance);
+    NEED(sides && truth && distance);
+    clv_labels_resize(truth, width, height, labelled.truth.labels, labelled.image.width, labelled.image.height);
+    if (refining_is_cut(self->model)) {
+        for (size_t p = 0; p < look.n; p++)
+            sides[p] = look.own[TERM_NODES * look.n + p] > 0;
+        filter_distance(distance, sides, width, height, FAR);
+        draw_near_border(self, index, &look, truth, distance);
+    } else {
+        draw_labels(self, index, &look, truth, sides);
     }
-    arrays_free(sides, truth, distance);
-    pixel_look_release(&look);
-    labelled_image_release(&labelled);
     parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows, NULL);
-    return status;
+    return CLV_OK;
 }
 
 /* All weights together are the number of pixels. */
@@ -135,17 +131,17 @@ static void scale_weights(float *weights, size_t n)
         weights[k] *= (float)((double)n / sum);
 }
 
-/* Of all rows, or of those outside of a fold; nothing is learned from none. */
+/* Trains a network on all rows, or on those outside of a fold; without rows it stays empty. */
 static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
     (void)thread;
     struct looking *self = context;
     size_t width = (size_t)self->n_inputs, n = 0;
-    float *inputs = array_alloc(self->n_rows * self->n_pixels, width * sizeof *inputs);
-    uint8_t *classes = array_alloc(self->n_rows, self->n_pixels);
-    float *weights = array_alloc(self->n_rows, self->n_pixels * sizeof *weights);
-    enum clv_status status = inputs && classes && weights ? CLV_OK : fail_memory(err);
-    for (size_t row = 0; row < self->n_rows && status == CLV_OK; row++) {
+    OWNED_ARRAY float *inputs = array_alloc(self->n_rows * self->n_pixels, width * sizeof *inputs);
+    OWNED_ARRAY uint8_t *classes = array_alloc(self->n_rows, self->n_pixels);
+    OWNED_ARRAY float *weights = array_alloc(self->n_rows, self->n_pixels * sizeof *weights);
+    NEED(inputs && classes && weights);
+    for (size_t row = 0; row < self->n_rows; row++) {
         size_t from = row * self->n_pixels, n_known = self->n_known[row];
         if (which != NET_ALL && row % self->nets->n_folds == which - NET_FIRST)
             continue;
@@ -154,24 +150,29 @@ static enum clv_status train_net(void *context, size_t which, int thread, struct
         memcpy(weights + n, self->weights + from, n_known * sizeof *weights);
         n += n_known;
     }
-    if (status == CLV_OK)
-        scale_weights(weights, n);
+    scale_weights(weights, n);
     const struct pixel_net_examples examples = {.inputs = inputs,
                                                 .classes = classes,
                                                 .weights = weights,
                                                 .n = n,
                                                 .n_inputs = self->n_inputs,
                                                 .n_classes = pixel_look_classes(self->model)};
-    TRY_IF(n, pixel_net_train(&self->nets->nets[which], &examples, REFINING_COPIES, self->source->seed,
-                              self->source->progress, err));
-    arrays_free(inputs, classes, weights);
-    return status;
+    if (n)
+        MUST(pixel_net_train(&self->nets->nets[which], &examples, REFINING_COPIES, self->source->seed,
+                             self->source->progress, err));
+    return CLV_OK;
+}
+
+static void looking_release(struct looking *self)
+{
+    arrays_free(self->inputs, self->classes, self->weights, self->n_known);
 }
 
 enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err)
 {
+    OWNED(looking_release)
     struct looking self = {.nets = nets,
                            .model = model,
                            .source = source,
@@ -185,11 +186,9 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
     self.classes = array_alloc(n_rows, self.n_pixels);
     self.weights = array_alloc(n_rows, self.n_pixels * sizeof *self.weights);
     self.n_known = array_zalloc(n_rows, sizeof *self.n_known);
-    enum clv_status status = self.inputs && self.classes && self.weights && self.n_known ? CLV_OK : fail_memory(err);
-    TRY(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
-    TRY(parallel_for(NET_FIRST + nets->n_folds, source->n_threads, train_net, &self, err));
-    arrays_free(self.inputs, self.classes, self.weights, self.n_known);
-    return status;
+    NEED(self.inputs && self.classes && self.weights && self.n_known);
+    MUST(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
+    return parallel_for(NET_FIRST + nets->n_folds, source->n_threads, train_net, &self, err);
 }
 
 const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example)

@@ -1,7 +1,8 @@
-/* Learning how to refine labels that a cut finds. First, for models of two stages, a small network learns from some
- * pixels of the training images which are figure. Then the terms of a pixel's score are weighed by logistic regression
- * on some pixels, each of which counts as the loss of its image grows when it is wrong; one of the terms is what a
- * network that has not seen the image says. Then the couplings are searched for on whole images. */
+/* Learns how to refine labels that a cut finds. First, for models of two stages, a small network learns from some
+ * pixels of the training images which are foreground. Then logistic regression on some pixels weighs the terms of a
+ * pixel's score; one of them comes from a network that has not seen the image, and a pixel counts by how much the loss
+ * of its image grows when it is wrong. Then the couplings are searched for on whole images. Start at
+ * refining_learn_scores. */
 #include <math.h>
 #include <string.h>
 
@@ -98,30 +99,26 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
 {
     (void)thread;
     struct learning *self = context;
-    struct labelled_image labelled;
-    struct picked *picked = array_alloc(1, sizeof *picked);
-    if (!picked)
-        return fail_memory(err);
+    OWNED(labelled_image_release) struct labelled_image labelled = {0};
+    OWNED_ARRAY struct picked *picked = array_alloc(1, sizeof *picked);
+    NEED(picked);
     picked->rows = &self->rows[index];
     picked->n_terms = self->n_terms;
-    enum clv_status status = labelled_image_init(&labelled, self->model, self->source,
-                                                 &self->source->examples[index * self->row_stride], err);
-    if (status == CLV_OK) {
-        struct segmented view = labelled_image_view(&labelled);
-        view.net = refining_nets_other(&self->nets, index * self->row_stride);
-        pick_pixels(picked, &labelled);
-        status = measure(picked->rows, &labelled, err);
-        TRY(all_pixel_terms(&view, true, take_term, picked, err));
-    }
-    labelled_image_release(&labelled);
-    array_free(picked);
+    MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->row_stride],
+                             err));
+    struct segmented view = labelled_image_view(&labelled);
+    view.net = refining_nets_other(&self->nets, index * self->row_stride);
+    pick_pixels(picked, &labelled);
+    MUST(measure(picked->rows, &labelled, err));
+    MUST(all_pixel_terms(&view, true, take_term, picked, err));
     parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
                       NULL);
-    return status;
+    return CLV_OK;
 }
 
-/* What wrong pixels of an image of one pixel cost: of the weighted Hamming error half for each side, all for one that
- * is alone; a missed pixel lowers IoU by 1 / union, one too many by IoU / union, and the union is about the figure. */
+/* Weighs wrong pixels by their cost in an image of one pixel: half of the weighted Hamming error for each side, all for
+ * one that is alone; a missed pixel lowers IoU by 1 / union, one too many by IoU / union, and the union is about the
+ * foreground. */
 static void weigh_rows(struct rows *rows, double iou, double iou_weight)
 {
     double share = fmin(fmax(rows->share, LEAST_SHARE), 1 - LEAST_SHARE);
@@ -179,17 +176,15 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
 static enum clv_status fit_all(struct learning *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
-    float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be no network's term */
-    uint8_t *is_one = array_alloc(n, FIT_PIXELS);
-    double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
-    enum clv_status status = terms && is_one && weight ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be no network's term */
+    OWNED_ARRAY uint8_t *is_one = array_alloc(n, FIT_PIXELS);
+    OWNED_ARRAY double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
+    NEED(terms && is_one && weight);
+    for (size_t i = 0; i < n; i++)
         self->rows[i] = (struct rows){
             .terms = terms + i * FIT_PIXELS * k, .is_one = is_one + i * FIT_PIXELS, .weight = weight + i * FIT_PIXELS};
-    TRY(parallel_for(n, self->source->n_threads, gather, self, err));
-    TRY(fit_terms(self, err));
-    arrays_free(terms, is_one, weight);
-    return status;
+    MUST(parallel_for(n, self->source->n_threads, gather, self, err));
+    return fit_terms(self, err);
 }
 
 static void sample_release(struct sample *sample)
@@ -204,7 +199,7 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     (void)thread;
     struct learning *self = context;
     struct sample *sample = &self->samples[index];
-    struct labelled_image labelled;
+    OWNED(labelled_image_release) struct labelled_image labelled = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->sample_stride],
                              err));
     struct segmented view = labelled_image_view(&labelled);
@@ -212,18 +207,14 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     sample->n = labelled.n;
     sample->refined = array_alloc(labelled.n, 1);
     sample->score = array_alloc(labelled.n, sizeof *sample->score);
-    enum clv_status status =
-        sample->refined && sample->score ? pixel_scores(sample->score, &view, &self->tried, err) : fail_memory(err);
-    sample->image = labelled.image; /* taken over, as are the next two */
-    sample->truth = labelled.truth;
-    sample->painted = labelled.painted;
-    labelled.image = (struct clv_image){0};
-    labelled.truth = (struct clv_mask){0};
-    labelled.painted = NULL;
-    labelled_image_release(&labelled);
+    NEED(sample->refined && sample->score);
+    MUST(pixel_scores(sample->score, &view, &self->tried, err));
+    sample->image = TAKE(labelled.image);
+    sample->truth = TAKE(labelled.truth);
+    sample->painted = TAKE(labelled.painted);
     parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
                       NULL);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
@@ -259,10 +250,18 @@ static enum clv_status search_coupling(struct learning *self, struct clv_error *
     return CLV_OK;
 }
 
+static void learning_release(struct learning *self)
+{
+    refining_nets_release(&self->nets);
+    for (size_t i = 0; self->samples && i < self->n_samples; i++)
+        sample_release(&self->samples[i]);
+    arrays_free(self->samples, self->rows);
+}
+
 enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
                                       const struct refining_source *source, struct clv_error *err)
 {
-    struct learning self = {.model = model, .source = source, .tried = *refining};
+    OWNED(learning_release) struct learning self = {.model = model, .source = source, .tried = *refining};
     self.n_terms = TERM_MAPS + TERMS_A_MAP * model->recipe.n_maps;
     self.data.n_columns = self.n_terms;
     self.n_rows = source->n_examples < FIT_IMAGES ? source->n_examples : FIT_IMAGES;
@@ -271,22 +270,14 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.sample_stride = source->n_examples / self.n_samples;
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
-    enum clv_status status = self.rows && self.samples ? CLV_OK : fail_memory(err);
-    TRY_IF(model->first || source->wants_net,
-           refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
-    TRY(fit_all(&self, err));
-    TRY(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
-    TRY(search_coupling(&self, err));
-    if (status == CLV_OK) {
-        *refining = self.tried;
-        if (refining_nets_other(&self.nets, 0)) {
-            refining->net = self.nets.nets[NET_ALL];
-            self.nets.nets[NET_ALL] = (struct pixel_net){0};
-        }
-    }
-    refining_nets_release(&self.nets);
-    for (size_t i = 0; self.samples && i < self.n_samples; i++)
-        sample_release(&self.samples[i]);
-    arrays_free(self.samples, self.rows);
-    return status;
+    NEED(self.rows && self.samples);
+    if (model->first || source->wants_net)
+        MUST(refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
+    MUST(fit_all(&self, err));
+    MUST(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
+    MUST(search_coupling(&self, err));
+    *refining = self.tried;
+    if (refining_nets_other(&self.nets, 0))
+        refining->net = TAKE(self.nets.nets[NET_ALL]);
+    return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* Learning how to refine labels that vote: the evidence of some training images is prepared once, then one number after
- * the other is tried at a few values, and what lowers the mean loss stays. */
+/* Learns how to refine labels that vote: prepares the evidence of some training images once, then tries one number
+ * after the other at a few values, and keeps the value of the least mean loss. Start at refining_learn_votes. */
 #include <math.h>
 #include <string.h>
 
@@ -43,15 +43,16 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct search *self = context;
     struct sample *sample = &self->samples[index];
     struct labelled_image *labelled = &sample->labelled;
-    enum clv_status status =
-        labelled_image_init(labelled, self->model, self->source, &self->source->examples[index * self->stride], err);
+    MUST(labelled_image_init(labelled, self->model, self->source, &self->source->examples[index * self->stride], err));
     struct segmented view = labelled_image_view(labelled);
     view.net = refining_nets_other(&self->nets, index * self->stride);
-    TRY_IF(view.net, evidence_of_net(&sample->evidence, labelled->painted, &view, err));
-    TRY_IF(!view.net, evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
-                                    &labelled->model, err));
-    TRY_IF(!(sample->refined = array_alloc(labelled->n, 1)), fail_memory(err));
-    return status;
+    if (view.net)
+        MUST(evidence_of_net(&sample->evidence, labelled->painted, &view, err));
+    else
+        MUST(evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
+                           &labelled->model, err));
+    NEED(sample->refined = array_alloc(labelled->n, 1));
+    return CLV_OK;
 }
 
 static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
@@ -70,32 +71,31 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
 
 static enum clv_status try_all(double *loss, struct search *self, struct clv_error *err)
 {
-    enum clv_status status = parallel_for(self->n, self->source->n_threads, try_one, self, err);
+    MUST(parallel_for(self->n, self->source->n_threads, try_one, self, err));
     *loss = 0;
-    for (size_t i = 0; i < self->n && status == CLV_OK; i++)
+    for (size_t i = 0; i < self->n; i++)
         *loss += self->samples[i].loss / (double)self->n;
-    return status;
+    return CLV_OK;
 }
 
 /* Tries values of one number of self->tried; the best stays, the one there is at ties. */
 static enum clv_status search_one(double *least, struct search *self, double *number, const double *values,
                                   size_t n_values, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     double best = *number;
-    for (size_t k = 0; k < n_values && status == CLV_OK; k++) {
+    for (size_t k = 0; k < n_values; k++) {
         double loss;
         if (fabs(values[k] - best) < 1e-9)
             continue;
         *number = values[k];
-        status = try_all(&loss, self, err);
-        if (status == CLV_OK && loss < *least - 1e-9) {
+        MUST(try_all(&loss, self, err));
+        if (loss < *least - 1e-9) {
             *least = loss;
             best = values[k];
         }
     }
     *number = best;
-    return status;
+    return CLV_OK;
 }
 
 #define VALUES(...) (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
@@ -111,14 +111,14 @@ static enum clv_status search_steps(struct search *self, const struct search_ste
 {
     double least = INFINITY;
     int32_t n_maps = self->model->recipe.n_maps;
-    enum clv_status status = try_all(&least, self, err);
-    for (size_t k = 0; k < n_steps && status == CLV_OK; k++) {
+    MUST(try_all(&least, self, err));
+    for (size_t k = 0; k < n_steps; k++) {
         report_progress(self->source->progress, "learning to refine", k, n_steps, NULL);
-        for (int32_t m = 0; m < (steps[k].number ? 1 : n_maps) && status == CLV_OK; m++)
-            status = search_one(&least, self, steps[k].number ? steps[k].number : &self->tried.maps[m][0],
-                                steps[k].values, steps[k].n, err);
+        for (int32_t m = 0; m < (steps[k].number ? 1 : n_maps); m++)
+            MUST(search_one(&least, self, steps[k].number ? steps[k].number : &self->tried.maps[m][0], steps[k].values,
+                            steps[k].n, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status search_of_net(struct search *self, struct clv_error *err)
@@ -157,27 +157,29 @@ static enum clv_status choose_samples(struct search *self, struct clv_error *err
     return self->samples ? CLV_OK : fail_memory(err);
 }
 
+static void search_release(struct search *self)
+{
+    refining_nets_release(&self->nets);
+    for (size_t i = 0; self->samples && i < self->n; i++)
+        sample_release(&self->samples[i]);
+    array_free(self->samples);
+}
+
 enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err)
 {
-    struct search search = {.model = model, .source = source, .tried = *refining};
+    OWNED(search_release) struct search search = {.model = model, .source = source, .tried = *refining};
     size_t n_rows = source->n_examples < NET_IMAGES ? source->n_examples : NET_IMAGES;
-    enum clv_status status = choose_samples(&search, err);
-    TRY_IF(source->wants_net,
-           refining_nets_learn(&search.nets, model, source, n_rows, source->n_examples / n_rows, err));
-    bool has_net = status == CLV_OK && refining_nets_other(&search.nets, 0);
-    TRY(parallel_for(search.n, source->n_threads, prepare, &search, err));
-    TRY(has_net ? search_of_net(&search, err) : search_all(&search, err));
-    if (status == CLV_OK)
-        *refining = search.tried;
-    if (status == CLV_OK && has_net) {
-        refining->net = search.nets.nets[NET_ALL];
+    MUST(choose_samples(&search, err));
+    if (source->wants_net)
+        MUST(refining_nets_learn(&search.nets, model, source, n_rows, source->n_examples / n_rows, err));
+    bool has_net = refining_nets_other(&search.nets, 0);
+    MUST(parallel_for(search.n, source->n_threads, prepare, &search, err));
+    MUST(has_net ? search_of_net(&search, err) : search_all(&search, err));
+    *refining = search.tried;
+    if (has_net) {
+        refining->net = TAKE(search.nets.nets[NET_ALL]);
         refining->net_weight = 1;
-        search.nets.nets[NET_ALL] = (struct pixel_net){0};
     }
-    refining_nets_release(&search.nets);
-    for (size_t i = 0; search.samples && i < search.n; i++)
-        sample_release(&search.samples[i]);
-    array_free(search.samples);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Learns how a model refines: trains it on each half of the examples, labels the other half's images with it, and
+ * learns from those. Start at train_refining, at the end. */
 #include "learn/refining/refining.h"
 
 #include "base/base.h"
@@ -13,9 +15,9 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
                                      const struct clv_training *training, struct clv_error *err)
 {
     struct clv_training other = *training;
-    struct clv_training_result result = {0};
-    int32_t *examples = array_alloc(training->n_examples, sizeof *examples);
-    MUST_IF(!examples, fail_memory(err));
+    OWNED_ARRAY int32_t *examples = array_alloc(training->n_examples, sizeof *examples);
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
+    NEED(examples);
     other.n_examples = 0;
     for (size_t i = 0; i < training->n_examples; i++)
         if (i % N_HALVES != half)
@@ -23,14 +25,10 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
     other.examples = examples;
     other.checkpoints = NULL;
     other.validation = NULL;
-    enum clv_status status = train_part(&result, learner, &other, err);
-    if (status == CLV_OK && !result.interrupted) {
-        *w = result.w;
-        result.w = NULL;
-    }
-    clv_training_result_release(&result);
-    array_free(examples);
-    return status;
+    MUST(train_part(&result, learner, &other, err));
+    if (!result.interrupted)
+        *w = TAKE(result.w);
+    return CLV_OK;
 }
 
 static size_t count_images(const struct refining_images *from)
@@ -54,7 +52,7 @@ static enum clv_status list_examples(struct refining_list *list, const struct cl
     size_t n_images = count_images(from);
     list->examples =
         array_alloc(n_images > training->n_examples ? n_images : training->n_examples, sizeof *list->examples);
-    MUST_IF(!list->problems || !list->examples, fail_memory(err));
+    NEED(list->problems && list->examples);
     for (size_t i = 0; i < training->n_examples; i++) {
         size_t example = (size_t)training->examples[i];
         const struct dataset_item *item = training->dataset->n_parts ? NULL : &training->dataset->items[example];
@@ -73,6 +71,41 @@ static enum clv_status list_examples(struct refining_list *list, const struct cl
     return CLV_OK;
 }
 
+struct halves {
+    double *w[N_HALVES]; /* learned without each half */
+    struct refining_list list;
+};
+
+static void halves_release(struct halves *self)
+{
+    for (size_t half = 0; half < N_HALVES; half++)
+        array_free(self->w[half]);
+    arrays_free(self->list.problems, self->list.examples);
+}
+
+static enum clv_status learn_from_halves(struct clv_model *model, const struct clv_learner *learner,
+                                         const struct clv_training *training, const struct refining_images *from,
+                                         bool wants_net, struct clv_error *err)
+{
+    OWNED(halves_release) struct halves self = {0};
+    for (size_t half = 0; half < N_HALVES; half++)
+        MUST(learn_without(&self.w[half], half, learner, training, err));
+    MUST(list_examples(&self.list, training, from, self.w, err));
+    if (!self.w[0] || !self.w[1])
+        return CLV_OK;
+    const struct refining_source source = {
+        .from = *from,
+        .examples = self.list.examples,
+        .n_examples = self.list.n,
+        .seed = training->seed,
+        .n_threads = training->n_threads,
+        .wants_net = wants_net,
+        .iou_weight = model->recipe.n_maps ? REFINING_IOU_WEIGHT : REFINING_IOU_WEIGHT_STAGES,
+        .progress = training->progress,
+    };
+    return refining_learn(model, &source, err);
+}
+
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
                                const struct clv_training *training, const struct refining_images *from, bool wants_net,
                                struct clv_error *err)
@@ -87,27 +120,6 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
         return CLV_OK; /* features alone, mirror images, windows */
     FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
             clv_dataset_size(training->dataset));
-    double *w[N_HALVES] = {NULL, NULL};
-    struct refining_list list = {0};
-    enum clv_status status = CLV_OK;
-    for (size_t half = 0; half < N_HALVES && status == CLV_OK; half++)
-        status = learn_without(&w[half], half, learner, training, err);
-    TRY(list_examples(&list, training, from, w, err));
-    bool is_complete = w[0] && w[1];
-    if (status == CLV_OK && is_complete)
-        status = refining_learn(
-            model,
-            &(struct refining_source){.from = *from,
-                                      .examples = list.examples,
-                                      .n_examples = list.n,
-                                      .seed = training->seed,
-                                      .n_threads = training->n_threads,
-                                      .wants_net = wants_net,
-                                      .iou_weight = has_maps ? REFINING_IOU_WEIGHT : REFINING_IOU_WEIGHT_STAGES,
-                                      .progress = training->progress},
-            err);
-    for (size_t half = 0; half < N_HALVES; half++)
-        array_free(w[half]);
-    arrays_free(list.problems, list.examples);
+    enum clv_status status = learn_from_halves(model, learner, training, from, wants_net, err);
     return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
 }

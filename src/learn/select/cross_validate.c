@@ -1,4 +1,5 @@
-/* The choice of a parameter by cross-validation. */
+/* Chooses a parameter by K-fold cross-validation: all candidates and folds are tasks for threads and processes, and the
+ * candidate of the least mean held-out loss is the best. Start at clv_cross_validate, at the end. */
 #include <math.h>
 
 #include "base/base.h"
@@ -73,10 +74,11 @@ enum clv_status cross_validate(double *best, double *means, double *standard_err
     self->n_done = 0;
     enum clv_status status = comm_queue(self->n_candidates * (size_t)self->folds.n_folds,
                                         self->folds.training->n_threads, validate_task, validation_results, self, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    double chosen = choose(means, standard_errors, self); /* means and errors of what was done, if interrupted */
     if (!status)
-        *best = choose(means, standard_errors, self);
-    else if (status == CLV_ERR_INTERRUPTED)
-        choose(means, standard_errors, self);
+        *best = chosen;
     return status;
 }
 
@@ -88,18 +90,22 @@ double *losses_unknown(size_t n)
     return losses;
 }
 
+static void validation_release(struct validation *self)
+{
+    folds_release(&self->folds);
+    array_free(self->loss);
+}
+
 enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                    const struct clv_learner *learner, const struct clv_training *training,
                                    int parameter, const double *candidates, size_t n_candidates, int32_t n_folds,
                                    struct clv_error *err)
 {
+    OWNED(validation_release)
     struct validation validation = {.parameter = parameter, .candidates = candidates, .n_candidates = n_candidates};
     MUST(check_validation(learner, parameter, n_candidates, err));
     MUST(folds_init(&validation.folds, learner, training, n_folds, err));
     validation.loss = losses_unknown(n_candidates * training->n_examples);
-    enum clv_status status =
-        validation.loss ? cross_validate(best, losses, standard_errors, &validation, err) : fail_memory(err);
-    folds_release(&validation.folds);
-    array_free(validation.loss);
-    return status;
+    NEED(validation.loss);
+    return cross_validate(best, losses, standard_errors, &validation, err);
 }

@@ -1,3 +1,5 @@
+/* One fold of a cross-validation: draws the folds, trains without the examples of one, and measures the loss on those.
+ * Start at fold_losses. */
 #include "learn/select/select.h"
 
 #include <stdbool.h>
@@ -24,7 +26,7 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
             "cross-validation with %d folds needs 2 folds or more and %d examples or more, has %zu", n_folds, n_folds,
             n);
     folds->order = array_alloc(n, sizeof *folds->order);
-    MUST_IF(!folds->order, fail_memory(err));
+    NEED(folds->order);
     rng_permutation(folds->order, n, training->seed, RNG_STREAM(RNG_FOLD, 0));
     if (training->dataset->has_windows) /* fold f has those at f, f + n_folds .. */
         for (size_t f = 0, k = 0; f < (size_t)n_folds; f++)
@@ -49,18 +51,15 @@ static double value_for_fold(const struct folds *self, const struct clv_paramete
 enum clv_status fold_losses(double *losses, const struct folds *self, size_t fold, int parameter, double value,
                             struct clv_error *err)
 {
-    enum clv_status status;
     const struct clv_training *all = self->training;
     size_t n = all->n_examples, n_train = 0, n_left_out = 0, n_folds = (size_t)self->n_folds;
     struct clv_progress silent = {.stop = all->progress ? all->progress->stop : NULL};
     struct clv_training training = *all;
-    struct clv_training_result result = {0};
-    int32_t *train = array_alloc(n, sizeof *train), *left_out = array_alloc(n, sizeof *left_out);
-    double *left_out_loss = array_alloc(n, sizeof *left_out_loss);
-    if (!train || !left_out || !left_out_loss) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY int32_t *train = array_alloc(n, sizeof *train);
+    OWNED_ARRAY int32_t *left_out = array_alloc(n, sizeof *left_out);
+    OWNED_ARRAY double *left_out_loss = array_alloc(n, sizeof *left_out_loss);
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
+    NEED(train && left_out && left_out_loss);
     for (size_t i = 0; i < n; i++)
         if (i % n_folds == fold)
             left_out[n_left_out++] = self->order[i];
@@ -73,15 +72,12 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
     training.checkpoints = NULL;
     training.validation = NULL;
     training.parameters[parameter] = value_for_fold(self, &self->learner->parameters[parameter], value, n_train);
-    status = train_part(&result, self->learner, &training, err);
-    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted"));
+    MUST(train_part(&result, self->learner, &training, err));
+    FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
     const struct evaluation of_left_out = {training.dataset, left_out,         n_left_out,  &training.shape,
                                            result.w,         &result.decoding, all->engine, 1};
-    TRY(evaluate_each(left_out_loss, &of_left_out, err));
-    for (size_t k = 0; !status && k < n_left_out; k++)
+    MUST(evaluate_each(left_out_loss, &of_left_out, err));
+    for (size_t k = 0; k < n_left_out; k++)
         losses[k * n_folds + fold] = left_out_loss[k];
-done:
-    clv_training_result_release(&result);
-    arrays_free(train, left_out, left_out_loss);
-    return status;
+    return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Learns how a first stage's marginals show whether a label is in an image: logistic regression for each label, with a
+ * ridge, on held-out examples. Start at presence_learn, at the end. */
 #include "learn/stages/stages.h"
 
 #include <math.h>
@@ -83,12 +85,11 @@ static enum clv_status learn_task(void *context, size_t label, int thread, struc
         w[0] = portable_log(odds);
         return CLV_OK;
     }
-    double *rows = array_alloc(n + 2, size * sizeof *rows);
-    MUST_IF(!rows, fail_memory(err));
+    OWNED_ARRAY double *rows = array_alloc(n + 2, size * sizeof *rows);
+    NEED(rows);
     for (size_t i = 0; i < n; i++)
         evidence_row(rows + i * size, from->evidence + i * 2 * k, from->n_labels, (int32_t)label);
     minimise(w, rows, from, label);
-    array_free(rows);
     return CLV_OK;
 }
 

@@ -1,3 +1,6 @@
+/* Learns the first of two stages (auto-context, Tu & Bai 2010): one model for each fold without that fold's images, one
+ * from all; calibrates their temperature, and adds the held-out marginals to the features of the second stage. Start at
+ * stages_learn, at the end. */
 #include "learn/stages/stages.h"
 
 #include <math.h>
@@ -53,7 +56,7 @@ static enum clv_status select_without(struct selection *self, struct clv_trainin
     self->examples = array_alloc(all.n_examples, sizeof *self->examples);
     self->weak = array_alloc(all.n_weak, sizeof *self->weak);
     self->given = array_alloc(all.n_weak, sizeof *self->given);
-    MUST_IF(!self->examples || !self->weak || !self->given, fail_memory(err));
+    NEED(self->examples && self->weak && self->given);
     training->n_examples = training->n_weak = 0;
     for (size_t i = 0; i < all.n_examples; i++)
         if (fold[all.examples[i]] != f)
@@ -76,22 +79,19 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
     struct learning *self = context;
     size_t f = (index + STAGE_FOLDS) % (STAGE_FOLDS + 1);
     struct clv_training training = *self->training;
-    struct clv_training_result result = {0};
-    struct selection selection = {0};
+    OWNED(selection_release) struct selection selection = {0};
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     training.n_threads = 1;
     training.progress = &self->silent;
     training.checkpoints = NULL;
     training.validation = NULL;
-    enum clv_status status =
-        f < STAGE_FOLDS ? select_without(&selection, &training, self->fold, (int32_t)f, err) : CLV_OK;
-    TRY(train_part(&result, self->learner, &training, err));
-    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted"));
-    if (status == CLV_OK)
-        memcpy(self->stages[f].w, result.w, clv_shape_size(&training.shape) * sizeof *result.w);
-    clv_training_result_release(&result);
-    selection_release(&selection);
+    if (f < STAGE_FOLDS)
+        MUST(select_without(&selection, &training, self->fold, (int32_t)f, err));
+    MUST(train_part(&result, self->learner, &training, err));
+    FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
+    memcpy(self->stages[f].w, result.w, clv_shape_size(&training.shape) * sizeof *result.w);
     parallel_progress(self->training->progress, "learning the first stage", &self->n_done, STAGE_FOLDS + 1, NULL);
-    return status;
+    return CLV_OK;
 }
 
 static bool learned_weights(struct comm_piece *piece, void *context, size_t index, size_t k)
@@ -108,7 +108,7 @@ static enum clv_status learn_all(struct learning *self, struct clv_error *err)
     for (size_t f = 0; f <= STAGE_FOLDS; f++) {
         self->stages[f] = (struct clv_stage){.shape = *shape, .temperature = 1};
         self->stages[f].w = array_alloc(clv_shape_size(shape), sizeof(double));
-        MUST_IF(!self->stages[f].w, fail_memory(err));
+        NEED(self->stages[f].w);
     }
     return comm_queue(STAGE_FOLDS + 1, self->training->n_threads, learn_task, learned_weights, self, err);
 }
@@ -145,12 +145,12 @@ static enum clv_status calibrate_task(void *context, size_t index, int thread, s
     struct clv_problem problem = clv_dataset_problem(training->dataset, item);
     struct clv_stage stage = *stage_of(self->learning, item);
     stage.temperature = self->unit * temperatures[index / self->n];
-    double *marginals = array_alloc((size_t)problem.n_nodes, (size_t)stage.shape.n_labels * sizeof *marginals);
-    enum clv_status status = marginals ? stage_marginals(marginals, &stage, &problem, err) : fail_memory(err);
-    if (status == CLV_OK)
-        self->loss[index] = surprise(&problem, marginals, stage.shape.n_labels);
-    array_free(marginals);
-    return status;
+    OWNED_ARRAY double *marginals =
+        array_alloc((size_t)problem.n_nodes, (size_t)stage.shape.n_labels * sizeof *marginals);
+    NEED(marginals);
+    MUST(stage_marginals(marginals, &stage, &problem, err));
+    self->loss[index] = surprise(&problem, marginals, stage.shape.n_labels);
+    return CLV_OK;
 }
 
 static bool calibration_loss(struct comm_piece *piece, void *context, size_t index, size_t k)
@@ -171,13 +171,12 @@ static enum clv_status score_size(double *size, const struct clv_training *train
         size_t item = (size_t)(is_weak ? training->weak[i - training->n_examples] : training->examples[i]);
         struct clv_problem problem = clv_dataset_problem(training->dataset, item);
         size_t n_scores = (size_t)problem.n_nodes * clv_shape_rows(shape);
-        double *unary = array_alloc(n_scores, sizeof *unary);
-        MUST_IF(!unary, fail_memory(err));
+        OWNED_ARRAY double *unary = array_alloc(n_scores, sizeof *unary);
+        NEED(unary);
         clv_unary_scores(unary, &problem, shape, w ? w : stage_of(learning, item)->w);
         for (size_t k = 0; k < n_scores; k++)
             sum += fabs(unary[k]);
         n += (double)n_scores;
-        array_free(unary);
     }
     *size = sum > 0 ? sum / n : 1;
     return CLV_OK;
@@ -193,29 +192,29 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
 {
     size_t n = self->training->n_examples, step = (n + MAX_CALIBRATED - 1) / MAX_CALIBRATED;
     struct calibration calibration = {.learning = self, .step = step, .n = n ? (n + step - 1) / step : 0};
-    enum clv_status status = score_size(&calibration.unit, self->training, self, NULL, err);
+    MUST(score_size(&calibration.unit, self->training, self, NULL, err));
     *temperature = calibration.unit * USUAL;
-    if (status != CLV_OK || !n)
-        return status;
-    calibration.loss = array_zalloc(calibration.n, N_TEMPERATURES * sizeof *calibration.loss);
-    status = calibration.loss ? comm_for(calibration.n * N_TEMPERATURES, self->training->n_threads, calibrate_task,
-                                         calibration_loss, &calibration, err)
-                              : fail_memory(err);
+    if (!n)
+        return CLV_OK;
+    OWNED_ARRAY double *loss = array_zalloc(calibration.n, N_TEMPERATURES * sizeof *loss);
+    NEED(loss);
+    calibration.loss = loss;
+    MUST(comm_for(calibration.n * N_TEMPERATURES, self->training->n_threads, calibrate_task, calibration_loss,
+                  &calibration, err));
     double least = INFINITY;
-    for (size_t t = 0; t < N_TEMPERATURES && status == CLV_OK; t++) {
+    for (size_t t = 0; t < N_TEMPERATURES; t++) {
         double sum = 0;
         for (size_t i = 0; i < calibration.n; i++)
-            sum += calibration.loss[t * calibration.n + i];
+            sum += loss[t * calibration.n + i];
         if (sum < least) {
             least = sum;
             *temperature = calibration.unit * temperatures[t];
         }
     }
-    array_free(calibration.loss);
-    return status;
+    return CLV_OK;
 }
 
-/* What the first stage says of every item's nodes. */
+/* The first stage's marginals of every item's nodes. */
 struct seen {
     const struct clv_dataset *dataset;
     const struct learning *learning; /* NULL: one stage for all */
@@ -237,7 +236,9 @@ static enum clv_status see_task(void *context, size_t item, int thread, struct c
     enum clv_status status =
         stage_marginals(self->marginals + self->first[item] * self->n_labels,
                         self->learning ? stage_of(self->learning, item) : self->stage, &problem, err);
-    return status == CLV_OK ? CLV_OK : fail_within(err, status, clv_dataset_name(self->dataset, item));
+    if (status)
+        return fail_within(err, status, clv_dataset_name(self->dataset, item));
+    return CLV_OK;
 }
 
 static bool seen_marginals(struct comm_piece *piece, void *context, size_t item, size_t k)
@@ -260,7 +261,7 @@ static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_thread
     return self->marginals ? comm_for(n, n_threads, see_task, seen_marginals, self, err) : fail_memory(err);
 }
 
-/* What held-out stages see. */
+/* Statistics of held-out marginals. */
 
 struct gathering {
     const struct clv_training *training;
@@ -288,19 +289,23 @@ static enum clv_status gather_task(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* What is wanted besides the first stage. */
+static void gathering_release(struct gathering *self)
+{
+    arrays_free(self->share, self->evidence, self->is_there, self->right);
+}
+
+/* Learns what is wanted besides the first stage: presence, and weights of rare labels. */
 static enum clv_status look_at_held_out(struct stages_learned *learned, const struct clv_training *training,
                                         const struct seen *seen, const struct stages_wanted *wanted,
                                         struct clv_error *err)
 {
     int32_t n_labels = training->shape.n_labels;
     size_t n = training->n_examples, k = (size_t)n_labels;
+    OWNED(gathering_release)
     struct gathering gathering = {
         .training = training, .seen = seen, .share = array_zalloc(k, sizeof *gathering.share)};
-    if (!wanted->presence && !wanted->label_weights) {
-        array_free(gathering.share);
+    if (!wanted->presence && !wanted->label_weights)
         return CLV_OK;
-    }
     bool has_memory = gathering.share;
     if (wanted->presence) {
         has_memory &= !!(gathering.evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence));
@@ -313,16 +318,15 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         label_shares_add(gathering.share, &problem, n_labels);
     }
-    enum clv_status status =
-        has_memory ? parallel_for(n, training->n_threads, gather_task, &gathering, err) : fail_memory(err);
-    TRY_IF(wanted->presence,
-           presence_learn(learned->presence,
-                          &(struct presence_examples){gathering.evidence, gathering.is_there, n, n_labels},
-                          training->n_threads, err));
-    if (status == CLV_OK && wanted->label_weights)
+    NEED(has_memory);
+    MUST(parallel_for(n, training->n_threads, gather_task, &gathering, err));
+    if (wanted->presence)
+        MUST(presence_learn(learned->presence,
+                            &(struct presence_examples){gathering.evidence, gathering.is_there, n, n_labels},
+                            training->n_threads, err));
+    if (wanted->label_weights)
         learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);
-    arrays_free(gathering.evidence, gathering.is_there, gathering.right, gathering.share);
-    return status;
+    return CLV_OK;
 }
 
 struct extension {
@@ -338,12 +342,14 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     struct extension *self = context;
     struct clv_problem problem = clv_dataset_problem(self->dataset, index);
     const struct seen *seen = self->seen;
-    struct context made;
-    enum clv_status status = context_init(&made, &problem, seen->marginals + seen->first[index] * seen->n_labels,
+    struct context result;
+    enum clv_status status = context_init(&result, &problem, seen->marginals + seen->first[index] * seen->n_labels,
                                           self->next->n_labels, self->n_new_edge_features, err);
-    MUST_IF(status != CLV_OK, fail_within(err, status, clv_dataset_name(self->dataset, index)));
+    if (status)
+        return fail_within(err, status, clv_dataset_name(self->dataset, index));
     dataset_looked_at(self->dataset, &problem);
-    dataset_replace_features(self->dataset, index, &made.problem, made.row, made.index, made.value, made.edge_features);
+    dataset_replace_features(self->dataset, index, &result.problem, result.row, result.index, result.value,
+                             result.edge_features);
     return CLV_OK;
 }
 
@@ -359,10 +365,9 @@ static enum clv_status check_memory(const struct clv_dataset *dataset, const str
         bytes += (double)problem.n_nodes * (double)context_size(next->n_labels) * entry;
         bytes += dataset->items[i].row ? 0 : (double)(problem.row[problem.n_nodes] - problem.row[0]) * entry;
     }
-    if (bytes <= there)
-        return CLV_OK;
-    return fail(err, CLV_ERR_MEMORY, "features of a second stage may take %.0f MB of memory, of which there are %.0f",
-                bytes / 1e6, there / 1e6);
+    FAIL_IF(!(bytes <= there), CLV_ERR_MEMORY,
+            "features of a second stage may take %.0f MB of memory, of which there are %.0f", bytes / 1e6, there / 1e6);
+    return CLV_OK;
 }
 
 /* Features of what was seen behind all items' own. */
@@ -376,12 +381,10 @@ static enum clv_status extend(struct clv_dataset *dataset, const struct seen *se
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
                               int n_threads, struct clv_error *err)
 {
-    struct seen seen = {.dataset = dataset, .stage = first};
-    enum clv_status status = check_memory(dataset, next, err);
-    TRY(see_all(&seen, next->n_labels, n_threads, err));
-    TRY(extend(dataset, &seen, &first->shape, next, n_threads, err));
-    seen_release(&seen);
-    return status;
+    OWNED(seen_release) struct seen seen = {.dataset = dataset, .stage = first};
+    MUST(check_memory(dataset, next, err));
+    MUST(see_all(&seen, next->n_labels, n_threads, err));
+    return extend(dataset, &seen, &first->shape, next, n_threads, err);
 }
 
 /* The fold with the fewest items. */
@@ -399,33 +402,35 @@ static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *data
                                   struct clv_error *err)
 {
     size_t n_own = dataset->n - dataset->n_mirrored, n_items[STAGE_FOLDS] = {0};
-    int32_t *order = array_alloc(n_own, sizeof *order);
-    *fold = array_alloc(dataset->n, sizeof **fold);
-    enum clv_status status = order && *fold ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        rng_permutation(order, n_own, seed, RNG_STREAM(RNG_FOLD, 1));
-        memset(*fold, -1, dataset->n * sizeof **fold);
-        for (size_t i = 0; i < n_own; i++) {
-            uint64_t sequence = dataset->items[order[i]].sequence;
-            if ((*fold)[order[i]] >= 0)
-                continue;
-            int32_t f =
-                dataset->has_windows && !sequence ? order[i] * STAGE_FOLDS / (int32_t)n_own : smallest_fold(n_items);
-            (*fold)[order[i]] = f;
-            n_items[f]++;
-            for (size_t k = 0; k < n_own && sequence; k++)
-                if ((*fold)[k] < 0 && dataset->items[k].sequence == sequence) {
-                    (*fold)[k] = f;
-                    n_items[f]++;
-                }
-        }
-        if (n_items[0] == n_own)
-            status = fail(err, CLV_ERR_USAGE, "two stages need images of two sequences or more");
-        for (size_t i = 0; i < dataset->n_mirrored; i++)
-            (*fold)[n_own + i] = (*fold)[i];
+    OWNED_ARRAY int32_t *order = array_alloc(n_own, sizeof *order);
+    OWNED_ARRAY int32_t *result = array_alloc(dataset->n, sizeof *result);
+    NEED(order && result);
+    rng_permutation(order, n_own, seed, RNG_STREAM(RNG_FOLD, 1));
+    memset(result, -1, dataset->n * sizeof *result);
+    for (size_t i = 0; i < n_own; i++) {
+        uint64_t sequence = dataset->items[order[i]].sequence;
+        if (result[order[i]] >= 0)
+            continue;
+        int32_t f =
+            dataset->has_windows && !sequence ? order[i] * STAGE_FOLDS / (int32_t)n_own : smallest_fold(n_items);
+        result[order[i]] = f;
+        n_items[f]++;
+        for (size_t k = 0; k < n_own && sequence; k++)
+            if (result[k] < 0 && dataset->items[k].sequence == sequence) {
+                result[k] = f;
+                n_items[f]++;
+            }
     }
-    array_free(order);
-    return status;
+    FAIL_IF(n_items[0] == n_own, CLV_ERR_USAGE, "two stages need images of two sequences or more");
+    for (size_t i = 0; i < dataset->n_mirrored; i++)
+        result[n_own + i] = result[i];
+    *fold = TAKE(result);
+    return CLV_OK;
+}
+
+static void stages_learned_release(struct stages_learned *self)
+{
+    arrays_free(self->presence, self->first);
 }
 
 enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset *dataset,
@@ -433,37 +438,30 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
                              const struct stages_wanted *wanted, struct clv_error *err)
 {
     struct clv_training of_first = *training;
-    struct learning learning = {.learner = learner, .training = &of_first};
-    struct stages_learned made = {0};
+    OWNED_ARRAY int32_t *fold = NULL;
+    OWNED(learning_release) struct learning learning = {.learner = learner, .training = &of_first};
+    OWNED(seen_release) struct seen seen = {.dataset = dataset, .learning = &learning};
+    OWNED(stages_learned_release) struct stages_learned result = {0};
     size_t n_taught = training->n_examples + training->n_weak;
-    int32_t *fold = NULL;
     FAIL_IF(n_taught < (size_t)STAGE_FOLDS, CLV_ERR_USAGE,
             "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS, n_taught);
     if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
         of_first.shape.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
-    enum clv_status status = draw_folds(&fold, dataset, training->seed, err);
+    MUST(draw_folds(&fold, dataset, training->seed, err));
     learning.fold = fold;
-    TRY(learn_all(&learning, err));
+    MUST(learn_all(&learning, err));
     double temperature = 1;
-    TRY(choose_temperature(&temperature, &learning, err));
+    MUST(choose_temperature(&temperature, &learning, err));
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         learning.stages[f].temperature = temperature;
     struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
-    struct seen seen = {.dataset = dataset, .learning = &learning};
-    TRY(check_memory(dataset, &next, err));
-    TRY(see_all(&seen, next.n_labels, training->n_threads, err));
-    TRY(look_at_held_out(&made, &of_first, &seen, wanted, err));
-    TRY_IF(!(made.first = array_zalloc(1, sizeof *made.first)), fail_memory(err));
-    TRY(extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err));
-    seen_release(&seen);
-    if (status == CLV_OK) {
-        *made.first = learning.stages[STAGE_FOLDS];
-        learning.stages[STAGE_FOLDS].w = NULL;
-        *learned = made;
-        made = (struct stages_learned){0};
-    }
-    arrays_free(made.presence, made.first, fold);
-    learning_release(&learning);
-    return status;
+    MUST(check_memory(dataset, &next, err));
+    MUST(see_all(&seen, next.n_labels, training->n_threads, err));
+    MUST(look_at_held_out(&result, &of_first, &seen, wanted, err));
+    NEED(result.first = array_zalloc(1, sizeof *result.first));
+    MUST(extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err));
+    *result.first = TAKE(learning.stages[STAGE_FOLDS]);
+    *learned = TAKE(result);
+    return CLV_OK;
 }

@@ -1,4 +1,4 @@
-/* What labels cost a model of two stages by being in an image at all. */
+/* Sets the label costs of a model of two stages: the prices that labels pay for being in an image at all. */
 #include "learn/stages/stages.h"
 
 #include "base/base.h"

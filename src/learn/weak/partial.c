@@ -1,3 +1,5 @@
+/* Labels of weak examples from a model's marginals: fixes known labels in a field, samples or maximises it, and weighs
+ * the result as a mask would. Start at partial_marginals. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -10,7 +12,7 @@
 /* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
 #define BEYOND_NOISE 60
 
-/* Of expect_volumes. A label that is hardly there takes many rounds to fade, and would fade out altogether. */
+/* Limits for expect_volumes. A rare label shrinks slowly over many rounds and would vanish without a minimum. */
 #define MOST_ROUNDS  200
 #define LEAST_VOLUME 0.01 /* of the image's, added to each label's */
 
@@ -82,15 +84,14 @@ static void expect_volumes(float *counts, const float *q, const struct clv_probl
 static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, bool is_published,
                              struct clv_error *err)
 {
-    float *counts = array_alloc((size_t)problem->n_nodes * n_labels, sizeof *counts);
-    MUST_IF(!counts, fail_memory(err));
+    OWNED_ARRAY float *counts = array_alloc((size_t)problem->n_nodes * n_labels, sizeof *counts);
+    NEED(counts);
     if (is_published)
         for (size_t k = 0; k < (size_t)problem->n_nodes * n_labels; k++)
             counts[k] = weight[k] * problem->volume[k / n_labels];
     else
         expect_volumes(counts, weight, problem, n_labels);
     balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
-    array_free(counts);
     return CLV_OK;
 }
 
@@ -122,12 +123,12 @@ enum clv_status partial_marginals(struct partial_labels labels, struct decoder *
                                   const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err)
 {
-    double *q = array_alloc((size_t)example->problem->n_nodes * (size_t)example->shape->n_labels, sizeof *q);
-    enum clv_status status = q ? partial_load(decoder, example, err) : fail_memory(err);
-    TRY(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err));
-    TRY(partial_weigh(labels, q, example->problem, example->shape, options, err));
-    array_free(q);
-    return status;
+    OWNED_ARRAY double *q =
+        array_alloc((size_t)example->problem->n_nodes * (size_t)example->shape->n_labels, sizeof *q);
+    NEED(q);
+    MUST(partial_load(decoder, example, err));
+    MUST(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err));
+    return partial_weigh(labels, q, example->problem, example->shape, options, err);
 }
 
 enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct partial_example *example,

@@ -1,3 +1,5 @@
+/* Datasets in which weak examples carry pseudo-labels, for training a teacher or a learner that takes masks alone; with
+ * privileged features for a teacher. Start at pseudo_labelled_dataset. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -40,7 +42,7 @@ static enum clv_status widen(struct dataset_item *item, const struct clv_problem
     item->row = array_alloc(n + 1, sizeof *item->row);
     item->index = array_alloc(size + 2 * n, sizeof *item->index);
     item->value = array_alloc(size + 2 * n, sizeof *item->value);
-    MUST_IF(!item->row || !item->index || !item->value, fail_memory(err));
+    NEED(item->row && item->index && item->value);
     for (size_t i = 0; i < n; i++) {
         item->row[i] = (int64_t)at;
         for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++, at++) {
@@ -94,7 +96,7 @@ static enum clv_status label_item(struct dataset_item *item, const double *q, co
     size_t n = (size_t)item->problem.n_nodes;
     item->label = array_alloc(n, sizeof *item->label);
     item->theta = array_alloc(n * (size_t)shape->n_labels, sizeof *item->theta);
-    MUST_IF(!item->label || !item->theta, fail_memory(err));
+    NEED(item->label && item->theta);
     item->problem.label = item->label;
     item->problem.theta = item->theta;
     return partial_weigh((struct partial_labels){item->theta, item->label}, q, &item->problem, shape, options, err);
@@ -105,23 +107,23 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
                                         struct clv_error *err)
 {
     struct partial_options options = pseudo_labelled_options(learner, training);
-    struct clv_dataset *fresh;
+    OWNED(pseudo_labelled_drop) struct clv_dataset *result = NULL;
     size_t n_weak = q ? training->n_weak : 0;
-    enum clv_status status = clv_dataset_new(&fresh, training->shape.n_labels, err);
-    for (size_t i = 0; i < training->n_examples + n_weak && status == CLV_OK; i++) {
+    MUST(clv_dataset_new(&result, training->shape.n_labels, err));
+    for (size_t i = 0; i < training->n_examples + n_weak; i++) {
         bool is_weak = i >= training->n_examples;
         size_t weak = i - training->n_examples;
         size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
-        struct dataset_item item;
-        status = pseudo_labelled_example(&item, training, number, framed, err);
-        TRY_IF(is_weak, label_item(&item, q[weak], &training->shape, &options, err));
-        TRY_IF(!(item.name = string_copy(clv_dataset_name(training->dataset, number))), fail_memory(err));
-        TRY(dataset_append(fresh, &item, err));
-        if (status != CLV_OK)
-            dataset_item_release(&item);
+        OWNED(dataset_item_release) struct dataset_item item = {0};
+        MUST(pseudo_labelled_example(&item, training, number, framed, err));
+        if (is_weak)
+            MUST(label_item(&item, q[weak], &training->shape, &options, err));
+        NEED(item.name = string_copy(clv_dataset_name(training->dataset, number)));
+        MUST(dataset_append(result, &item, err));
+        item = (struct dataset_item){0}; /* it is the dataset's now */
     }
-    DELIVER(dataset, fresh, clv_dataset_free(fresh));
-    return status;
+    *dataset = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status pseudo_labelled_train(struct clv_training_result *result, const struct clv_dataset *dataset,
@@ -130,8 +132,8 @@ enum clv_status pseudo_labelled_train(struct clv_training_result *result, const 
 {
     struct clv_training own = *training;
     size_t n = clv_dataset_size(dataset);
-    int32_t *examples = array_alloc(n, sizeof *examples);
-    MUST_IF(!examples, fail_memory(err));
+    OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
+    NEED(examples);
     for (size_t i = 0; i < n; i++)
         examples[i] = (int32_t)i;
     own.dataset = dataset;
@@ -141,7 +143,5 @@ enum clv_status pseudo_labelled_train(struct clv_training_result *result, const 
     own.shape.n_features = clv_dataset_problem(dataset, 0).n_features;
     if (own.shape.n_features != training->shape.n_features) /* a teacher that sees frames */
         own.init = NULL;
-    enum clv_status status = learner->train(result, &own, err);
-    array_free(examples);
-    return status;
+    return learner->train(result, &own, err);
 }

@@ -1,3 +1,5 @@
+/* Makes pseudo-labels of weak examples: a teacher learns from the masks, or in rounds from its own pseudo-labels, and
+ * labels the others, with the shares that their boxes suggest. Start at pseudo_labels_make. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -7,12 +9,12 @@
 #include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
-/* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out,
- * and that of the learner's passes. */
+/* For teachers without masks: how often they are taught, the share of foreground among the pixels that boxes do not
+ * rule out, and the share of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* Of teachers with masks: what is trusted of an image's own share of figure, against the mean of all; chosen as in
+/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen as in
  * pseudo_labelled.c. */
 static const double OWN_SHARE_TRUST = 0.5;
 
@@ -50,7 +52,8 @@ struct labelling {
     struct clv_pseudo_labels *pseudo_labels;
     const struct clv_learner *learner;
     const struct clv_training *training;
-    struct decoder *decoders;
+    struct decoder *decoders; /* [n_threads] */
+    int n_threads;
     struct clv_shape shape; /* the teacher's */
     const double *w;
     double *share; /* [n_weak] of figure, see choose_shares */
@@ -70,8 +73,7 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* The share of figure in the volume that nothing is given of, by the unaries alone with `shift` added; 0 without any.
- */
+/* The share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without any. */
 static double figure_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                            double shift)
 {
@@ -84,7 +86,7 @@ static double figure_share(const struct clv_field *field, const struct clv_probl
     return open > 0 ? figure / open : 0;
 }
 
-/* Adds to the unaries where nothing is given what makes that share `share`. */
+/* Shifts the unaries of nodes without fixed labels so that their share of foreground becomes `share`. */
 static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given, double share)
 {
     double low = -MOST_SHIFT, high = MOST_SHIFT;
@@ -126,15 +128,13 @@ static bool is_boxed(const struct clv_training *training, size_t k)
 static enum clv_status find_share(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct labelling *self = context;
-    struct dataset_item item;
+    OWNED(dataset_item_release) struct dataset_item item = {0};
     struct decoder *decoder = &self->decoders[thread];
     if (!is_boxed(self->training, k))
         return CLV_OK;
-    enum clv_status status = load_weak(&item, decoder, self, k, err);
-    if (status == CLV_OK)
-        self->share[k] = figure_share(&decoder->field, &item.problem, given_of(self->training, k), 0);
-    dataset_item_release(&item);
-    return status;
+    MUST(load_weak(&item, decoder, self, k, err));
+    self->share[k] = figure_share(&decoder->field, &item.problem, given_of(self->training, k), 0);
+    return CLV_OK;
 }
 
 static bool share_results(struct comm_piece *piece, void *context, size_t k, size_t part)
@@ -156,7 +156,7 @@ static enum clv_status choose_shares(struct labelling *self, struct clv_error *e
         self->share[k] = training->n_examples ? NAN : FILL;
     if (!training->n_examples || !training->frames || !self->framed)
         return CLV_OK;
-    enum clv_status status = comm_for(training->n_weak, training->n_threads, find_share, share_results, self, err);
+    MUST(comm_for(training->n_weak, training->n_threads, find_share, share_results, self, err));
     for (size_t k = 0; k < training->n_weak; k++)
         if (!isnan(self->share[k])) {
             sum += self->share[k];
@@ -164,7 +164,7 @@ static enum clv_status choose_shares(struct labelling *self, struct clv_error *e
         }
     for (size_t k = 0; k < training->n_weak; k++)
         self->share[k] = OWN_SHARE_TRUST * self->share[k] + (1 - OWN_SHARE_TRUST) * (sum / n_boxed);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status label_example(void *context, size_t k, int thread, struct clv_error *err)
@@ -172,22 +172,19 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     struct labelling *self = context;
     const struct clv_training *training = self->training;
     struct decoder *decoder = &self->decoders[thread];
-    struct dataset_item item;
+    OWNED(dataset_item_release) struct dataset_item item = {0};
     double *q = self->pseudo_labels->q[k];
-    enum clv_status status = load_weak(&item, decoder, self, k, err);
-    if (status == CLV_OK && !isnan(self->share[k]))
+    MUST(load_weak(&item, decoder, self, k, err));
+    if (!isnan(self->share[k]))
         balance(&decoder->field, &item.problem, given_of(training, k), self->share[k]);
-    if (status == CLV_OK && has_marginals(self->learner)) {
+    if (has_marginals(self->learner)) {
         struct partial_options options = pseudo_labelled_options(self->learner, training);
-        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
-                                         TEACHER_SEED(training->seed, self->round, k), options.n_draws, err);
-    } else if (status == CLV_OK) {
-        status = clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err);
-        if (status == CLV_OK)
-            set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->shape.n_labels);
+        return clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
+                                       TEACHER_SEED(training->seed, self->round, k), options.n_draws, err);
     }
-    dataset_item_release(&item);
-    return status;
+    MUST(clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err));
+    set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->shape.n_labels);
+    return CLV_OK;
 }
 
 static bool label_results(struct comm_piece *piece, void *context, size_t k, size_t part)
@@ -211,26 +208,21 @@ static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, st
     int passes = clv_learner_parameter(self->learner, "passes");
     if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
-    struct clv_dataset *dataset = NULL;
-    struct clv_training_result result = {0};
-    enum clv_status status = pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL,
-                                                     self->framed, self->learner, training, err);
-    TRY(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
-    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep"));
-    if (status == CLV_OK) {
-        self->shape = training->shape;
-        self->shape.n_features = clv_dataset_problem(dataset, 0).n_features;
-        self->w = result.w;
-        status = choose_shares(self, err);
-    }
-    TRY(comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err));
-    clv_training_result_release(&result);
-    clv_dataset_free(dataset);
-    return status;
+    OWNED(pseudo_labelled_drop) struct clv_dataset *dataset = NULL;
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
+    MUST(pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL, self->framed,
+                                 self->learner, training, err));
+    MUST(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
+    FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
+    self->shape = training->shape;
+    self->shape.n_features = clv_dataset_problem(dataset, 0).n_features;
+    self->w = result.w;
+    MUST(choose_shares(self, err));
+    return comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err);
 }
 
-/* What is known from the image and its boxes alone: box to cut's probabilities; without them, figure wherever it may
- * be. */
+/* Starts from the image and its boxes alone: the probabilities of box segmentation; without them, foreground wherever
+ * it may be. */
 static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_training *training)
 {
     for (size_t k = 0; k < self->n; k++) {
@@ -256,45 +248,53 @@ static enum clv_status pseudo_labels_open(struct clv_pseudo_labels *self, const 
     for (size_t k = 0; self->q && k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
         self->q[k] = array_alloc(n * (size_t)training->shape.n_labels, sizeof **self->q);
-        MUST_IF(!self->q[k], fail_memory(err));
+        NEED(self->q[k]);
     }
     return self->q ? CLV_OK : fail_memory(err);
+}
+
+static void labelling_release(struct labelling *self)
+{
+    decoders_free(self->decoders, self->n_threads);
+    array_free(self->share);
 }
 
 enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct clv_learner *learner,
                                    const struct clv_training *training, struct clv_error *err)
 {
-    struct labelling labelling = {.pseudo_labels = self, .learner = learner, .training = training};
-    int n_threads = parallel_threads(training->n_threads);
-    enum clv_status status = pseudo_labels_open(self, training, err);
+    *self = (struct clv_pseudo_labels){0};
+    OWNED(pseudo_labels_release) struct clv_pseudo_labels result = {0};
+    OWNED(labelling_release)
+    struct labelling labelling = {
+        .pseudo_labels = &result,
+        .learner = learner,
+        .training = training,
+        .n_threads = parallel_threads(training->n_threads),
+    };
+    MUST(pseudo_labels_open(&result, training, err));
     labelling.share = array_alloc(training->n_weak, sizeof *labelling.share);
-    TRY_IF(!labelling.share, fail_memory(err));
-    TRY(decoders_new(&labelling.decoders, n_threads, training->engine, err));
-    if (status == CLV_OK && training->n_examples) {
+    NEED(labelling.share);
+    MUST(decoders_new(&labelling.decoders, labelling.n_threads, training->engine, err));
+    if (training->n_examples) {
         labelling.framed = !weak_as_published(learner, training);
-        status = teach(&labelling, false, err);
-    } else if (status == CLV_OK) {
-        start_from_boxes(self, training);
+        MUST(teach(&labelling, false, err));
+    } else {
+        start_from_boxes(&result, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
-        for (; labelling.round < n_rounds && status == CLV_OK; labelling.round++) {
+        for (; labelling.round < n_rounds; labelling.round++) {
             labelling.framed = labelling.round > 0; /* the first ones fill boxes, which frames would take for figure */
-            status = teach(&labelling, true, err);
+            MUST(teach(&labelling, true, err));
         }
     }
-    decoders_free(labelling.decoders, n_threads);
-    array_free(labelling.share);
-    if (status != CLV_OK)
-        pseudo_labels_release(self);
-    return status;
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status pseudo_labels_train(struct clv_training_result *result, const struct clv_pseudo_labels *self,
                                     const struct clv_learner *learner, const struct clv_training *training,
                                     struct clv_error *err)
 {
-    struct clv_dataset *dataset = NULL;
-    enum clv_status status = pseudo_labelled_dataset(&dataset, self->q, false, learner, training, err);
-    TRY(pseudo_labelled_train(result, dataset, learner, training, err));
-    clv_dataset_free(dataset);
-    return status;
+    OWNED(pseudo_labelled_drop) struct clv_dataset *dataset = NULL;
+    MUST(pseudo_labelled_dataset(&dataset, self->q, false, learner, training, err));
+    return pseudo_labelled_train(result, dataset, learner, training, err);
 }

@@ -37,7 +37,7 @@ struct partial_example {
 enum clv_status partial_load(struct decoder *decoder, const struct partial_example *example,
                              struct clv_error *err) CLV_CHECK;
 
-/* The same of a field that is loaded and perturbed: does nothing without `given`. */
+/* Fixes the labels `given` in a field that is loaded and perturbed; does nothing without them. */
 void partial_force(struct clv_field *field, const int32_t *given);
 
 struct partial_options {
@@ -53,14 +53,14 @@ struct partial_labels {
     int32_t *label; /* [n_nodes] */
 };
 
-/* What Algorithm 4 makes of q: weights q_i(b), sharpened; weighted: the loss weights of its pixels as they are to be
- * expected, q being what a model learned with such weights says (partial.c). Labels are the likeliest, the lowest at
- * ties. Of the problem only the volumes are looked at. */
+/* Makes labels and weights of q as Algorithm 4 does: weights q_i(b), sharpened; weighted: the loss weights of its
+ * pixels as they are to be expected, if q comes from a model learned with such weights (partial.c). Labels are the most
+ * probable, the lowest at ties. Uses only the problem's volumes. */
 enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
                               const struct clv_shape *shape, const struct partial_options *options,
                               struct clv_error *err) CLV_CHECK;
 
-/* The same from q by conditional draws of w's model. O(n_draws cuts). */
+/* Makes labels and weights of q by conditional samples of w's model. O(n_draws cuts). */
 enum clv_status partial_marginals(struct partial_labels labels, struct decoder *decoder,
                                   const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
@@ -88,11 +88,13 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
                                         struct clv_error *err) CLV_CHECK;
 
 /* Trains on all of the dataset. */
+DROPS(pseudo_labelled_drop, struct clv_dataset, clv_dataset_free)
+
 enum clv_status pseudo_labelled_train(struct clv_training_result *result, const struct clv_dataset *dataset,
                                       const struct clv_learner *learner, const struct clv_training *training,
                                       struct clv_error *err) CLV_CHECK;
 
-/* What is known of each weak example's labels before training begins. */
+/* Probabilities of each weak example's labels before training begins. */
 struct clv_pseudo_labels {
     double **q; /* [n][n_nodes][n_labels] probabilities */
     size_t n;
