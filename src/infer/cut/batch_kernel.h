@@ -111,7 +111,7 @@ KERNEL int push_node(struct batch *batch, int32_t i)
     return 1;
 }
 
-/* Marks pixels that leftover excess reaches: their nearness becomes 0. */
+/* Marks node i where leftover excess reaches it: its nearness becomes 0. */
 KERNEL int reach_node(struct batch *batch, int32_t i)
 {
     shorts own = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]), unreached = own;

@@ -21,7 +21,7 @@ const char *clv_marginals_name(enum clv_marginals kind)
     return "unknown";
 }
 
-/* Finds which nodes are in components with loops. */
+/* The nodes that are in components with loops. */
 struct components {
     int32_t *parent; /* [n_nodes] of union-find */
     uint8_t *loops;  /* [n_nodes] at a component's root while they are joined, then at each node */
