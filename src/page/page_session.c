@@ -30,7 +30,7 @@ static struct page_stamp stamp_of(const char *path)
     return (struct page_stamp){true, found.st_size, found.st_mtim, found.st_ino};
 }
 
-/* The file that an image is in, or a page of it. */
+/* Returns the state of the file that holds an image or its TIFF page. */
 static struct page_stamp stamp_of_image(const char *image)
 {
     size_t length;
