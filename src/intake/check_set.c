@@ -121,7 +121,8 @@ static enum clv_status take_box(struct supervision *self, size_t item, const str
     struct item_boxes *found = &self->boxes[item];
     found->boxes = array_copy(&finding->box, 1, sizeof finding->box);
     found->n_boxes = finding->box.end_y > 0;
-    return found->boxes ? CLV_OK : fail_memory(err);
+    NEED(found->boxes);
+    return CLV_OK;
 }
 
 /* Contents of all masks together. */

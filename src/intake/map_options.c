@@ -15,7 +15,7 @@ enum clv_status map_options_add(struct clv_set *set, const struct clv_map_option
     return CLV_OK;
 }
 
-/* The last word that is said of a name, or of all. */
+/* Returns the last value given for a name, or for all names. */
 static int find_word(const struct clv_map_words *words, const char *name)
 {
     for (size_t k = words->n; k > 0; k--)

@@ -44,8 +44,7 @@ static void names_release(struct names *self)
 
 static enum clv_status names_add(struct names *self, const char *text, size_t line, struct clv_error *err)
 {
-    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list));
     self->list[self->n++] = (struct name){text, line, false};
     return CLV_OK;
 }

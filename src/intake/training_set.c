@@ -256,8 +256,7 @@ enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_st
 {
     if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT && status != CLV_ERR_MEMORY)
         return status;
-    if (array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images));
     char *message = string_copy(err->message);
     NEED(message);
     if (!self->n)

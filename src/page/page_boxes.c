@@ -71,7 +71,7 @@ static char *next_line(struct table *table)
     return line_next(&table->lines.cursor, table->lines.end);
 }
 
-/* A row's field in this column where it is `text`, or NULL. */
+/* Returns the field of a row in this column if it is `text`, else NULL. */
 static const char *find_field(const char *line, int column, const char *text)
 {
     for (int k = 0; k < column && line; k++) {

@@ -85,7 +85,7 @@ struct brush {
     size_t n_rows;             /* of discs that were looked at */
 };
 
-/* A disc of the brush. */
+/* Paints a disc of the brush. */
 static void dab(struct brush *brush, double x, double y)
 {
     const struct clv_image *image = brush->image;
@@ -136,7 +136,7 @@ static bool is_done(const struct brush *brush, double y, double end_y)
     return is_done;
 }
 
-/* Discs along the way from one point to the next, at most half a radius apart, as far as they touch the image. */
+/* Paints discs on the way from one point to the next, at most half a radius apart, where they touch the image. */
 static void sweep(struct brush *brush, const double from[2], const double to[2])
 {
     double way = fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1]));
@@ -199,7 +199,7 @@ bool page_document_frame(struct clv_pixel_box *box, const struct page_document *
     return is_found;
 }
 
-/* Nothing outside of a box. */
+/* Bars all pixels outside of a box. */
 static void fence(uint8_t *seeds, const struct clv_image *image, const struct page_event *event)
 {
     struct clv_pixel_box box = pixels_of(event, image);
@@ -209,7 +209,7 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
                 seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_BARRED;
 }
 
-/* Everything drawn on an object, in order: events of the history, and the new one. */
+/* All strokes and boxes of an object, in order: events of the history, and the new one. */
 struct drawn {
     const struct page_event **events; /* [n] borrowed */
     size_t n;
@@ -274,7 +274,7 @@ static bool is_edited(const struct page_document *document, int32_t object)
     return false;
 }
 
-/* The pixel in the middle of a stroke. */
+/* Finds the pixel in the middle of a stroke. */
 static struct click_press press_of(const struct page_event *stroke, const struct clv_image *image)
 {
     const double *at = stroke->points[stroke->n_points / 2];
@@ -297,7 +297,7 @@ static enum clv_status cut_stroke(uint8_t *labels, const struct page_document *d
     return click_cut(labels, document->scene, &request, err);
 }
 
-/* Events after which an object is no longer what its boxes and strokes cut out. */
+/* Whether an object is, after this event, no longer the cut of its boxes and strokes. */
 static bool is_whole(const struct page_event *event)
 {
     return event->kind > PAGE_BOX && event->kind != PAGE_RELABEL;

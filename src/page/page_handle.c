@@ -71,7 +71,7 @@ static void put_runs(struct text *json, const int32_t *values, size_t n)
     text_put(json, "]");
 }
 
-/* False of a box that another one of its object has taken the place of. */
+/* Whether the event is the latest of its object, if it is a box; true for other events. */
 static bool is_latest_box(const struct page_history *history, size_t k)
 {
     const struct page_event *event = &history->events[k];

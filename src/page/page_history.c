@@ -43,8 +43,7 @@ void page_history_release(struct page_history *history)
 static enum clv_status append(struct page_history *history, struct page_event *event, struct clv_error *err)
 {
     FAIL_IF(history->n >= PAGE_MAX_EVENTS, CLV_ERR_DATA, "an image takes at most %d strokes", PAGE_MAX_EVENTS);
-    if (array_reserve((void **)&history->events, &history->capacity, history->n + 1, sizeof *history->events))
-        return fail_memory(err);
+    NEED(!array_reserve((void **)&history->events, &history->capacity, history->n + 1, sizeof *history->events));
     history->events[history->n++] = TAKE(*event);
     return CLV_OK;
 }

@@ -60,7 +60,7 @@ static enum clv_status show(struct page_document *document, const struct clv_box
     return page_document_draw(document, &event, err);
 }
 
-/* The largest box that was not taken, the first one at ties; n if there is none. */
+/* Returns the largest box that was not taken, the first of equal ones; n if all were taken. */
 static size_t largest(const struct clv_box *boxes, const bool *is_taken, size_t n)
 {
     size_t best = n;

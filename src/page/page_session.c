@@ -30,7 +30,7 @@ static struct page_stamp stamp_of(const char *path)
     return (struct page_stamp){true, found.st_size, found.st_mtim, found.st_ino};
 }
 
-/* The file that an image is in, or a page of it. */
+/* Returns the state of the file that holds an image or its TIFF page. */
 static struct page_stamp stamp_of_image(const char *image)
 {
     size_t length;
@@ -209,7 +209,9 @@ static enum clv_status prepare(bool *has_made, const struct page_session *sessio
 {
     OWNED_ARRAY char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
     *has_made = path && !path_exists(path);
-    MUST(!path ? fail_memory(err) : *name ? folder_create(path, err) : CLV_OK);
+    NEED(path);
+    if (*name)
+        MUST(folder_create(path, err));
     if (access(path, W_OK | X_OK) != 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
     return CLV_OK;

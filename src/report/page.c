@@ -35,7 +35,7 @@ static int flush(FILE *stream, struct text *text)
     return result;
 }
 
-/* Plain text between markup. */
+/* Writes plain text between markup. */
 static void put_between(struct text *text, const char *before, const char *plain, const char *after)
 {
     text_put(text, before);

@@ -123,7 +123,8 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
     }
 }
 
-/* Not flushed to the disk one by one, which would take longer than the segmenting: the page, which is, comes last. */
+/* Writes a file next to the page, without flushing it to the disk, which would take longer than segmenting its image.
+ * The page itself is flushed, and comes last. */
 static enum clv_status write_next_to_page(const struct clv_report *report, const char *name, const void *bytes,
                                           size_t size, struct clv_error *err)
 {

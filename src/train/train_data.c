@@ -52,7 +52,7 @@ enum clv_status train_check_memory(const struct clv_train_options *options, stru
     return what ? fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what) : CLV_OK;
 }
 
-/* The feature files that are the data. */
+/* Returns the feature files that are the data. */
 static struct path_list train_files(const struct clv_train_options *options)
 {
     return (struct path_list){.paths = (char **)(uintptr_t)options->files, .n = options->n_files};
