@@ -316,25 +316,25 @@ static enum clv_status read_values(uint8_t **pixels, struct import_set *self, st
     bool is_rgb = file.wide.rgba != NULL;
     MUST(check_size(path, is_rgb ? file.wide.width : file.indexed.width,
                     is_rgb ? file.wide.height : file.indexed.height, size, err));
-    OWNED_ARRAY uint8_t *fresh = array_alloc(n, 1);
-    NEED(fresh);
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1);
+    NEED(result);
     bool is_first = true;
     for (int v = 0; v < 256; v++)
         is_first = is_first && !values->is_used[v];
     values->is_by_colour = is_first ? is_rgb : values->is_by_colour;
     if (is_rgb) {
-        MUST(convert_colours(fresh, &n_unnamed, values, file.wide.rgba, n, path, err));
+        MUST(convert_colours(result, &n_unnamed, values, file.wide.rgba, n, path, err));
     } else {
         for (size_t p = 0; p < n; p++) {
             uint8_t v = file.indexed.values[p];
-            fresh[p] = v;
+            result[p] = v;
             if (values->is_by_colour && v < file.indexed.palette_size)
-                n_unnamed += !find_value(&fresh[p], values, file.indexed.palette[v]);
+                n_unnamed += !find_value(&result[p], values, file.indexed.palette[v]);
         }
     }
     self->n_unnamed += n_unnamed;
-    note_values(values, fresh, n, &file.indexed);
-    *pixels = TAKE(fresh);
+    note_values(values, result, n, &file.indexed);
+    *pixels = TAKE(result);
     return CLV_OK;
 }
 
@@ -344,7 +344,7 @@ static enum clv_status read_objects(struct clv_object_map *map, const char *path
                                     const int32_t size[2], const struct clv_image_limits *limits, struct clv_error *err)
 {
     OWNED(mask_file_release) struct mask_file file = {0};
-    OWNED(clv_object_map_release) struct clv_object_map fresh = {.width = size[0], .height = size[1]};
+    OWNED(clv_object_map_release) struct clv_object_map result = {.width = size[0], .height = size[1]};
     const size_t n = (size_t)size[0] * (size_t)size[1];
     OWNED_ARRAY int32_t *numbers = NULL;
     OWNED_ARRAY uint32_t *keys = NULL; /* of objects, open addressing by colour */
@@ -355,10 +355,10 @@ static enum clv_status read_objects(struct clv_object_map *map, const char *path
                     is_rgb ? file.wide.height : file.indexed.height, size, err));
     while (n_slots < 2 * n && n_slots < (1 << 25))
         n_slots *= 2;
-    fresh.objects = array_zalloc(n, sizeof *fresh.objects);
+    result.objects = array_zalloc(n, sizeof *result.objects);
     numbers = array_zalloc(n_slots, sizeof *numbers);
     keys = array_zalloc(n_slots, sizeof *keys);
-    NEED(fresh.objects && numbers && keys);
+    NEED(result.objects && numbers && keys);
     for (size_t p = 0; p < n; p++) {
         const uint8_t *rgb = is_rgb ? file.wide.rgba + 4 * p : NULL;
         uint32_t key = rgb ? (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2] : file.indexed.values[p];
@@ -370,10 +370,10 @@ static enum clv_status read_objects(struct clv_object_map *map, const char *path
             slot = (slot + 1) & (n_slots - 1);
         keys[slot] = key;
         if (!numbers[slot])
-            numbers[slot] = ++fresh.n_objects;
-        fresh.objects[p] = numbers[slot];
+            numbers[slot] = ++result.n_objects;
+        result.objects[p] = numbers[slot];
     }
-    *map = TAKE(fresh);
+    *map = TAKE(result);
     return CLV_OK;
 }
 

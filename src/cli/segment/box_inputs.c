@@ -67,19 +67,19 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
     size_t n = 0;
     int32_t label = 0;
     bool found = false;
-    OWNED_ARRAY uint8_t *fresh = array_alloc(boxes->n_labels, 1);
-    NEED(fresh);
+    OWNED_ARRAY uint8_t *result = array_alloc(boxes->n_labels, 1);
+    NEED(result);
     MUST(count_labels(&n, &label, boxes, err));
     if (n < 2) {
-        memset(fresh, 1, boxes->n_labels);
+        memset(result, 1, boxes->n_labels);
         MUST(name_one(labels, n ? boxes->labels[label] : "", err));
     } else {
         if (data)
-            MUST(values_of_set(labels, fresh, &found, boxes, data, err));
+            MUST(values_of_set(labels, result, &found, boxes, data, err));
         if (!found)
-            MUST(boxes_label_values(fresh, labels, boxes, path, err));
+            MUST(boxes_label_values(result, labels, boxes, path, err));
     }
-    *values = TAKE(fresh);
+    *values = TAKE(result);
     return CLV_OK;
 }
 

@@ -147,11 +147,11 @@ static enum clv_status object_map_copy(struct clv_object_map *copy, const struct
                                        struct clv_error *err)
 {
     OWNED(clv_object_map_release)
-    struct clv_object_map made = {map->width, map->height, map->n_objects, NULL, NULL, NULL};
-    made.objects = array_copy(map->objects, (size_t)map->width * (size_t)map->height, sizeof *map->objects);
-    made.labels = array_copy(map->labels, (size_t)map->n_objects, 1);
-    NEED(made.objects && made.labels);
-    *copy = TAKE(made);
+    struct clv_object_map result = {map->width, map->height, map->n_objects, NULL, NULL, NULL};
+    result.objects = array_copy(map->objects, (size_t)map->width * (size_t)map->height, sizeof *map->objects);
+    result.labels = array_copy(map->labels, (size_t)map->n_objects, 1);
+    NEED(result.objects && result.labels);
+    *copy = TAKE(result);
     return CLV_OK;
 }
 
