@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
 #include "cleave/status.h"
 
 #define JSON_MAX_DEPTH 32
@@ -23,6 +24,7 @@ struct json_value;
 enum clv_status json_parse(struct json_value **root, const char *bytes, size_t size, const char *name,
                            struct clv_error *err) CLV_CHECK;
 void json_root_free(struct json_value *root);
+DROPS(json_drop, struct json_value, json_root_free)
 
 /* Members of an object: by key (NULL if absent or no object), or one after the other in the order of the file; start
  * with key NULL, ends with NULL. */

@@ -55,6 +55,7 @@ enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
 enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
                                   struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
 void clv_tensors_close(struct clv_tensors *tensors);
+DROPS(tensors_drop, struct clv_tensors, clv_tensors_close)
 size_t clv_tensors_count(const struct clv_tensors *tensors);
 /* Sorted by name; NULL past the end. */
 const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index);

@@ -10,8 +10,6 @@
 #define MAX_BYTES         ((size_t)1 << 20)
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
 
-DROPS(json_drop, struct json_value, json_root_free)
-
 bool page_labels_have(const struct page_session *session, int64_t value)
 {
     const struct clv_labels *labels = &session->set.labels;
