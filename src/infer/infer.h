@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/base.h"
+#include "cleave/infer.h"
+#include "cleave/oracle.h"
 #include "cleave/problem.h"
 
 /* Exponentials of whole arrays. */
@@ -74,5 +77,8 @@ static inline double unary_clip(double unary, double limit)
 {
     return unary > limit ? limit : unary < -limit ? -limit : unary;
 }
+
+DROPS(oracle_drop, struct clv_oracle, clv_oracle_free)
+DROPS(bp_drop, struct clv_bp, clv_bp_free)
 
 #endif

@@ -59,9 +59,7 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
     self->weight = array_alloc(AROUND_SIZE, sizeof *self->weight);
     self->total = array_alloc(AROUND_SIZE, k * sizeof *self->total);
     self->means = array_alloc(AROUND_SIZE, k * sizeof *self->means);
-    MUST_IF(!self->cell || !self->count || !self->x || !self->y || !self->sum || !self->weight || !self->total ||
-                !self->means,
-            fail_memory(err));
+    NEED(self->cell && self->count && self->x && self->y && self->sum && self->weight && self->total && self->means);
     for (size_t i = 0; i < n; i++) {
         double x = (double)place[2 * i], y = (double)place[2 * i + 1];
         size_t cell = (size_t)cell_of(&down, y) * (size_t)across.n + (size_t)cell_of(&across, x);

@@ -27,14 +27,14 @@ enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *te
 {
     size_t bytes;
     FAIL_IF(!tensor_bytes(&bytes, tensor), CLV_ERR_USAGE, "tensor \"%s\": type or shape out of range", tensor->name);
-    struct clv_tensor made = *tensor;
-    made.name = string_copy(tensor->name);
-    made.data = array_copy(tensor->data, bytes, 1);
-    if (!made.name || !made.data) {
-        tensor_release(&made);
+    struct clv_tensor result = *tensor;
+    result.name = string_copy(tensor->name);
+    result.data = array_copy(tensor->data, bytes, 1);
+    if (!result.name || !result.data) {
+        tensor_release(&result);
         return fail_memory(err);
     }
-    *copy = made;
+    *copy = result;
     return CLV_OK;
 }
 

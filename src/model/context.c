@@ -122,17 +122,14 @@ static void smooth(float *mean, const float *value, const struct clv_problem *pr
 static enum clv_status smooth_all(struct making *self, struct clv_error *err)
 {
     size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
-    float *between = array_alloc(n, k * sizeof *between);
-    int32_t *count = array_alloc(n, sizeof *count);
-    enum clv_status status = between && count ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        smooth(self->means, self->value, self->problem, k, count);
-        smooth(self->means + n * k, self->means, self->problem, k, count);
-        smooth(between, self->means + n * k, self->problem, k, count);
-        smooth(self->means + 2 * n * k, between, self->problem, k, count);
-    }
-    arrays_free(between, count);
-    return status;
+    OWNED_ARRAY float *between = array_alloc(n, k * sizeof *between);
+    OWNED_ARRAY int32_t *count = array_alloc(n, sizeof *count);
+    NEED(between && count);
+    smooth(self->means, self->value, self->problem, k, count);
+    smooth(self->means + n * k, self->means, self->problem, k, count);
+    smooth(between, self->means + n * k, self->problem, k, count);
+    smooth(self->means + 2 * n * k, between, self->problem, k, count);
+    return CLV_OK;
 }
 
 /* The figure's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
@@ -159,7 +156,7 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
     self->value = array_alloc(n, k * sizeof *self->value);
     self->means = array_alloc(n, MEANS * k * sizeof *self->means);
     self->image = array_zalloc(k, sizeof *self->image);
-    MUST_IF(!self->value || !self->means || !self->image, fail_memory(err));
+    NEED(self->value && self->means && self->image);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < k; c++)
             self->value[i * k + c] =
@@ -170,12 +167,13 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
             sum += (double)self->value[i * k + c];
         self->image[c] = (float)(sum / (double)n);
     }
-    enum clv_status status = smooth_all(self, err);
-    TRY_IF(self->problem->place, around_init(&self->around, self->value, self->at.n_channels, self->problem->place,
-                                             self->problem->n_nodes, err));
+    MUST(smooth_all(self, err));
+    if (self->problem->place)
+        MUST(around_init(&self->around, self->value, self->at.n_channels, self->problem->place, self->problem->n_nodes,
+                         err));
     if (n_labels == 2)
         find_frame(self);
-    return status;
+    return CLV_OK;
 }
 
 /* A value in +-CLIP is shared by the two bins whose centres are around it. */
@@ -237,16 +235,14 @@ static enum clv_status fill_rows(struct context *self, struct making *making, st
     const struct clv_problem *problem = making->problem;
     size_t n = (size_t)problem->n_nodes, size = (size_t)making->at.n, at = 0;
     size_t n_entries = (size_t)(problem->row[n] - problem->row[0]), capacity = 0;
-    float *row = array_alloc(size, sizeof *row);
+    OWNED_ARRAY float *row = array_alloc(size, sizeof *row);
     self->row = array_alloc(n + 1, sizeof *self->row);
-    enum clv_status status = row && self->row ? CLV_OK : fail_memory(err);
+    NEED(row && self->row);
     const struct array_part entries[] = {{&self->value, sizeof(float)}, {&self->index, sizeof(int32_t)}};
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t own = (size_t)(problem->row[i + 1] - problem->row[i]);
-        if (array_reserve_all(entries, 2, &capacity, at + own + size + (i ? 0 : n_entries))) {
-            status = fail_memory(err);
-            break;
-        }
+        if (array_reserve_all(entries, 2, &capacity, at + own + size + (i ? 0 : n_entries)))
+            return fail_memory(err);
         self->row[i] = (int64_t)at;
         memcpy(self->index + at, problem->index + problem->row[i], own * sizeof *self->index);
         memcpy(self->value + at, problem->value + problem->row[i], own * sizeof *self->value);
@@ -258,10 +254,8 @@ static enum clv_status fill_rows(struct context *self, struct making *making, st
                 self->value[at++] = row[s];
             }
     }
-    if (status == CLV_OK)
-        self->row[n] = (int64_t)at;
-    array_free(row);
-    return status;
+    self->row[n] = (int64_t)at;
+    return CLV_OK;
 }
 
 static enum clv_status fill_edges(struct context *self, const struct clv_problem *problem, const double *marginals,
@@ -269,7 +263,7 @@ static enum clv_status fill_edges(struct context *self, const struct clv_problem
 {
     size_t p = (size_t)problem->n_edge_features, q = p + (size_t)n_more, k = (size_t)n_labels;
     self->edge_features = array_alloc((size_t)problem->n_edges, q * sizeof *self->edge_features);
-    MUST_IF(!self->edge_features, fail_memory(err));
+    NEED(self->edge_features);
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         const float *from = problem->edge_features + e * p;
         float *to = self->edge_features + e * q;
@@ -288,24 +282,21 @@ static enum clv_status fill_edges(struct context *self, const struct clv_problem
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err)
 {
-    struct making making = {.problem = problem, .at = columns_of(n_labels)};
-    *self = (struct context){.problem = *problem};
-    enum clv_status status = prepare(&making, marginals, n_labels, err);
-    TRY(fill_rows(self, &making, err));
-    TRY_IF(n_edge_features, fill_edges(self, problem, marginals, n_labels, n_edge_features, err));
-    making_release(&making);
-    if (status != CLV_OK) {
-        context_release(self);
-        return status;
-    }
-    self->problem.n_features += making.at.n;
-    self->problem.row = self->row;
-    self->problem.index = self->index;
-    self->problem.value = self->value;
+    OWNED(making_release) struct making making = {.problem = problem, .at = columns_of(n_labels)};
+    OWNED(context_release) struct context result = {.problem = *problem};
+    MUST(prepare(&making, marginals, n_labels, err));
+    MUST(fill_rows(&result, &making, err));
+    if (n_edge_features)
+        MUST(fill_edges(&result, problem, marginals, n_labels, n_edge_features, err));
+    result.problem.n_features += making.at.n;
+    result.problem.row = result.row;
+    result.problem.index = result.index;
+    result.problem.value = result.value;
     if (n_edge_features) {
-        self->problem.n_edge_features += n_edge_features;
-        self->problem.edge_features = self->edge_features;
+        result.problem.n_edge_features += n_edge_features;
+        result.problem.edge_features = result.edge_features;
     }
+    *self = TAKE(result);
     return CLV_OK;
 }
 

@@ -26,8 +26,9 @@ static enum clv_status add_gains(double *gain, const struct clv_field *field, co
                                  struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, n_labels = (size_t)field->n_labels;
-    double *pixels = array_zalloc(n_labels, sizeof *pixels), n_present = 0;
-    MUST_IF(!pixels, fail_memory(err));
+    OWNED_ARRAY double *pixels = array_zalloc(n_labels, sizeof *pixels);
+    double n_present = 0;
+    NEED(pixels);
     for (size_t i = 0; i < n; i++)
         pixels[z[i]] += volume ? (double)volume[i] : 1;
     for (size_t b = 0; b < n_labels; b++)
@@ -35,7 +36,6 @@ static enum clv_status add_gains(double *gain, const struct clv_field *field, co
     for (size_t i = 0; i < n; i++)
         if (pixels[z[i]] > 0)
             gain[i * n_labels + (size_t)z[i]] += 1 / (n_present * pixels[z[i]]);
-    array_free(pixels);
     return CLV_OK;
 }
 
@@ -50,42 +50,35 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
                                  struct clv_oracle *oracle, const struct clv_decision_options *options,
                                  struct clv_error *err)
 {
-    struct clv_field field;
+    OWNED(scored_field_release) struct clv_field field = {0};
     struct clv_decision_options defaults;
     size_t n = (size_t)problem->n_nodes, n_labels = (size_t)model->shape.n_labels;
-    double *gain = NULL;
-    int32_t *z = NULL;
+    OWNED_ARRAY double *gain = NULL;
+    OWNED_ARRAY int32_t *z = NULL;
     clv_decision_defaults(&defaults, model);
     options = options ? options : &defaults;
-    enum clv_status status = model_field_init(&field, model, problem, err);
-    TRY_IF((options->n_draws == 0 || !(options->scale >= 0 && isfinite(options->scale))),
-           fail(err, CLV_ERR_USAGE, "a decision from %u draws at scale %g", options->n_draws, options->scale));
-    if (status != CLV_OK)
-        goto done;
+    MUST(model_field_init(&field, model, problem, err));
+    FAIL_IF(options->n_draws == 0 || !(options->scale >= 0 && isfinite(options->scale)), CLV_ERR_USAGE,
+            "a decision from %u draws at scale %g", options->n_draws, options->scale);
     gain = array_zalloc(n * n_labels, sizeof *gain);
     z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z);
-    if (!gain || !z)
-        status = fail_memory(err);
-    else
-        model_scale_scores(&field, options->scale);
+    NEED(gain && z);
+    model_scale_scores(&field, options->scale);
     struct marginals_found found = {.marginals = gain}; /* of a balanced model gains are marginals */
-    TRY_IF(options->is_balanced,
-           field_marginals(oracle, &found, &field,
-                           &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_draws}, err));
-    for (uint32_t draw = 0; draw < options->n_draws && !options->is_balanced && !status; draw += DRAWS_AT_ONCE) {
+    if (options->is_balanced)
+        MUST(field_marginals(oracle, &found, &field,
+                             &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_draws}, err));
+    for (uint32_t draw = 0; draw < options->n_draws && !options->is_balanced; draw += DRAWS_AT_ONCE) {
         uint32_t count = options->n_draws - draw < DRAWS_AT_ONCE ? options->n_draws - draw : DRAWS_AT_ONCE;
-        status = clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err);
-        for (uint32_t l = 0; l < count && status == CLV_OK; l++)
-            status = add_gains(gain, &field, problem->volume, z + l * n, err);
+        MUST(clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err));
+        for (uint32_t l = 0; l < count; l++)
+            MUST(add_gains(gain, &field, problem->volume, z + l * n, err));
     }
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         y[i] = 0;
         for (size_t b = 1; b < n_labels; b++)
             if (gain[i * n_labels + b] > gain[i * n_labels + (size_t)y[i]])
                 y[i] = (int32_t)b;
     }
-done:
-    arrays_free(gain, z);
-    scored_field_release(&field);
-    return status;
+    return CLV_OK;
 }

@@ -18,7 +18,8 @@ enum clv_status scored_field_init(struct clv_field *field, const struct clv_shap
     };
     if (shape->pairwise != CLV_PAIRWISE_NONE)
         field->pairwise = array_alloc(m * (shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
-    MUST_IF(!field->unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field->pairwise), fail_memory(err));
+    if (!field->unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))
+        return fail_memory(err);
     clv_unary_scores(field->unary, problem, shape, w);
     clv_pairwise_scores(field->pairwise, problem, shape, w);
     return CLV_OK;

@@ -14,8 +14,8 @@ static const double OFFSET = 1, MOST = 3;
 enum clv_status label_costs_attach(struct clv_model *model, const double *w, double price, struct clv_error *err)
 {
     size_t n_labels = (size_t)model->shape.n_labels, size = (size_t)evidence_size(model->shape.n_labels);
-    double *values = array_alloc(n_labels, (1 + size) * sizeof *values);
-    MUST_IF(!values, fail_memory(err));
+    OWNED_ARRAY double *values = array_alloc(n_labels, (1 + size) * sizeof *values);
+    NEED(values);
     for (size_t l = 0; l < n_labels; l++) {
         values[l * (1 + size)] = price;
         memcpy(values + l * (1 + size) + 1, w + l * size, size * sizeof *values);
@@ -25,9 +25,7 @@ enum clv_status label_costs_attach(struct clv_model *model, const double *w, dou
                                       .n_dimensions = 2,
                                       .shape = {(int64_t)n_labels, 1 + (int64_t)size},
                                       .data = values};
-    enum clv_status status = clv_model_attach(model, &tensor, err);
-    array_free(values);
-    return status;
+    return clv_model_attach(model, &tensor, err);
 }
 
 bool label_costs_are_there(const struct clv_model *model)
@@ -58,18 +56,17 @@ enum clv_status label_costs_of(double *cost, const struct clv_model *model, cons
     size_t k = (size_t)model->shape.n_labels, n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
     size_t size = (size_t)evidence_size(model->shape.n_labels);
     const double *w = clv_model_attached(model, LABEL_COSTS)->data;
-    double *marginals = array_alloc(n, k * sizeof *marginals), *evidence = array_alloc(2 * k + size, sizeof *evidence);
-    enum clv_status status =
-        marginals && evidence ? stage_marginals(marginals, model->first, problem, err) : fail_memory(err);
-    if (status == CLV_OK)
-        evidence_measure(evidence, marginals, problem->n_nodes, model->shape.n_labels);
-    for (size_t l = 0; l < k && status == CLV_OK; l++) {
+    OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
+    OWNED_ARRAY double *evidence = array_alloc(2 * k + size, sizeof *evidence);
+    NEED(marginals && evidence);
+    MUST(stage_marginals(marginals, model->first, problem, err));
+    evidence_measure(evidence, marginals, problem->n_nodes, model->shape.n_labels);
+    for (size_t l = 0; l < k; l++) {
         double *row = evidence + 2 * k, score = 0;
         evidence_row(row, evidence, model->shape.n_labels, (int32_t)l);
         for (size_t c = 0; c < size; c++)
             score += w[l * (1 + size) + 1 + c] * row[c];
         cost[l] = w[l * (1 + size)] * fmin(fmax(OFFSET - score, 0), MOST);
     }
-    arrays_free(marginals, evidence);
-    return status;
+    return CLV_OK;
 }

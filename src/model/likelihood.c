@@ -22,23 +22,23 @@ static enum clv_status log_sum(double *value, struct likelihood *self, const str
     MUST(forest_fits(self->forest, &fits, field, &options, err));
     if (fits)
         return clv_forest_run(self->forest, value, NULL, NULL, NULL, field, &options, err);
-    enum clv_status status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
-    TRY_IF(!fits, fail(err, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
-                       field->n_nodes, field->n_edges));
-    return status ? status : bucket_run(&self->bucket, &(struct bucket_outputs){.value = value}, field, &options, err);
+    MUST(bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err));
+    FAIL_IF(!fits, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
+            field->n_nodes, field->n_edges);
+    return bucket_run(&self->bucket, &(struct bucket_outputs){.value = value}, field, &options, err);
 }
 
 enum clv_status likelihood_of(double *value, struct likelihood *self, const struct clv_model *model,
                               const struct clv_problem *problem, struct clv_error *err)
 {
-    struct clv_field field = {0};
+    OWNED(scored_field_release) struct clv_field field = {0};
     double given = 0, all = 0;
     FAIL_IF(label_costs_are_there(model), CLV_ERR_USAGE, "a model with label costs has no likelihood");
-    enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
-    TRY(model_field_init(&field, model, problem, err));
-    TRY(log_sum(&given, self, &field, problem->label, err));
-    TRY(log_sum(&all, self, &field, NULL, err));
-    scored_field_release(&field);
+    if (!self->forest)
+        MUST(clv_forest_new(&self->forest, err));
+    MUST(model_field_init(&field, model, problem, err));
+    MUST(log_sum(&given, self, &field, problem->label, err));
+    MUST(log_sum(&all, self, &field, NULL, err));
     *value = given - all;
-    return status;
+    return CLV_OK;
 }

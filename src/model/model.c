@@ -25,16 +25,15 @@ void clv_model_release(struct clv_model *model)
 enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                  const uint8_t *is_visible, struct clv_oracle *oracle, struct clv_error *err)
 {
-    struct clv_field field;
+    OWNED(scored_field_release) struct clv_field field = {0};
     double cost[UINT8_MAX + 1];
     bool has_costs = model->n_extra && label_costs_are_there(model);
-    enum clv_status status = model->first ? model_field_init(&field, model, problem, err)
-                                          : scored_field_init(&field, &model->shape, model->w, problem, err);
-    TRY_IF(has_costs, label_costs_of(cost, model, problem, err));
-    TRY(has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
-                  : clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err));
-    scored_field_release(&field);
-    return status;
+    MUST(model->first ? model_field_init(&field, model, problem, err)
+                      : scored_field_init(&field, &model->shape, model->w, problem, err));
+    if (has_costs)
+        MUST(label_costs_of(cost, model, problem, err));
+    return has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
+                     : clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err);
 }
 
 enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
@@ -97,11 +96,9 @@ enum clv_status clv_model_max_marginals(double *max_marginals, double *witness_c
 enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
                                 struct clv_error *err)
 {
-    struct clv_field field;
-    enum clv_status status = model_field_init(&field, model, problem, err);
-    if (status == CLV_OK && clv_model_scores(model) == CLV_SCORES_MARGIN)
+    OWNED(scored_field_release) struct clv_field field = {0};
+    MUST(model_field_init(&field, model, problem, err));
+    if (clv_model_scores(model) == CLV_SCORES_MARGIN)
         model_scale_scores(&field, 0);
-    TRY(stage_propagate(marginals, &field, 1, err));
-    scored_field_release(&field);
-    return status;
+    return stage_propagate(marginals, &field, 1, err);
 }

@@ -127,18 +127,16 @@ static enum clv_status weights_read(double **w, const struct clv_shape *shape, c
 {
     int64_t k = shape->n_labels, p = shape->n_edge_features;
     const struct clv_tensor *unary, *pairwise = NULL;
-    enum clv_status status = clv_tensors_require(&unary, tensors, names->unary, CLV_F64, 2,
-                                                 (int64_t[]){(int64_t)clv_shape_rows(shape), shape->n_features}, err);
-    if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_POTTS)
-        status = clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 1, (int64_t[]){p}, err);
-    if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_FULL)
-        status = clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 3, (int64_t[]){k, k, p}, err);
-    TRY(check_parts(shape, unary->data, pairwise ? pairwise->data : NULL, path, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&unary, tensors, names->unary, CLV_F64, 2,
+                             (int64_t[]){(int64_t)clv_shape_rows(shape), shape->n_features}, err));
+    if (shape->pairwise == CLV_PAIRWISE_POTTS)
+        MUST(clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 1, (int64_t[]){p}, err));
+    if (shape->pairwise == CLV_PAIRWISE_FULL)
+        MUST(clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 3, (int64_t[]){k, k, p}, err));
+    MUST(check_parts(shape, unary->data, pairwise ? pairwise->data : NULL, path, err));
     size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
     double *read = array_alloc(n, sizeof *read);
-    MUST_IF(!read, fail_memory(err));
+    NEED(read);
     memcpy(read, unary->data, n_unary * sizeof *read);
     if (pairwise)
         memcpy(read + n_unary, pairwise->data, (n - n_unary) * sizeof *read);
@@ -167,10 +165,9 @@ static enum clv_status check_stages(const struct clv_model *model, const char *n
 static enum clv_status check_shape(const struct clv_model *model, const char *name, struct clv_error *err)
 {
     const struct clv_shape *shape = &model->shape;
-    enum clv_status status = shape_check(shape, name, err);
-    TRY_IF(model->first, check_stages(model, name, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(shape_check(shape, name, err));
+    if (model->first)
+        MUST(check_stages(model, name, err));
     FAIL_IF(model->labels.n_labels != shape->n_labels, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name,
             shape->n_labels, model->labels.n_labels);
     const struct clv_shape *of_nodes = model->first ? &model->first->shape : shape;
@@ -190,7 +187,7 @@ struct header {
     struct text model, first, labels, recipe, record;
 };
 
-static void release_header(struct header *header)
+static void header_release(struct header *header)
 {
     text_release(&header->model);
     text_release(&header->first);
@@ -226,7 +223,8 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
         text_put(&header->recipe, "none");
     record_put_json(&header->record, &model->record);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        MUST_IF(texts[i]->failed, fail_memory(err));
+        if (texts[i]->failed)
+            return fail_memory(err);
     return CLV_OK;
 }
 
@@ -250,7 +248,8 @@ static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names,
         text_put(names, EXTRA);
         text_append(names, model->extra[i].name, strlen(model->extra[i].name) + 1);
     }
-    MUST_IF(names->failed, fail_memory(err));
+    if (names->failed)
+        return fail_memory(err);
     const char *name = names->bytes;
     for (size_t i = 0; i < model->n_extra; i++) {
         tensors[i] = model->extra[i];
@@ -262,50 +261,40 @@ static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names,
 
 enum clv_status clv_model_write(const char *path, const struct clv_model *model, struct clv_error *err)
 {
-    if (!shape_has_form(&model->shape) || (model->first && !shape_has_form(&model->first->shape)))
-        return fail(err, CLV_ERR_USAGE, "%s: unknown pairwise form %d", path, (int)model->shape.pairwise);
+    FAIL_IF(!shape_has_form(&model->shape) || (model->first && !shape_has_form(&model->first->shape)), CLV_ERR_USAGE,
+            "%s: unknown pairwise form %d", path, (int)model->shape.pairwise);
     FAIL_IF(!model->w || !model->labels.palette, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
-    enum clv_status status = check_shape(model, path, err);
-    TRY(weights_check(&model->shape, model->w, path, err));
-    TRY_IF(model->first, weights_check(&model->first->shape, model->first->w, path, err));
-    if (status != CLV_OK)
-        return status;
-    struct header header;
-    struct text names;
+    MUST(check_shape(model, path, err));
+    MUST(weights_check(&model->shape, model->w, path, err));
+    if (model->first)
+        MUST(weights_check(&model->first->shape, model->first->w, path, err));
+    OWNED(header_release) struct header header = {0};
+    OWNED(text_release) struct text names = {0};
+    OWNED_ARRAY struct clv_tensor *tensors = array_alloc(N_OWN_TENSORS + model->n_extra, sizeof *tensors);
     text_init(&names, SIZE_MAX / 2);
-    struct clv_tensor *tensors = array_alloc(N_OWN_TENSORS + model->n_extra, sizeof *tensors);
-    status = put_header(&header, model, err);
-    TRY_IF(!tensors, fail_memory(err));
-    if (status != CLV_OK)
-        goto done;
+    MUST(put_header(&header, model, err));
+    NEED(tensors);
     size_t n = own_tensors(tensors, model);
-    status = put_extra(tensors + n, &names, model, err);
-    if (status != CLV_OK)
-        goto done;
+    MUST(put_extra(tensors + n, &names, model, err));
     const char *const metadata[N_METADATA][2] = {{"format", model->first ? FORMAT STAGED : FORMAT VERSION},
                                                  {"model", header.model.bytes},
                                                  {"labels", header.labels.bytes},
                                                  {"recipe", header.recipe.bytes},
                                                  {"record", header.record.bytes},
                                                  {"first", header.first.bytes}};
-    status = tensors_write_digested(path, tensors, n + model->n_extra, metadata, N_METADATA - !model->first, err);
-done:
-    release_header(&header);
-    text_release(&names);
-    array_free(tensors);
-    return status;
+    return tensors_write_digested(path, tensors, n + model->n_extra, metadata, N_METADATA - !model->first, err);
 }
 
 static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {
     const char *format = clv_tensors_metadata(tensors, "format");
-    if (format && strncmp(format, "cleave tags ", 12) == 0)
-        return fail(err, CLV_ERR_DATA, "%s: is a model of tags, for `cleave annotate'", path);
-    if (!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0)
-        return fail(err, CLV_ERR_DATA, "%s: not a cleave model (format \"%.60s\")", path, format ? format : "");
-    if (strcmp(format + strlen(FORMAT), VERSION) != 0 && strcmp(format + strlen(FORMAT), STAGED) != 0)
-        return fail(err, CLV_ERR_DATA, "%s: a cleave model of version \"%.60s\", this program reads version %s and %s",
-                    path, format + strlen(FORMAT), VERSION, STAGED);
+    FAIL_IF(format && strncmp(format, "cleave tags ", 12) == 0, CLV_ERR_DATA,
+            "%s: is a model of tags, for `cleave annotate'", path);
+    FAIL_IF(!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0, CLV_ERR_DATA,
+            "%s: not a cleave model (format \"%.60s\")", path, format ? format : "");
+    FAIL_IF(strcmp(format + strlen(FORMAT), VERSION) != 0 && strcmp(format + strlen(FORMAT), STAGED) != 0, CLV_ERR_DATA,
+            "%s: a cleave model of version \"%.60s\", this program reads version %s and %s", path,
+            format + strlen(FORMAT), VERSION, STAGED);
     return CLV_OK;
 }
 
@@ -332,28 +321,26 @@ static enum clv_status read_decoding(struct clv_decoding *decoding, const struct
 static enum clv_status read_shape(struct clv_shape *shape, struct clv_decoding *decoding,
                                   const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {
-    struct json_value *root;
-    enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
-    TRY(shape_read(shape, root, path, err));
-    TRY(read_decoding(decoding, root, path, err));
-    json_root_free(root);
-    return status;
+    OWNED(json_drop) struct json_value *root = NULL;
+    MUST(metadata_parse(&root, tensors, "model", path, err));
+    MUST(shape_read(shape, root, path, err));
+    return read_decoding(decoding, root, path, err);
 }
 
 /* A model of two stages says what its first one is; its weights come once that has been checked. */
 static enum clv_status read_first(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
-    struct json_value *root;
+    OWNED(json_drop) struct json_value *root = NULL;
     if (strcmp(clv_tensors_metadata(tensors, "format"), FORMAT STAGED) != 0)
         return CLV_OK;
-    enum clv_status status = metadata_parse(&root, tensors, "first", path, err);
-    TRY_IF(!(model->first = array_zalloc(1, sizeof *model->first)), fail_memory(err));
-    TRY(shape_read(&model->first->shape, root, path, err));
-    TRY_IF(!json_get_double(json_member(root, "temperature"), &model->first->temperature),
-           fail(err, CLV_ERR_DATA, "%s: the first stage has no temperature", path));
-    json_root_free(root);
-    return status;
+    MUST(metadata_parse(&root, tensors, "first", path, err));
+    model->first = array_zalloc(1, sizeof *model->first);
+    NEED(model->first);
+    MUST(shape_read(&model->first->shape, root, path, err));
+    FAIL_IF(!json_get_double(json_member(root, "temperature"), &model->first->temperature), CLV_ERR_DATA,
+            "%s: the first stage has no temperature", path);
+    return CLV_OK;
 }
 
 /* Attached tensors; any other that is not the model's own was put there by something this program does not know. */
@@ -363,7 +350,7 @@ static enum clv_status read_extra(struct clv_model *model, const struct clv_tens
     struct clv_tensor own[N_OWN_TENSORS];
     size_t n_own = own_tensors(own, model), n = clv_tensors_count(tensors);
     model->extra = array_zalloc(n, sizeof *model->extra);
-    MUST_IF(!model->extra, fail_memory(err));
+    NEED(model->extra);
     for (size_t i = 0; i < n; i++) {
         struct clv_tensor tensor = *clv_tensors_at(tensors, i);
         size_t at = 0;
@@ -371,8 +358,8 @@ static enum clv_status read_extra(struct clv_model *model, const struct clv_tens
             at++;
         if (at < n_own)
             continue;
-        if (strncmp(tensor.name, EXTRA, strlen(EXTRA)) != 0)
-            return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" does not belong in a model", path, tensor.name);
+        FAIL_IF(strncmp(tensor.name, EXTRA, strlen(EXTRA)) != 0, CLV_ERR_DATA,
+                "%s: tensor \"%s\" does not belong in a model", path, tensor.name);
         tensor.name += strlen(EXTRA);
         MUST(tensor_copy(&model->extra[model->n_extra], &tensor, err));
         model->n_extra++;
@@ -384,27 +371,28 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
                             struct clv_error *err)
 {
     static const char *const known[] = {"format", "model", "labels", "recipe", "record", "first", NULL};
-    struct clv_model fresh = {0};
+    OWNED(clv_model_release) struct clv_model result = {0};
     const char *labels = NULL, *recipe = NULL;
-    enum clv_status status = check_format(tensors, path, err);
-    TRY(read_shape(&fresh.shape, &fresh.decoding, tensors, path, err));
-    TRY(read_first(&fresh, tensors, path, err));
-    TRY(metadata_require(&labels, tensors, "labels", path, err));
-    TRY(labels_parse(&fresh.labels, labels, tensors, path, err));
-    TRY(metadata_require(&recipe, tensors, "recipe", path, err));
-    if (status == CLV_OK && strcmp(recipe, "none") != 0 && strcmp(recipe, OLD_LETTERS) != 0) {
-        status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
-        fresh.has_recipe = status == CLV_OK;
+    MUST(check_format(tensors, path, err));
+    MUST(read_shape(&result.shape, &result.decoding, tensors, path, err));
+    MUST(read_first(&result, tensors, path, err));
+    MUST(metadata_require(&labels, tensors, "labels", path, err));
+    MUST(labels_parse(&result.labels, labels, tensors, path, err));
+    MUST(metadata_require(&recipe, tensors, "recipe", path, err));
+    if (strcmp(recipe, "none") != 0 && strcmp(recipe, OLD_LETTERS) != 0) {
+        MUST(recipe_read(&result.recipe, recipe, tensors, path, err));
+        result.has_recipe = true;
     }
-    TRY(check_shape(&fresh, path, err));
-    TRY(weights_read(&fresh.w, &fresh.shape, tensors, &names_of_last, path, err));
-    TRY_IF(fresh.first, weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err));
-    TRY(read_extra(&fresh, tensors, path, err));
-    TRY(record_read(&fresh.record, tensors, path, err));
-    TRY(tensors_check_digest(tensors, known, path,
-                             err)); /* last: what is wrong is said better above, where it is seen */
-    DELIVER(model, fresh, clv_model_release(&fresh));
-    return status;
+    MUST(check_shape(&result, path, err));
+    MUST(weights_read(&result.w, &result.shape, tensors, &names_of_last, path, err));
+    if (result.first)
+        MUST(weights_read(&result.first->w, &result.first->shape, tensors, &names_of_first, path, err));
+    MUST(read_extra(&result, tensors, path, err));
+    MUST(record_read(&result.record, tensors, path, err));
+    /* The digest comes last: the steps above name a fault more exactly. */
+    MUST(tensors_check_digest(tensors, known, path, err));
+    *model = TAKE(result);
+    return CLV_OK;
 }
 
 /* Says what the file is instead, if that can be found; *err has what is wrong with it as a tensor file. */
@@ -412,12 +400,11 @@ static enum clv_status not_a_model(const char *path, struct clv_error *err)
 {
     struct clv_error ignored;
     const char *kind = NULL, *why = err->message;
-    char *head, reason[CLV_ERROR_MESSAGE_MAX];
+    OWNED_ARRAY char *head = NULL;
+    char reason[CLV_ERROR_MESSAGE_MAX];
     size_t size, length = strlen(path);
-    if (file_read_head(&head, &size, path, FORMAT_HEAD_BYTES, &ignored) == CLV_OK) {
+    if (file_read_head(&head, &size, path, FORMAT_HEAD_BYTES, &ignored) == CLV_OK)
         image_format(&kind, (const uint8_t *)head, size);
-        array_free(head);
-    }
     FAIL_IF(kind, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path, kind);
     FAIL_IF(strstr(why, ": not a tensor file"), CLV_ERR_DATA,
             "%s: no model, but another kind of file; models are what `cleave train' writes", path);
@@ -429,13 +416,9 @@ static enum clv_status not_a_model(const char *path, struct clv_error *err)
 
 enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err)
 {
-    struct clv_tensors *tensors;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     enum clv_status status = clv_tensors_open(&tensors, path, err);
-    if (status == CLV_ERR_DATA)
-        return not_a_model(path, err);
-    if (status != CLV_OK)
-        return status;
-    status = model_parse(model, tensors, path, err);
-    clv_tensors_close(tensors);
-    return status;
+    if (status)
+        return status == CLV_ERR_DATA ? not_a_model(path, err) : status;
+    return model_parse(model, tensors, path, err);
 }

@@ -35,12 +35,11 @@ enum clv_status learned_objects_attach(struct clv_model *model, const struct obj
                                        struct clv_error *err)
 {
     struct clv_tensor tensors[N_TENSORS];
-    enum clv_status status = CLV_OK;
     describe(tensors, objects);
-    for (int k = 0; k < N_TENSORS && status == CLV_OK; k++)
+    for (int k = 0; k < N_TENSORS; k++)
         if (tensors[k].data)
-            status = clv_model_attach(model, &tensors[k], err);
-    return status;
+            MUST(clv_model_attach(model, &tensors[k], err));
+    return CLV_OK;
 }
 
 bool learned_objects_are_there(const struct clv_model *model)

@@ -45,7 +45,7 @@ static enum clv_status append_entry(struct clv_record *record, const char *key, 
 static enum clv_status reserve_entries(struct clv_record *record, size_t n_more, struct clv_error *err)
 {
     struct clv_record_entry *grown = array_realloc(record->entries, record->n + n_more, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
+    NEED(grown);
     record->entries = grown;
     return CLV_OK;
 }
@@ -58,7 +58,7 @@ enum clv_status clv_record_set(struct clv_record *record, const char *key, const
         return append_entry(record, key, value, err);
     }
     char *text = string_copy(value);
-    MUST_IF(!text, fail_memory(err));
+    NEED(text);
     array_free(entry->value);
     entry->value = text;
     return CLV_OK;
@@ -80,22 +80,19 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
                             struct clv_error *err)
 {
     size_t n;
-    struct json_value *root;
+    OWNED(json_drop) struct json_value *root = NULL;
     const struct json_value *value;
-    enum clv_status status = metadata_parse(&root, tensors, "record", path, err);
-    TRY_IF(!json_get_object(root, &n), fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path));
-    TRY(reserve_entries(record, n, err));
+    MUST(metadata_parse(&root, tensors, "record", path, err));
+    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is no JSON object", path);
+    MUST(reserve_entries(record, n, err));
     /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there
      * are. */
-    for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {
+    for (const char *key = NULL; (key = json_next_member(&value, root, key));) {
         const char *text;
-        if (!json_get_text(value, &text))
-            status = fail(err, CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
-        else
-            status = append_entry(record, key, text, err);
+        FAIL_IF(!json_get_text(value, &text), CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
+        MUST(append_entry(record, key, text, err));
     }
-    json_root_free(root);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status metadata_require(const char **text, const struct clv_tensors *tensors, const char *key,
@@ -126,10 +123,9 @@ enum clv_status metadata_count(int32_t *count, const struct json_value *object, 
 
 enum clv_status record_number(struct clv_record *record, const char *key, double value, struct clv_error *err)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 64);
     text_put_json_number(&text, value);
-    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(record, key, text.bytes, err);
-    text_release(&text);
-    return status;
+    NEED(!text.failed);
+    return clv_record_set(record, key, text.bytes, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "cleave/infer.h"
+#include "infer/infer.h"
 
 /* Enough for marginals that are to be looked at, not decided by. */
 enum { ITERATIONS = 20 };
@@ -18,26 +19,22 @@ enum clv_status stage_propagate(double *marginals, const struct clv_field *field
                                 struct clv_error *err)
 {
     struct clv_bp_options options;
-    struct clv_bp *bp = NULL;
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     clv_bp_defaults(&options);
     options.temperature = temperature;
     options.max_iterations = ITERATIONS;
     options.damping = DAMPING;
     options.tolerance = TOLERANCE * temperature;
-    enum clv_status status = clv_bp_new(&bp, err);
-    TRY(clv_bp_run(bp, marginals, NULL, NULL, field, &options, err));
-    clv_bp_free(bp);
-    return status;
+    MUST(clv_bp_new(&bp, err));
+    return clv_bp_run(bp, marginals, NULL, NULL, field, &options, err);
 }
 
 enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage, const struct clv_problem *problem,
                                 struct clv_error *err)
 {
-    struct clv_field field;
-    enum clv_status status = scored_field_init(&field, &stage->shape, stage->w, problem, err);
-    TRY(stage_propagate(marginals, &field, stage->temperature, err));
-    scored_field_release(&field);
-    return status;
+    OWNED(scored_field_release) struct clv_field field = {0};
+    MUST(scored_field_init(&field, &stage->shape, stage->w, problem, err));
+    return stage_propagate(marginals, &field, stage->temperature, err);
 }
 
 struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwise form)
@@ -56,23 +53,21 @@ static enum clv_status stage_context(struct context *context, const struct clv_s
 {
     int32_t n_labels = stage->shape.n_labels;
     size_t n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
-    double *marginals = array_alloc(n, (size_t)n_labels * sizeof *marginals);
+    OWNED_ARRAY double *marginals = array_alloc(n, (size_t)n_labels * sizeof *marginals);
     *context = (struct context){0};
-    enum clv_status status = marginals ? stage_marginals(marginals, stage, problem, err) : fail_memory(err);
-    TRY(context_init(context, problem, marginals, n_labels, next->n_edge_features - stage->shape.n_edge_features, err));
-    array_free(marginals);
-    return status;
+    NEED(marginals);
+    MUST(stage_marginals(marginals, stage, problem, err));
+    return context_init(context, problem, marginals, n_labels, next->n_edge_features - stage->shape.n_edge_features,
+                        err);
 }
 
 enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
                                  const struct clv_problem *problem, struct clv_error *err)
 {
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     if (!model->first)
         return scored_field_init(field, &model->shape, model->w, problem, err);
     *field = (struct clv_field){0};
-    enum clv_status status = stage_context(&context, model->first, &model->shape, problem, err);
-    TRY(scored_field_init(field, &model->shape, model->w, &context.problem, err));
-    context_release(&context); /* the field's edges are the problem's own */
-    return status;
+    MUST(stage_context(&context, model->first, &model->shape, problem, err));
+    return scored_field_init(field, &model->shape, model->w, &context.problem, err); /* its edges are the problem's */
 }

@@ -6,6 +6,7 @@
 #include "base/known_options.h"
 #include "feature/blocks/blocks.h"
 #include "feature/example/example.h"
+#include "infer/infer.h"
 #include "learn/refining/refining.h"
 #include "refine/by_model/by_model.h"
 #include "refine/refine.h"
@@ -50,23 +51,23 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err)
 {
-    struct clv_oracle *own = NULL, *oracle = options->oracle;
-    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
-    enum clv_status status = y ? CLV_OK : fail_memory(err);
-    TRY_IF(!oracle, clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
-    if (!oracle)
-        oracle = own;
+    OWNED(oracle_drop) struct clv_oracle *own = NULL;
+    OWNED_ARRAY int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
+    NEED(y);
+    if (!options->oracle)
+        MUST(clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
+    struct clv_oracle *oracle = options->oracle ? options->oracle : own;
     bool refines = label_refines(options->refine, model, example->width, example->height) &&
                    (options->n_draws < 1 || options->refine == CLV_REFINE_ALL);
-    bool is_by_net = refines && refining_is_by_net(model);
-    TRY_IF(!is_by_net, label_nodes(y, model, &example->problem, oracle, options, err));
-    TRY_IF(!is_by_net, labelled_image_paint(labels, example, y, model->shape.n_labels, err));
+    if (!refines || !refining_is_by_net(model)) {
+        MUST(label_nodes(y, model, &example->problem, oracle, options, err));
+        MUST(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
+    }
     const struct segmented segmented = {
         .image = image, .example = example, .y = y, .painted = labels, .maps = maps, .model = model, .oracle = oracle};
-    TRY_IF(refines, segmented_refine(labels, &segmented, options->refining, err));
-    clv_oracle_free(own);
-    array_free(y);
-    return status;
+    if (refines)
+        MUST(segmented_refine(labels, &segmented, options->refining, err));
+    return CLV_OK;
 }
 
 enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
@@ -75,21 +76,19 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     struct clv_segment_options own;
     struct map_reader views[CLV_MAX_MAPS];
     const struct map_reader *maps;
-    struct clv_example example = {0};
-    uint8_t *fresh = NULL;
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED_ARRAY uint8_t *result = NULL;
     MUST(check(model, image, err));
     clv_segment_defaults(&own);
     known_options_take(&own, sizeof own, options);
     maps = map_readers_of(views, own.maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
-    enum clv_status status = example_extract(&example, image, maps, &model->recipe, err);
-    TRY_IF(!(fresh = array_alloc(n, 1)), fail_memory(err));
-    TRY(label_example(fresh, model, image, &example, maps, &own, err));
-    if (status == CLV_OK)
-        memcpy(labels, fresh, n);
-    array_free(fresh);
-    clv_example_release(&example);
-    return status;
+    MUST(example_extract(&example, image, maps, &model->recipe, err));
+    result = array_alloc(n, 1);
+    NEED(result);
+    MUST(label_example(result, model, image, &example, maps, &own, err));
+    memcpy(labels, result, n);
+    return CLV_OK;
 }
 
 static bool is_unmet(const struct clv_shape *shape, const double *w, size_t feature)

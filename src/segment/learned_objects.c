@@ -21,17 +21,17 @@ static enum clv_status label_found(struct clv_object_map *map, const uint8_t *la
                                    struct clv_error *err)
 {
     size_t n = (size_t)map->width * (size_t)map->height;
-    uint8_t first = 0, *of_objects = array_copy(labels, n, 1);
-    enum clv_status status = of_objects ? CLV_OK : fail_memory(err);
+    uint8_t first = 0;
+    OWNED_ARRAY uint8_t *of_objects = array_copy(labels, n, 1);
+    NEED(of_objects);
     while (!is_object[first] && first < CLV_VOID)
         first++;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    for (size_t i = 0; i < n; i++)
         of_objects[i] = is_object[labels[i]] ? labels[i] : CLV_VOID;
-    TRY(object_map_set_labels(map, of_objects, err));
-    for (int32_t k = 0; k < map->n_objects && status == CLV_OK; k++)
+    MUST(object_map_set_labels(map, of_objects, err));
+    for (int32_t k = 0; k < map->n_objects; k++)
         map->labels[k] = map->labels[k] == CLV_VOID ? first : map->labels[k];
-    array_free(of_objects);
-    return status;
+    return CLV_OK;
 }
 
 /* labels agrees with the objects then: what is in none, and has the label of some, is background. */
@@ -50,19 +50,17 @@ static void paint_found(uint8_t *labels, const struct clv_object_map *map, const
 enum clv_status clv_segment_objects(struct clv_object_map *map, uint8_t *labels, const struct clv_model *model,
                                     const struct clv_image *image, struct clv_error *err)
 {
-    if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
-        return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
-                    image->channels);
+    FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
+            "the image is %dx%d of %d channels (3 are needed)", image->width, image->height, image->channels);
     bool is_object[256];
     for (int32_t label = 0; label < 256; label++)
         is_object[label] = export_is_object(&model->labels, label);
     if (!learned_objects_are_there(model))
         return clv_object_map_from_labels(map, labels, image->width, image->height, is_object, err);
-    struct clv_object_map found = {0};
-    enum clv_status status = learned_objects_find(&found, model, image, err);
-    TRY(label_found(&found, labels, is_object, err));
-    if (status == CLV_OK)
-        paint_found(labels, &found, is_object);
-    DELIVER(map, found, clv_object_map_release(&found));
-    return status;
+    OWNED(clv_object_map_release) struct clv_object_map found = {0};
+    MUST(learned_objects_find(&found, model, image, err));
+    MUST(label_found(&found, labels, is_object, err));
+    paint_found(labels, &found, is_object);
+    *map = TAKE(found);
+    return CLV_OK;
 }

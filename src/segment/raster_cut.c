@@ -35,8 +35,7 @@ static enum clv_status check_model(const struct clv_model *model, struct clv_err
          "the model is not decoded by its best labelling, which a cut finds; --decode map does so"},
     };
     for (size_t k = 0; k < sizeof reasons / sizeof *reasons; k++)
-        if (reasons[k].is_so)
-            return fail(err, CLV_ERR_USAGE, "%s", reasons[k].why);
+        FAIL_IF(reasons[k].is_so, CLV_ERR_USAGE, "%s", reasons[k].why);
     return CLV_OK;
 }
 
@@ -60,17 +59,16 @@ static enum clv_status open_raster(struct raster_cut *self, struct clv_error *er
     MUST(raster_stamp(&self->options.key, raster, true, err));
     MUST(raster_stamp(&self->files, raster, false, err));
     self->bands = recipe->bands;
-    if (!recipe->bands.n_bands && !bands_are_plain(&self->bands, raster))
-        return fail(err, CLV_ERR_DATA, "%s: not 8 bits of grey or colours, as the images learned from", options->path);
+    FAIL_IF(!recipe->bands.n_bands && !bands_are_plain(&self->bands, raster), CLV_ERR_DATA,
+            "%s: not 8 bits of grey or colours, as the images learned from", options->path);
     if (self->bands.n_bands != raster->n_bands)
         return raster_fail_bands(raster, options->path, self->bands.n_bands, err);
     self->width = raster->width;
     self->height = raster->height;
     self->working_width = scaled_size(self->width, recipe->scale);
     self->working_height = scaled_size(self->height, recipe->scale);
-    if ((int64_t)self->working_width * self->working_height / recipe->region_area > INT32_MAX / 8)
-        return fail(err, CLV_ERR_DATA, "%s: too many regions; train with a larger --scale or --region-area",
-                    options->path);
+    FAIL_IF((int64_t)self->working_width * self->working_height / recipe->region_area > INT32_MAX / 8, CLV_ERR_DATA,
+            "%s: too many regions; train with a larger --scale or --region-area", options->path);
     self->n_columns = (self->working_width - 1) / recipe->tile_px + 1;
     self->n_tiles = self->n_columns * ((self->working_height - 1) / recipe->tile_px + 1);
     if (options->at_once < 1) {
@@ -98,8 +96,7 @@ static enum clv_status resume(struct raster_cut *self, struct clv_error *err)
 {
     char word[sizeof magic];
     uint64_t key = 0;
-    struct tile_scores tile = {0};
-    enum clv_status status = CLV_OK;
+    OWNED(tile_scores_release) struct tile_scores tile = {0};
     size_t size = fseeko(self->file, 0, SEEK_END) ? 0 : (size_t)ftello(self->file);
     rewind(self->file);
     if (fread(word, sizeof word, 1, self->file) != 1 || memcmp(word, magic, sizeof word) != 0 ||
@@ -110,33 +107,47 @@ static enum clv_status resume(struct raster_cut *self, struct clv_error *err)
                            self->options.tiles);
         return CLV_OK;
     }
-    while (self->n_resumed < self->n_tiles && status == CLV_OK && tile_scores_read(&tile, self->file, size, false)) {
-        status = add_tile(self, self->n_resumed, &tile, err);
+    while (self->n_resumed < self->n_tiles && tile_scores_read(&tile, self->file, size, false)) {
+        MUST(add_tile(self, self->n_resumed, &tile, err));
         self->offset[++self->n_resumed] = ftello(self->file);
     }
-    tile_scores_release(&tile);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status open_file(struct raster_cut *self, struct clv_error *err)
 {
     const struct raster_cut_options *options = &self->options;
-    enum clv_status status = CLV_OK;
     self->file = options->resumes ? fopen(options->tiles, "rb+e") : NULL;
     self->offset[0] = sizeof magic + sizeof options->key;
     if (self->file)
-        status = resume(self, err);
+        MUST(resume(self, err));
     else if (!(self->file = fopen(options->tiles, "wb+e")))
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot be created", options->tiles);
-    TRY_IF(ftruncate(fileno(self->file), self->offset[self->n_resumed]), unwritten(self, err));
-    if (status == CLV_OK && self->n_resumed)
+    if (ftruncate(fileno(self->file), self->offset[self->n_resumed]))
+        return unwritten(self, err);
+    if (self->n_resumed)
         report_message(options->progress, CLV_NOTE, "%s: %d of %d tiles finished before", options->path,
                        self->n_resumed, self->n_tiles);
     rewind(self->file);
-    if (status == CLV_OK && (fwrite(magic, sizeof magic, 1, self->file) != 1 ||
-                             fwrite(&options->key, sizeof options->key, 1, self->file) != 1))
-        status = unwritten(self, err);
-    return status;
+    bool is_written = fwrite(magic, sizeof magic, 1, self->file) == 1 &&
+                      fwrite(&options->key, sizeof options->key, 1, self->file) == 1;
+    return is_written ? CLV_OK : unwritten(self, err);
+}
+
+static enum clv_status open_all(struct raster_cut *self, struct clv_error *err)
+{
+    layout_init(&self->at, &self->options.model->recipe);
+    self->rasters = arena_zalloc(&self->arena, (size_t)self->options.n_threads, sizeof *self->rasters);
+    NEED(self->rasters);
+    MUST(open_raster(self, err));
+    size_t n_columns = (size_t)self->n_columns, n_tiles = (size_t)self->n_tiles;
+    self->border = arena_zalloc(&self->arena, n_columns, sizeof *self->border);
+    self->row = arena_zalloc(&self->arena, n_columns, sizeof *self->row);
+    self->offset = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->offset);
+    self->first_node = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->first_node);
+    self->line = arena_alloc(&self->arena, (size_t)self->working_width, sizeof *self->line);
+    NEED(!self->arena.failed);
+    return open_file(self, err);
 }
 
 enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut_options *options,
@@ -145,19 +156,8 @@ enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut
     *self = (struct raster_cut){.options = *options, .row_loaded = -1, .line_loaded = -1};
     self->options.n_threads = parallel_threads(options->n_threads);
     MUST(check_model(options->model, err));
-    layout_init(&self->at, &options->model->recipe);
-    self->rasters = arena_zalloc(&self->arena, (size_t)self->options.n_threads, sizeof *self->rasters);
-    enum clv_status status = self->rasters ? open_raster(self, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        size_t n_columns = (size_t)self->n_columns, n_tiles = (size_t)self->n_tiles;
-        self->border = arena_zalloc(&self->arena, n_columns, sizeof *self->border);
-        self->row = arena_zalloc(&self->arena, n_columns, sizeof *self->row);
-        self->offset = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->offset);
-        self->first_node = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->first_node);
-        self->line = arena_alloc(&self->arena, (size_t)self->working_width, sizeof *self->line);
-        status = self->arena.failed ? fail_memory(err) : open_file(self, err);
-    }
-    if (status != CLV_OK)
+    enum clv_status status = open_all(self, err);
+    if (status)
         raster_cut_close(self, options->resumes);
     return status;
 }
@@ -218,7 +218,7 @@ static enum clv_status couple(struct raster_cut *self, const struct region_graph
     const struct clv_model *model = self->options.model;
     size_t n = (size_t)seam->n_edges, p = (size_t)edge_feature_count(&model->recipe), first = (size_t)self->n_edges;
     int32_t n_first = seam->first_node[1];
-    struct arena arena = {0};
+    OWNED(arena_release) struct arena arena = {0};
     const struct region *regions = joined(&arena, tiles, TILE_REGIONS);
     const float *means = joined(&arena, tiles, TILE_MEANS);
     float *features = arena_alloc(&arena, n, p * sizeof *features);
@@ -233,27 +233,24 @@ static enum clv_status couple(struct raster_cut *self, const struct region_graph
                                   .value = joined(&arena, tiles, TILE_VALUE),
                                   .edges = (const int32_t(*)[2])seam->edges,
                                   .edge_features = features};
-    enum clv_status status = arena.failed ? fail_memory(err) : reserve_edges(self, first + n, err);
-    for (int32_t i = 0, shift = 0; i <= seam->n_nodes - n_first && status == CLV_OK; i++) {
+    NEED(!arena.failed);
+    MUST(reserve_edges(self, first + n, err));
+    for (int32_t i = 0, shift = 0; i <= seam->n_nodes - n_first; i++) {
         shift = i ? shift : (int32_t)row[n_first];
         row[n_first + i] = ((const int64_t *)tiles[1]->array[TILE_ROW])[i] + shift;
     }
-    if (status == CLV_OK) {
-        int32_t n_channels = (int32_t)(tiles[0]->bytes[TILE_MEANS] / sizeof *means / (size_t)n_first);
-        const struct edge_ends ends = {regions, &problem, means, n_channels};
-        tile_edges_fill(features, &edges, &ends, &self->at);
-        status = clv_problem_check(&problem, &model->shape, err);
-    }
-    if (status == CLV_OK)
-        clv_pairwise_scores(self->coupling + first * edge_scores(&model->shape), &problem, &model->shape, model->w);
-    for (size_t e = 0; e < n && status == CLV_OK; e++)
+    int32_t n_channels = (int32_t)(tiles[0]->bytes[TILE_MEANS] / sizeof *means / (size_t)n_first);
+    const struct edge_ends ends = {regions, &problem, means, n_channels};
+    tile_edges_fill(features, &edges, &ends, &self->at);
+    MUST(clv_problem_check(&problem, &model->shape, err));
+    clv_pairwise_scores(self->coupling + first * edge_scores(&model->shape), &problem, &model->shape, model->w);
+    for (size_t e = 0; e < n; e++)
         for (int end = 0; end < 2; end++)
             self->edges[first + e][end] =
                 self->first_node[tile[end]] +
                 ((const int32_t *)tiles[end]->array[TILE_BORDER])[seam->edges[e][end] - (end ? n_first : 0)];
-    self->n_edges += status == CLV_OK ? seam->n_edges : 0;
-    arena_release(&arena);
-    return status;
+    self->n_edges += seam->n_edges;
+    return CLV_OK;
 }
 
 /* Joins the last tile, number k, to the one above it or on its left. */
@@ -262,9 +259,8 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
 {
     const int32_t number[2] = {is_above ? k - self->n_columns : k - 1, k};
     const struct tile_scores *const tiles[2] = {&self->border[number[0] % self->n_columns], last};
-    struct region_graph seam;
+    OWNED(region_graph_release) struct region_graph seam = {0};
     struct region_map maps[2];
-    enum clv_status status = CLV_OK;
     region_graph_init(&seam, 0);
     for (int t = 0; t < 2; t++) {
         struct patch at =
@@ -281,15 +277,13 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
         }
         maps[t].width = is_above ? at.width : 1;
         maps[t].height = is_above ? 1 : at.height;
-        TRY(region_graph_append(&seam, &at, &regions, NULL, err));
+        MUST(region_graph_append(&seam, &at, &regions, NULL, err));
     }
-    TRY(region_graph_join(&seam, &maps[0], &maps[1], REGION_SEAM, NULL, err));
-    TRY(couple(self, &seam, number, tiles, err));
-    region_graph_release(&seam);
-    return status;
+    MUST(region_graph_join(&seam, &maps[0], &maps[1], REGION_SEAM, NULL, err));
+    return couple(self, &seam, number, tiles, err);
 }
 
-/* Takes over the tile. */
+/* Takes over the tile, unless it fails. */
 static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_scores *tile, struct clv_error *err)
 {
     const struct clv_shape *shape = &self->options.model->shape;
@@ -311,18 +305,18 @@ static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_
     self->first_node[k + 1] = (int32_t)(first + n);
     self->n_edges += (int32_t)m;
     bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
-    enum clv_status status = CLV_OK;
-    TRY_IF(has_edges && k >= self->n_columns, join(self, k, tile, true, err));
-    TRY_IF(has_edges && column, join(self, k, tile, false, err));
+    if (has_edges && k >= self->n_columns)
+        MUST(join(self, k, tile, true, err));
+    if (has_edges && column)
+        MUST(join(self, k, tile, false, err));
     static const enum tile_array done[] = {TILE_UNARY, TILE_COUPLING, TILE_EDGES, TILE_LINES, TILE_RUNS};
     for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
         array_free(tile->array[done[i]]);
         tile->array[done[i]] = NULL;
     }
     tile_scores_release(&self->border[column]);
-    self->border[column] = *tile;
-    *tile = (struct tile_scores){0};
-    return status;
+    self->border[column] = TAKE(*tile);
+    return CLV_OK;
 }
 
 /* Describes n tiles and adds them up. */
@@ -340,20 +334,30 @@ static enum clv_status take_turn(struct raster_cut *self, struct tile_scores *sc
     return fflush(self->file) ? unwritten(self, err) : CLV_OK;
 }
 
+struct turn_scores {
+    struct tile_scores *tiles; /* [n] */
+    int32_t n;
+};
+
+static void turn_scores_release(struct turn_scores *self)
+{
+    for (int32_t i = 0; self->tiles && i < self->n; i++)
+        tile_scores_release(&self->tiles[i]);
+    array_free(self->tiles);
+}
+
 enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err)
 {
     int32_t n = self->options.n_threads * (TILES_A_TURN > self->options.at_once ? TILES_A_TURN : self->options.at_once);
-    struct tile_scores *scores = array_zalloc((size_t)n, sizeof *scores);
-    enum clv_status status = scores ? CLV_OK : fail_memory(err);
-    for (int32_t k = self->n_resumed; k < self->n_tiles && status == CLV_OK; k += n)
-        status = take_turn(self, scores, k, n < self->n_tiles - k ? n : self->n_tiles - k, err);
-    for (int32_t i = 0; scores && i < n; i++)
-        tile_scores_release(&scores[i]);
-    array_free(scores);
-    return status;
+    OWNED(turn_scores_release) struct turn_scores turn = {.n = n};
+    turn.tiles = array_zalloc((size_t)n, sizeof *turn.tiles);
+    NEED(turn.tiles);
+    for (int32_t k = self->n_resumed; k < self->n_tiles; k += n)
+        MUST(take_turn(self, turn.tiles, k, n < self->n_tiles - k ? n : self->n_tiles - k, err));
+    return CLV_OK;
 }
 
-enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
+static enum clv_status solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
 {
     const struct clv_shape *shape = &self->options.model->shape;
     bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
@@ -367,18 +371,25 @@ enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *ora
         .pairwise = has_edges ? self->coupling : NULL,
     };
     size_t n = (size_t)field.n_nodes;
-    int32_t *y = array_alloc(n, sizeof *y);
+    OWNED_ARRAY int32_t *y = array_alloc(n, sizeof *y);
     self->y = arena_alloc(&self->arena, n, 1);
     bool wants_margin = self->refined_px && refining_is_cut(self->options.model);
     if (wants_margin)
         self->margin = arena_alloc(&self->arena, n, sizeof *self->margin);
-    enum clv_status status = y && !self->arena.failed ? CLV_OK : fail_memory(err);
-    TRY(shape->n_labels > 2 && has_edges ? clv_oracle_expand(oracle, y, NULL, &field, err)
-                                         : clv_oracle_map(oracle, y, NULL, &field, err));
-    TRY_IF(wants_margin, clv_oracle_margins(oracle, self->margin, y, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    NEED(y && !self->arena.failed);
+    MUST(shape->n_labels > 2 && has_edges ? clv_oracle_expand(oracle, y, NULL, &field, err)
+                                          : clv_oracle_map(oracle, y, NULL, &field, err));
+    if (wants_margin)
+        MUST(clv_oracle_margins(oracle, self->margin, y, err));
+    for (size_t i = 0; i < n; i++)
         self->y[i] = (uint8_t)y[i];
-    array_free(y);
+    return CLV_OK;
+}
+
+/* Gives the field back after a failure, too. */
+enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
+{
+    enum clv_status status = solve(self, oracle, err);
     release_field(self);
     return status;
 }

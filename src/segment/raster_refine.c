@@ -30,7 +30,7 @@ struct square {
     bool is_uniform;
 };
 
-static void release(struct square *self)
+static void square_release(struct square *self)
 {
     clv_image_release(&self->image);
     clv_map_release(&self->bands.map);
@@ -57,7 +57,7 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     const int32_t *nodes = strip->nodes + part->left;
     self->labels = array_alloc(n, sizeof *self->labels);
     *map = (struct clv_superpixels){part->width, part->height, 0, array_alloc(n, sizeof *map->labels)};
-    MUST_IF(!self->labels || !map->labels, fail_memory(err));
+    NEED(self->labels && map->labels);
     for (size_t p = 0; p < n; p++) {
         int32_t *own = &number[nodes[p / width * stride + p % width]];
         *own = *own ? *own : ++map->n;
@@ -69,7 +69,7 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     self->example.volume = array_zalloc((size_t)map->n, sizeof *self->example.volume);
     self->y = array_alloc((size_t)map->n, sizeof *self->y);
     self->margin = array_zalloc((size_t)map->n, sizeof *self->margin);
-    MUST_IF(!self->example.volume || !self->y || !self->margin, fail_memory(err));
+    NEED(self->example.volume && self->y && self->margin);
     for (size_t p = 0; p < n; p++) {
         int32_t node = nodes[p / width * stride + p % width], own = map->labels[p];
         number[node] = 0;
@@ -109,29 +109,28 @@ static enum clv_status refine(struct square *self, const struct strip *strip, co
                                         .maps = model->recipe.n_maps ? &self->bands : NULL,
                                         .model = model,
                                         .margin = self->margin};
-    enum clv_status status = raster_window_show(&self->image, cut, window, part, err);
-    TRY_IF(model->recipe.n_maps, bands_map_part(&self->bands.map, seen, window->values, &window->at, &cut->bands, err));
-    TRY(segmented_refine(self->labels, &segmented, NULL, err));
-    return status;
+    MUST(raster_window_show(&self->image, cut, window, part, err));
+    if (model->recipe.n_maps)
+        MUST(bands_map_part(&self->bands.map, seen, window->values, &window->at, &cut->bands, err));
+    return segmented_refine(self->labels, &segmented, NULL, err);
 }
 
 static enum clv_status refine_square(const struct strip *strip, const struct raster_window *window, int32_t left,
                                      int thread, struct clv_error *err)
 {
     const struct raster_cut *cut = strip->cut;
-    struct square square = {0};
+    OWNED(square_release) struct square square = {0};
     const struct image_part seen = part_seen(strip, left), part = resize_source(&seen, cut->width, cut->height);
     size_t width = (size_t)smaller(cut->refined_px, cut->width - left);
     int32_t *number = strip->numbers + (size_t)thread * (size_t)cut->first_node[cut->n_tiles];
-    enum clv_status status = take_regions(&square, strip, &part, number, err);
-    if (status == CLV_OK && !(square.is_uniform && refining_is_cut(cut->options.model)))
-        status = refine(&square, strip, window, &seen, &part, err);
-    for (int32_t y = 0; y < strip->n_rows && status == CLV_OK; y++)
+    MUST(take_regions(&square, strip, &part, number, err));
+    if (!square.is_uniform || !refining_is_cut(cut->options.model))
+        MUST(refine(&square, strip, window, &seen, &part, err));
+    for (int32_t y = 0; y < strip->n_rows; y++)
         memcpy(strip->labels + (size_t)y * (size_t)cut->width + (size_t)left,
                square.labels + (size_t)(strip->top + y - part.top) * (size_t)part.width + (size_t)(left - part.left),
                width);
-    release(&square);
-    return status;
+    return CLV_OK;
 }
 
 /* Squares that are read as one window. */
@@ -139,24 +138,28 @@ static enum clv_status refine_some(void *context, size_t index, int thread, stru
 {
     const struct strip *strip = context;
     struct raster_cut *cut = strip->cut;
-    struct raster_window window = {0};
+    OWNED(raster_window_release) struct raster_window window = {0};
     int32_t step = strip->at_once * cut->refined_px, begin = (int32_t)index * step;
     int32_t end = smaller(step, cut->width - begin) + begin;
     struct image_part seen = part_seen(strip, begin);
     const struct image_part last = part_seen(strip, (end - 1) / cut->refined_px * cut->refined_px);
     seen.width = last.left + last.width - seen.left;
     FAIL_IF(stop_requested(cut->options.progress), CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = raster_window_read(&window, cut, &seen, thread, err);
-    for (int32_t left = begin; left < end && status == CLV_OK; left += cut->refined_px)
-        status = refine_square(strip, &window, left, thread, err);
-    array_free(window.values);
-    return status;
+    MUST(raster_window_read(&window, cut, &seen, thread, err));
+    for (int32_t left = begin; left < end; left += cut->refined_px)
+        MUST(refine_square(strip, &window, left, thread, err));
+    return CLV_OK;
+}
+
+static void strip_release(struct strip *self)
+{
+    arrays_free(self->nodes, self->numbers);
 }
 
 enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,
                                   struct clv_error *err)
 {
-    struct strip strip = {.cut = self, .labels = labels, .top = top, .n_rows = n_rows};
+    OWNED(strip_release) struct strip strip = {.cut = self, .labels = labels, .top = top, .n_rows = n_rows};
     int32_t n = (self->width - 1) / self->refined_px + 1, each = (n - 1) / self->options.n_threads + 1;
     double wide = (double)self->options.at_once * self->width / self->n_columns / self->refined_px;
     strip.at_once = smaller(int32_within(wide, 1, INT32_MAX), each);
@@ -167,11 +170,9 @@ enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int3
     strip.nodes = array_alloc((size_t)rows.height, (size_t)self->width * sizeof *strip.nodes);
     strip.numbers =
         array_zalloc((size_t)self->options.n_threads * (size_t)self->first_node[self->n_tiles], sizeof *strip.numbers);
-    enum clv_status status = strip.nodes && strip.numbers ? CLV_OK : fail_memory(err);
-    TRY(raster_cut_nodes(strip.nodes, self, rows.top, rows.height, err));
-    TRY(parallel_for((size_t)(n - 1) / (size_t)strip.at_once + 1, self->options.n_threads, refine_some, &strip, err));
-    if (status == CLV_OK)
-        report_progress(self->options.progress, "refining", (size_t)top + (size_t)n_rows, (size_t)self->height, NULL);
-    arrays_free(strip.nodes, strip.numbers);
-    return status;
+    NEED(strip.nodes && strip.numbers);
+    MUST(raster_cut_nodes(strip.nodes, self, rows.top, rows.height, err));
+    MUST(parallel_for((size_t)(n - 1) / (size_t)strip.at_once + 1, self->options.n_threads, refine_some, &strip, err));
+    report_progress(self->options.progress, "refining", (size_t)top + (size_t)n_rows, (size_t)self->height, NULL);
+    return CLV_OK;
 }

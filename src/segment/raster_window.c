@@ -10,6 +10,12 @@ static int32_t smaller(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+void raster_window_release(struct raster_window *window)
+{
+    array_free(window->values);
+    *window = (struct raster_window){0};
+}
+
 enum clv_status raster_window_read(struct raster_window *window, struct raster_cut *self, const struct image_part *seen,
                                    int thread, struct clv_error *err)
 {
@@ -23,8 +29,7 @@ enum clv_status raster_window_read(struct raster_window *window, struct raster_c
     if (!raster->n_parts)
         MUST(raster_open_windows(raster, self->options.path, self->options.limits, err));
     window->values = array_alloc((size_t)at->width * (size_t)at->height, (size_t)raster->n_bands * sizeof(float));
-    if (!window->values)
-        return fail_memory(err);
+    NEED(window->values);
     enum clv_status status = raster_read(window->values, raster, at, err);
     raster_forget(raster);
     return status;
@@ -48,12 +53,10 @@ enum clv_status raster_window_show(struct clv_image *image, const struct raster_
 static enum clv_status show(struct clv_image *seen, const struct raster_cut *self, const struct raster_window *window,
                             const struct image_part *wanted, struct clv_error *err)
 {
-    struct clv_image own = {0};
+    OWNED(clv_image_release) struct clv_image own = {0};
     struct image_part from = resize_source(wanted, self->width, self->height);
-    enum clv_status status = raster_window_show(&own, self, window, &from, err);
-    TRY(image_resize_part(seen, wanted, &own, &from, err));
-    clv_image_release(&own);
-    return status;
+    MUST(raster_window_show(&own, self, window, &from, err));
+    return image_resize_part(seen, wanted, &own, &from, err);
 }
 
 static enum clv_status describe(struct tile_scores *scores, const struct raster_cut *self,
@@ -61,19 +64,15 @@ static enum clv_status describe(struct tile_scores *scores, const struct raster_
 {
     const struct clv_model *model = self->options.model;
     struct tile_place place = tile_place(&model->recipe, self->working_width, self->working_height, k);
-    struct clv_image seen = {0};
-    struct map_reader bands = {0};
+    OWNED(clv_image_release) struct clv_image seen = {0};
+    OWNED(map_reader_close) struct map_reader bands = {0};
     const struct view_source source = {.working = &seen, .maps = &bands};
-    struct tile tile = {0};
-    enum clv_status status = show(&seen, self, window, &place.seen, err);
-    TRY_IF(model->recipe.n_maps,
-           bands_map_part(&bands.map, &place.seen, window->values, &window->at, &self->bands, err));
-    TRY(tile_extract(&tile, &source, &place.core, &self->at, err));
-    TRY(tile_scores_make(scores, &tile, &place.core, model, &self->at, err));
-    tile_release(&tile);
-    clv_map_release(&bands.map);
-    clv_image_release(&seen);
-    return status;
+    OWNED(tile_release) struct tile tile = {0};
+    MUST(show(&seen, self, window, &place.seen, err));
+    if (model->recipe.n_maps)
+        MUST(bands_map_part(&bands.map, &place.seen, window->values, &window->at, &self->bands, err));
+    MUST(tile_extract(&tile, &source, &place.core, &self->at, err));
+    return tile_scores_make(scores, &tile, &place.core, model, &self->at, err);
 }
 
 /* Tiles that are described at once: windows of some, each by a thread. */
@@ -88,24 +87,22 @@ static enum clv_status describe_window(void *context, size_t index, int thread, 
     const struct turn *turn = context;
     struct raster_cut *self = turn->cut;
     const struct clv_recipe *recipe = &self->options.model->recipe;
-    struct raster_window window = {0};
+    OWNED(raster_window_release) struct raster_window window = {0};
     int32_t end = turn->first + turn->n, first = turn->first, n = 0;
     for (size_t k = 0; k <= index && first < end; k++) { /* a window ends where a row of tiles does */
         first += n;
         n = smaller(smaller(self->options.at_once, self->n_columns - first % self->n_columns), end - first);
     }
-    if (stop_requested(self->options.progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->options.progress), CLV_ERR_INTERRUPTED, "interrupted");
     if (n < 1)
         return CLV_OK;
     struct image_part seen = tile_place(recipe, self->working_width, self->working_height, first).seen;
     const struct image_part last = tile_place(recipe, self->working_width, self->working_height, first + n - 1).seen;
     seen.width = last.left + last.width - seen.left;
-    enum clv_status status = raster_window_read(&window, self, &seen, thread, err);
-    for (int32_t k = first; k < first + n && status == CLV_OK; k++)
-        status = describe(&turn->scores[k - turn->first], self, &window, k, err);
-    array_free(window.values);
-    return status;
+    MUST(raster_window_read(&window, self, &seen, thread, err));
+    for (int32_t k = first; k < first + n; k++)
+        MUST(describe(&turn->scores[k - turn->first], self, &window, k, err));
+    return CLV_OK;
 }
 
 enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cut *self, int32_t first, int32_t n,
@@ -138,14 +135,11 @@ enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct cl
     memset(mean, 0, n * sizeof *mean);
     for (int32_t k = 0; k < WINDOWS_ACROSS * WINDOWS_ACROSS; k++) {
         struct image_part seen = window_at(self, k / WINDOWS_ACROSS, k % WINDOWS_ACROSS);
-        struct raster_window window = {0};
-        struct map_reader bands = {0};
-        enum clv_status status = raster_window_read(&window, self, &seen, 0, err);
-        TRY(bands_map_part(&bands.map, &seen, window.values, &window.at, &self->bands, err));
-        TRY(map_drift_means(own, &bands, recipe, err));
-        array_free(window.values);
-        clv_map_release(&bands.map);
-        MUST(status);
+        OWNED(raster_window_release) struct raster_window window = {0};
+        OWNED(map_reader_close) struct map_reader bands = {0};
+        MUST(raster_window_read(&window, self, &seen, 0, err));
+        MUST(bands_map_part(&bands.map, &seen, window.values, &window.at, &self->bands, err));
+        MUST(map_drift_means(own, &bands, recipe, err));
         for (size_t c = 0; c < n; c++)
             mean[c] += own[c] / (WINDOWS_ACROSS * WINDOWS_ACROSS);
     }

@@ -137,8 +137,9 @@ enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err) 
 /* Values of the raster, and where they lie in it. */
 struct raster_window {
     struct image_part at;
-    float *values; /* [height][width][bands], to be freed */
+    float *values; /* [height][width][bands] */
 };
+void raster_window_release(struct raster_window *window);
 
 /* What working pixels `seen` are made of, by the thread's reader. */
 enum clv_status raster_window_read(struct raster_window *window, struct raster_cut *self, const struct image_part *seen,

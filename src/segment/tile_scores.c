@@ -31,25 +31,20 @@ static enum clv_status score(struct tile_scores *self, const struct tile *tile, 
     const struct clv_shape *shape = &model->shape;
     size_t m = (size_t)tile->adjacency.n_edges, p = (size_t)edge_feature_count(&model->recipe);
     struct clv_problem problem = tile->problem;
-    float *features = array_alloc(m, p * sizeof *features);
+    OWNED_ARRAY float *features = array_alloc(m, p * sizeof *features);
     double *unary = add(self, TILE_UNARY, (size_t)tile->n * clv_shape_rows(shape), sizeof *unary);
     double *coupling = add(self, TILE_COUPLING, m * edge_scores(shape), sizeof *coupling);
     int32_t(*edges)[2] = add(self, TILE_EDGES, m, sizeof *edges);
-    enum clv_status status = features && unary && coupling && edges ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        const struct edge_ends ends = {tile->regions, &problem, tile->map_means, tile->n_channels};
-        tile_edges_fill(features, &tile->adjacency, &ends, at);
-        problem.n_edge_features = (int32_t)p;
-        problem.edge_features = features;
-        memcpy(edges, tile->adjacency.edges, m * sizeof *edges);
-        status = clv_problem_check(&problem, shape, err);
-    }
-    if (status == CLV_OK) {
-        clv_unary_scores(unary, &problem, shape, model->w);
-        clv_pairwise_scores(coupling, &problem, shape, model->w);
-    }
-    array_free(features);
-    return status;
+    NEED(features && unary && coupling && edges);
+    const struct edge_ends ends = {tile->regions, &problem, tile->map_means, tile->n_channels};
+    tile_edges_fill(features, &tile->adjacency, &ends, at);
+    problem.n_edge_features = (int32_t)p;
+    problem.edge_features = features;
+    memcpy(edges, tile->adjacency.edges, m * sizeof *edges);
+    MUST(clv_problem_check(&problem, shape, err));
+    clv_unary_scores(unary, &problem, shape, model->w);
+    clv_pairwise_scores(coupling, &problem, shape, model->w);
+    return CLV_OK;
 }
 
 /* The upper and the lower row of regions, then the left and the right column. */
@@ -59,8 +54,7 @@ static enum clv_status take_strips(struct tile_scores *self, const struct tile *
     size_t width = (size_t)core->width, height = (size_t)core->height, stride = (size_t)tile->map.width;
     const int32_t *from = tile->map.labels + (size_t)core->y * stride + (size_t)core->x;
     int32_t *strip = add(self, TILE_STRIPS, 2 * (width + height), sizeof *strip);
-    if (!strip)
-        return fail_memory(err);
+    NEED(strip);
     memcpy(strip, from, width * sizeof *strip);
     memcpy(strip + width, from + (height - 1) * stride, width * sizeof *strip);
     for (size_t y = 0; y < height; y++) {
@@ -76,9 +70,8 @@ static enum clv_status take_border(struct tile_scores *self, const struct tile *
     size_t channels = (size_t)tile->n_channels;
     int32_t *strip = self->array[TILE_STRIPS];
     const int64_t *from = tile->problem.row;
-    int32_t *number = array_zalloc((size_t)tile->n, sizeof *number); /* 1 + which one of those at the border */
-    if (!number)
-        return fail_memory(err);
+    OWNED_ARRAY int32_t *number = array_zalloc((size_t)tile->n, sizeof *number); /* 1 + its index at the border */
+    NEED(number);
     for (size_t k = 0; k < n_strip; k++)
         number[strip[k]] = 1;
     for (int32_t i = 0; i < tile->n; i++)
@@ -92,11 +85,10 @@ static enum clv_status take_border(struct tile_scores *self, const struct tile *
     float *means = add(self, TILE_MEANS, n * channels, sizeof *means),
           *value = add(self, TILE_VALUE, n_entries, sizeof *value);
     int64_t *row = add(self, TILE_ROW, n + 1, sizeof *row);
-    enum clv_status status = border && index && regions && means && value && row ? CLV_OK : fail_memory(err);
+    NEED(border && index && regions && means && value && row);
     n = 0;
-    if (status == CLV_OK)
-        row[0] = 0;
-    for (int32_t i = 0; i < tile->n && status == CLV_OK; i++) {
+    row[0] = 0;
+    for (int32_t i = 0; i < tile->n; i++) {
         size_t entries = (size_t)(from[i + 1] - from[i]);
         if (!number[i])
             continue;
@@ -109,10 +101,9 @@ static enum clv_status take_border(struct tile_scores *self, const struct tile *
         row[n + 1] = row[n] + (int64_t)entries;
         number[i] = (int32_t)++n;
     }
-    for (size_t k = 0; k < n_strip && status == CLV_OK; k++)
+    for (size_t k = 0; k < n_strip; k++)
         strip[k] = number[strip[k]] - 1;
-    array_free(number);
-    return status;
+    return CLV_OK;
 }
 
 /* With runs NULL only counts. */
@@ -141,8 +132,7 @@ static enum clv_status take_runs(struct tile_scores *self, const struct tile *ti
 {
     uint32_t *lines = add(self, TILE_LINES, (size_t)core->height + 1, sizeof *lines);
     int32_t(*runs)[2] = lines ? add(self, TILE_RUNS, find_runs(lines, NULL, tile, core), sizeof *runs) : NULL;
-    if (!runs)
-        return fail_memory(err);
+    NEED(runs);
     find_runs(lines, runs, tile, core);
     return CLV_OK;
 }
@@ -150,14 +140,13 @@ static enum clv_status take_runs(struct tile_scores *self, const struct tile *ti
 enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *tile, const struct patch *core,
                                  const struct clv_model *model, const struct layout *at, struct clv_error *err)
 {
-    *self = (struct tile_scores){0};
-    enum clv_status status = score(self, tile, model, at, err);
-    TRY(take_strips(self, tile, core, err));
-    TRY(take_border(self, tile, err));
-    TRY(take_runs(self, tile, core, err));
-    if (status != CLV_OK)
-        tile_scores_release(self);
-    return status;
+    OWNED(tile_scores_release) struct tile_scores result = {0};
+    MUST(score(&result, tile, model, at, err));
+    MUST(take_strips(&result, tile, core, err));
+    MUST(take_border(&result, tile, err));
+    MUST(take_runs(&result, tile, core, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 /* In a file: the sizes of the arrays, the arrays, a hash of both. */
@@ -181,23 +170,21 @@ bool tile_scores_write(FILE *file, const struct tile_scores *self)
 
 bool tile_scores_read(struct tile_scores *self, FILE *file, size_t limit, bool regions_alone)
 {
-    struct tile_scores made = {0};
+    OWNED(tile_scores_release) struct tile_scores result = {0};
     uint64_t own = 0;
     size_t total = 0;
-    bool is_read = fread(made.bytes, sizeof made.bytes, 1, file) == 1;
+    bool is_read = fread(result.bytes, sizeof result.bytes, 1, file) == 1;
     for (int k = 0; k < N_TILE_ARRAYS && is_read; k++) {
-        is_read = made.bytes[k] <= limit && (total += made.bytes[k]) <= limit;
+        is_read = result.bytes[k] <= limit && (total += result.bytes[k]) <= limit;
         if (is_read && regions_alone && k < TILE_LINES)
-            is_read = fseeko(file, (off_t)made.bytes[k], SEEK_CUR) == 0;
+            is_read = fseeko(file, (off_t)result.bytes[k], SEEK_CUR) == 0;
         else if (is_read)
-            is_read = (made.array[k] = array_alloc(made.bytes[k], 1)) &&
-                      fread(made.array[k], 1, made.bytes[k], file) == made.bytes[k];
+            is_read = (result.array[k] = array_alloc(result.bytes[k], 1)) &&
+                      fread(result.array[k], 1, result.bytes[k], file) == result.bytes[k];
     }
     if (is_read && !regions_alone)
-        is_read = fread(&own, sizeof own, 1, file) == 1 && own == hash(&made);
+        is_read = fread(&own, sizeof own, 1, file) == 1 && own == hash(&result);
     if (is_read)
-        *self = made;
-    else
-        tile_scores_release(&made);
+        *self = TAKE(result);
     return is_read;
 }

@@ -74,28 +74,24 @@ static void shrink_mask(float *figure, const struct carry *self, const uint8_t *
 enum clv_status carry_init(struct carry *self, const struct clv_image *image, const uint8_t *mask,
                            struct clv_error *err)
 {
-    struct carry made = {.full_width = image->width, .full_height = image->height};
-    enum clv_status status = frame_init(&made.first, image, err);
-    TRY(frame_init(&made.before, image, err));
-    made.width = made.first.image.width;
-    made.height = made.first.image.height;
-    made.columns = (made.width - 1) / PLACE_PX + 1;
-    made.rows = (made.height - 1) / PLACE_PX + 1;
-    TRY(take_arrays(&made, err));
-    if (status != CLV_OK) {
-        carry_release(&made);
-        return status;
-    }
-    size_t n = (size_t)made.width * (size_t)made.height;
-    shrink_mask(made.first_figure, &made, mask);
-    memcpy(made.figure, made.first_figure, n * sizeof *made.figure);
+    OWNED(carry_release) struct carry result = {.full_width = image->width, .full_height = image->height};
+    MUST(frame_init(&result.first, image, err));
+    MUST(frame_init(&result.before, image, err));
+    result.width = result.first.image.width;
+    result.height = result.first.image.height;
+    result.columns = (result.width - 1) / PLACE_PX + 1;
+    result.rows = (result.height - 1) / PLACE_PX + 1;
+    MUST(take_arrays(&result, err));
+    size_t n = (size_t)result.width * (size_t)result.height;
+    shrink_mask(result.first_figure, &result, mask);
+    memcpy(result.figure, result.first_figure, n * sizeof *result.figure);
     for (size_t i = 0; i < n; i++) {
-        made.moved[2 * i] = made.origin[3 * i] = (float)(i % (size_t)made.width);
-        made.moved[2 * i + 1] = made.origin[3 * i + 1] = (float)(i / (size_t)made.width);
-        made.origin[3 * i + 2] = 1;
+        result.moved[2 * i] = result.origin[3 * i] = (float)(i % (size_t)result.width);
+        result.moved[2 * i + 1] = result.origin[3 * i + 1] = (float)(i / (size_t)result.width);
+        result.origin[3 * i + 2] = 1;
     }
-    evidence_learn(&made);
-    *self = made;
+    evidence_learn(&result);
+    *self = TAKE(result);
     return CLV_OK;
 }
 
@@ -125,14 +121,12 @@ static void energy_row(const void *context, float *unary, float *const coupling[
 static enum clv_status cut(uint8_t *labels, const struct carry *self, const float *score, const uint8_t *decided,
                            const struct clv_image *image, struct clv_error *err)
 {
-    struct pixel_couplings couplings = {.weight = NULL};
-    enum clv_status status = pixel_couplings_init(&couplings, image, COUPLING, err);
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {.weight = NULL};
+    MUST(pixel_couplings_init(&couplings, image, COUPLING, err));
     const struct energy own = {score, self->width, self->height, &couplings, decided};
     const struct pixel_energy energy = {image->width, image->height, energy_row, &own};
     size_t n_open;
-    TRY(pixel_cut(labels, &n_open, &energy, NULL, PIXEL_CUT_WHOLE, err));
-    pixel_couplings_release(&couplings);
-    return status;
+    return pixel_cut(labels, &n_open, &energy, NULL, PIXEL_CUT_WHOLE, err);
 }
 
 /* score[height][width] */
@@ -169,110 +163,104 @@ static enum clv_status decide(uint8_t *labels, struct carry *self, const struct 
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *score = self->planes;
-    uint8_t *small = array_alloc(n, 1), *decided = array_alloc((size_t)image->width, (size_t)image->height);
-    enum clv_status status = small && decided ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        add_up(score, self);
-    TRY(cut(small, self, score, NULL, &self->now.image, err));
-    if (status == CLV_OK) {
-        for (size_t i = 0; i < n; i++) {
-            float likely = (float)(1 / (1 + portable_exp(-(double)score[i])));
-            self->figure[i] = SURE * (float)small[i] + (1 - SURE) * likely;
-        }
-        enlarge(decided, self, small, score + n);
-        status = cut(labels, self, score, decided, image, err);
+    OWNED_ARRAY uint8_t *small = array_alloc(n, 1), *decided = array_alloc((size_t)image->width, (size_t)image->height);
+    NEED(small && decided);
+    add_up(score, self);
+    MUST(cut(small, self, score, NULL, &self->now.image, err));
+    for (size_t i = 0; i < n; i++) {
+        float likely = (float)(1 / (1 + portable_exp(-(double)score[i])));
+        self->figure[i] = SURE * (float)small[i] + (1 - SURE) * likely;
     }
-    array_free(small);
-    array_free(decided);
-    return status;
+    enlarge(decided, self, small, score + n);
+    return cut(labels, self, score, decided, image, err);
 }
 
-/* Motion between `before`, `now` and `after`. */
+/* Finds the motion between `before`, `now` and `after`. */
 static enum clv_status find_motion(struct carry *self, const struct clv_image *image, const struct clv_image *after,
                                    struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     if (self->has_after) {
-        self->now = self->after;
-        self->after = (struct frame){.lab = NULL};
+        self->now = TAKE(self->after);
         float *forth = self->forth;
         self->forth = self->onward;
         self->onward = forth;
     } else {
-        status = frame_init(&self->now, image, err);
-        TRY(motion_estimate(self->forth, &self->before.pyramid, &self->now.pyramid, err));
+        MUST(frame_init(&self->now, image, err));
+        MUST(motion_estimate(self->forth, &self->before.pyramid, &self->now.pyramid, err));
     }
     self->has_after = after != NULL;
-    TRY(motion_estimate(self->back, &self->now.pyramid, &self->before.pyramid, err));
-    TRY_IF(after, frame_init(&self->after, after, err));
-    TRY_IF(after, motion_estimate(self->onward, &self->now.pyramid, &self->after.pyramid, err));
-    return status;
+    MUST(motion_estimate(self->back, &self->now.pyramid, &self->before.pyramid, err));
+    if (!after)
+        return CLV_OK;
+    MUST(frame_init(&self->after, after, err));
+    return motion_estimate(self->onward, &self->now.pyramid, &self->after.pyramid, err);
 }
 
 enum clv_status carry_next(uint8_t *labels, struct carry *self, const struct clv_image *image,
                            const struct clv_image *after, struct clv_error *err)
 {
-    if (image->width != self->full_width || image->height != self->full_height)
-        return fail(err, CLV_ERR_DATA, "image is %dx%d, the frames before are %dx%d", image->width, image->height,
-                    self->full_width, self->full_height);
-    enum clv_status status = find_motion(self, image, after, err);
-    TRY(evidence_gather(self, err));
-    TRY(decide(labels, self, image, err));
+    FAIL_IF(image->width != self->full_width || image->height != self->full_height, CLV_ERR_DATA,
+            "image is %dx%d, the frames before are %dx%d", image->width, image->height, self->full_width,
+            self->full_height);
+    MUST(find_motion(self, image, after, err));
+    MUST(evidence_gather(self, err));
+    MUST(decide(labels, self, image, err));
     frame_release(&self->before);
-    self->before = self->now;
-    self->now = (struct frame){.lab = NULL};
-    return status;
+    self->before = TAKE(self->now);
+    return CLV_OK;
 }
 
-static void let_go(struct clv_image *image, const struct carry_frames *frames)
+/* An image that frames->read gave. */
+struct held_image {
+    struct clv_image image;
+    bool is_view;
+};
+
+static void held_image_release(struct held_image *self)
 {
-    if (!frames->are_views)
-        clv_image_release(image);
-    *image = (struct clv_image){.pixels = NULL};
+    if (!self->is_view)
+        clv_image_release(&self->image);
+    self->image = (struct clv_image){.pixels = NULL};
 }
 
 static enum clv_status begin(struct carry *carry, size_t place, const struct carry_frames *frames,
                              struct clv_error *err)
 {
-    struct clv_image image = {.pixels = NULL};
-    struct clv_mask mask = {.labels = NULL};
-    enum clv_status status = frames->read(frames->context, place, &image, err);
-    TRY(frames->read_mask(frames->context, place, &image, &mask, err));
-    TRY(carry_init(carry, &image, mask.labels, err));
-    let_go(&image, frames);
-    clv_mask_release(&mask);
-    return status;
+    OWNED(held_image_release) struct held_image held = {.is_view = frames->are_views};
+    OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
+    MUST(frames->read(frames->context, place, &held.image, err));
+    MUST(frames->read_mask(frames->context, place, &held.image, &mask, err));
+    return carry_init(carry, &held.image, mask.labels, err);
 }
 
 enum clv_status carry_along(size_t *k, const struct chain *chain, const struct carry_frames *frames,
                             struct clv_error *err)
 {
-    struct clv_image image = {.pixels = NULL}, after = {.pixels = NULL};
-    struct carry carry = {.terms = NULL};
-    uint8_t *labels = NULL;
+    OWNED(held_image_release) struct held_image now = {.is_view = frames->are_views};
+    OWNED(held_image_release) struct held_image after = {.is_view = frames->are_views};
+    OWNED(carry_release) struct carry carry = {.terms = NULL};
+    OWNED_ARRAY uint8_t *labels = NULL;
     *k = 0;
     enum clv_status status = begin(&carry, chain_place(chain, 0), frames, err);
     *k = 1;
-    TRY(frames->read(frames->context, chain_place(chain, 1), &image, err));
-    while (status == CLV_OK && *k <= chain->n) {
+    MUST(status);
+    MUST(frames->read(frames->context, chain_place(chain, 1), &now.image, err));
+    for (; *k <= chain->n; ++*k) {
         size_t place = chain_place(chain, *k);
-        TRY_IF(stop_requested(frames->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
-        TRY_IF(!labels && !(labels = array_alloc((size_t)image.width, (size_t)image.height)), fail_memory(err));
-        TRY_IF(*k < chain->n, frames->read(frames->context, chain_place(chain, *k + 1), &after, err));
-        bool fits = after.width == image.width && after.height == image.height;
-        if (status == CLV_OK) {
-            status = carry_next(labels, &carry, &image, fits ? &after : NULL, err);
-            status = status == CLV_OK ? CLV_OK : fail_within(err, status, frames->name(frames->context, place));
+        FAIL_IF(stop_requested(frames->progress), CLV_ERR_INTERRUPTED, "interrupted");
+        if (!labels) {
+            labels = array_alloc((size_t)now.image.width, (size_t)now.image.height);
+            NEED(labels);
         }
-        TRY(frames->take(frames->context, place, &image, labels, err));
-        let_go(&image, frames);
-        image = after;
-        after = (struct clv_image){.pixels = NULL};
-        *k += status == CLV_OK;
+        if (*k < chain->n)
+            MUST(frames->read(frames->context, chain_place(chain, *k + 1), &after.image, err));
+        bool fits = after.image.width == now.image.width && after.image.height == now.image.height;
+        status = carry_next(labels, &carry, &now.image, fits ? &after.image : NULL, err);
+        if (status)
+            return fail_within(err, status, frames->name(frames->context, place));
+        MUST(frames->take(frames->context, place, &now.image, labels, err));
+        held_image_release(&now);
+        now.image = TAKE(after.image);
     }
-    let_go(&image, frames);
-    let_go(&after, frames);
-    carry_release(&carry);
-    array_free(labels);
-    return status;
+    return CLV_OK;
 }

@@ -221,25 +221,23 @@ static enum clv_status name_sequence(struct clv_item *item, const struct place *
 enum clv_status sequences_sort(struct sequence_gaps *gaps, struct clv_set *set, struct clv_error *err)
 {
     size_t n = set->n_items;
-    struct place *places = NULL;
-    struct clv_item *sorted = array_alloc(n, sizeof *sorted);
-    bool *is_apart = array_zalloc(n, sizeof *is_apart);
+    OWNED_ARRAY struct place *places = NULL;
+    OWNED_ARRAY struct clv_item *sorted = array_alloc(n, sizeof *sorted);
+    OWNED_ARRAY bool *is_apart = array_zalloc(n, sizeof *is_apart);
     *gaps = (struct sequence_gaps){0};
-    enum clv_status status = sorted && is_apart ? list_places(&places, set, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i = end_of(gaps, is_apart, places, i, n))
+    NEED(sorted && is_apart);
+    MUST(list_places(&places, set, err));
+    for (size_t i = 0; i < n; i = end_of(gaps, is_apart, places, i, n))
         ;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = name_sequence(&set->items[places[i].item], &places[i], err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n; i++)
+        MUST(name_sequence(&set->items[places[i].item], &places[i], err));
+    for (size_t i = 0; i < n; i++) {
         sorted[i] = set->items[places[i].item];
         sorted[i].is_apart = is_apart[i];
     }
-    if (n && status == CLV_OK)
+    if (n)
         memcpy(set->items, sorted, n * sizeof *sorted);
-    array_free(sorted);
-    array_free(is_apart);
-    array_free(places);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status chains_init(struct chains *self, size_t n, struct clv_error *err)
@@ -253,61 +251,53 @@ static enum clv_status chains_init(struct chains *self, size_t n, struct clv_err
 enum clv_status chains_between(struct chains *self, const uint8_t *is_given, const uint8_t *is_wanted, size_t n,
                                struct clv_error *err)
 {
-    struct chains made;
+    OWNED(chains_release) struct chains result = {0};
     const struct place all = {.sequence = "", .name = ""};
-    enum clv_status status = chains_init(&made, n, err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        made.frames[i] = i;
-        made.is_wanted[i] = is_wanted[i] && !is_given[i];
+    MUST(chains_init(&result, n, err));
+    for (size_t i = 0; i < n; i++) {
+        result.frames[i] = i;
+        result.is_wanted[i] = is_wanted[i] && !is_given[i];
     }
-    TRY(add_chains(&made, is_given, 0, n, &all, err));
-    if (status == CLV_OK)
-        *self = made;
-    else
-        chains_release(&made);
-    return status;
+    MUST(add_chains(&result, is_given, 0, n, &all, err));
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status chains_find(struct chains *self, const struct clv_set *set, const char *given, const char *split,
                             struct clv_error *err)
 {
     size_t n = set->n_items;
-    struct place *places = NULL;
-    struct chains made;
-    enum clv_status status = chains_init(&made, n, err);
-    uint8_t *is_given = made.is_given = array_zalloc(n, 1);
-    TRY_IF(!is_given, fail_memory(err));
-    TRY(list_places(&places, set, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED_ARRAY struct place *places = NULL;
+    OWNED(chains_release) struct chains result = {0};
+    MUST(chains_init(&result, n, err));
+    uint8_t *is_given = result.is_given = array_zalloc(n, 1);
+    NEED(is_given);
+    MUST(list_places(&places, set, err));
+    for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         is_given[i] = item->mask && is_in_list(given, item->split);
-        made.is_wanted[i] = !is_given[i] && is_in_list(split, item->split);
-        made.frames[i] = places[i].item;
+        result.is_wanted[i] = !is_given[i] && is_in_list(split, item->split);
+        result.frames[i] = places[i].item;
     }
-    for (size_t i = 0, end; i < n && status == CLV_OK; i = end) {
-        end = end_of(&made.gaps, NULL, places, i, n);
-        status = add_chains(&made, is_given, i, end, &places[i], err);
+    for (size_t i = 0, end; i < n; i = end) {
+        end = end_of(&result.gaps, NULL, places, i, n);
+        MUST(add_chains(&result, is_given, i, end, &places[i], err));
     }
-    array_free(places);
-    if (status == CLV_OK)
-        *self = made;
-    else
-        chains_release(&made);
-    return status;
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status sequence_after(size_t next[2], size_t *n_next, const struct clv_set *set, size_t item,
                                struct clv_error *err)
 {
-    struct place *places = NULL;
-    enum clv_status status = list_places(&places, set, err);
+    OWNED_ARRAY struct place *places = NULL;
     size_t at = 0;
     *n_next = 0;
-    while (status == CLV_OK && places[at].item != item)
+    MUST(list_places(&places, set, err));
+    while (places[at].item != item)
         at++;
-    for (size_t i = at + 1; status == CLV_OK && i < set->n_items && *n_next < 2; i++)
+    for (size_t i = at + 1; i < set->n_items && *n_next < 2; i++)
         if (!compare_sequences(&places[at], &places[i]))
             next[(*n_next)++] = places[i].item;
-    array_free(places);
-    return status;
+    return CLV_OK;
 }

@@ -214,19 +214,16 @@ static void move_origins(const struct carry *self, float *origin, const float *m
 static enum clv_status motion_left(float *motion, struct carry *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
-    struct clv_image warped = {0};
-    struct motion_pyramid pyramid = {0};
-    enum clv_status status = clv_image_new(&warped, self->width, self->height, 3, err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED(clv_image_release) struct clv_image warped = {0};
+    OWNED(motion_pyramid_release) struct motion_pyramid pyramid = {0};
+    MUST(clv_image_new(&warped, self->width, self->height, 3, err));
+    for (size_t i = 0; i < n; i++) {
         int32_t x = int32_within((double)(self->origin[3 * i] + 0.5F), 0, self->width - 1);
         int32_t y = int32_within((double)(self->origin[3 * i + 1] + 0.5F), 0, self->height - 1);
         memcpy(warped.pixels + 3 * i, self->first.image.pixels + 3 * ((size_t)y * (size_t)self->width + (size_t)x), 3);
     }
-    TRY(motion_pyramid_init(&pyramid, &warped, err));
-    TRY(motion_estimate(motion, &self->now.pyramid, &pyramid, err));
-    motion_pyramid_release(&pyramid);
-    clv_image_release(&warped);
-    return status;
+    MUST(motion_pyramid_init(&pyramid, &warped, err));
+    return motion_estimate(motion, &self->now.pyramid, &pyramid, err);
 }
 
 /* Origins follow the motion; where looking at the first frame again finds something more alike nearby, they are

@@ -23,25 +23,21 @@ void frame_release(struct frame *self)
 
 enum clv_status frame_init(struct frame *self, const struct clv_image *image, struct clv_error *err)
 {
-    struct frame made = {.lab = NULL};
+    OWNED(frame_release) struct frame result = {.lab = NULL};
     int32_t factor = frame_factor(image->width, image->height);
     int32_t width = image->width / factor, height = image->height / factor;
     size_t n = (size_t)(width ? width : 1) * (size_t)(height ? height : 1);
-    enum clv_status status = clv_image_resize(&made.image, image, width ? width : 1, height ? height : 1, err);
-    TRY(motion_pyramid_init(&made.pyramid, &made.image, err));
-    made.lab = array_alloc(n, 3 * sizeof *made.lab);
-    made.colour = array_alloc(n, sizeof *made.colour);
-    made.fine = array_alloc(n, sizeof *made.fine);
-    TRY_IF(!made.lab || !made.colour || !made.fine, fail_memory(err));
-    if (status != CLV_OK) {
-        frame_release(&made);
-        return status;
-    }
-    clv_rgb_to_lab(made.lab, made.image.pixels, n);
+    MUST(clv_image_resize(&result.image, image, width ? width : 1, height ? height : 1, err));
+    MUST(motion_pyramid_init(&result.pyramid, &result.image, err));
+    result.lab = array_alloc(n, 3 * sizeof *result.lab);
+    result.colour = array_alloc(n, sizeof *result.colour);
+    result.fine = array_alloc(n, sizeof *result.fine);
+    NEED(result.lab && result.colour && result.fine);
+    clv_rgb_to_lab(result.lab, result.image.pixels, n);
     for (size_t i = 0; i < n; i++) {
-        made.colour[i] = (uint16_t)colour_bin(made.lab + 3 * i, FRAME_BINS);
-        made.fine[i] = (uint16_t)colour_bin(made.lab + 3 * i, FRAME_FINE);
+        result.colour[i] = (uint16_t)colour_bin(result.lab + 3 * i, FRAME_BINS);
+        result.fine[i] = (uint16_t)colour_bin(result.lab + 3 * i, FRAME_FINE);
     }
-    *self = made;
+    *self = TAKE(result);
     return CLV_OK;
 }

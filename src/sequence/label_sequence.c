@@ -28,6 +28,12 @@ struct stored {
     pthread_mutex_t lock;
 };
 
+static void stored_release(struct stored *self)
+{
+    chains_release(&self->chains);
+    pthread_mutex_destroy(&self->lock);
+}
+
 static enum clv_status stored_init(struct stored *self, const struct clv_sequence_options *options,
                                    struct clv_error *err)
 {
@@ -35,16 +41,15 @@ static enum clv_status stored_init(struct stored *self, const struct clv_sequenc
     known_options_take(&self->options, sizeof self->options, options);
     for (size_t i = 0; i < self->n; i++) {
         const struct clv_image *image = &self->images[i], *first = self->images;
-        if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
-            return fail(err, CLV_ERR_USAGE, "%s %zu is %dx%d of %d channels (3 are needed)", self->what, i,
-                        image->width, image->height, image->channels);
-        if (image->width != first->width || image->height != first->height)
-            return fail(err, CLV_ERR_DATA, "%s %zu is %dx%d, those before it are %dx%d", self->what, i, image->width,
-                        image->height, first->width, first->height);
+        FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
+                "%s %zu is %dx%d of %d channels (3 are needed)", self->what, i, image->width, image->height,
+                image->channels);
+        FAIL_IF(image->width != first->width || image->height != first->height, CLV_ERR_DATA,
+                "%s %zu is %dx%d, those before it are %dx%d", self->what, i, image->width, image->height, first->width,
+                first->height);
         self->n_wanted += self->labels[i] && !(self->given && self->given[i]);
     }
-    if (!self->n_wanted)
-        return fail(err, CLV_ERR_USAGE, "no %s is to be labelled", self->what);
+    FAIL_IF(!self->n_wanted, CLV_ERR_USAGE, "no %s is to be labelled", self->what);
     return CLV_OK;
 }
 
@@ -75,8 +80,7 @@ static enum clv_status do_slice(void *context, size_t index, int thread, struct 
     const struct clv_model *model = self->slices.model;
     if (!self->labels[index])
         return CLV_OK;
-    if (stop_requested(self->options.progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->options.progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(slices_paint(self->labels[index], &self->slices, index, image,
                       label_refines(self->options.refine, model, image->width, image->height), err));
     count_one(self);
@@ -87,9 +91,10 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
                                      const struct clv_image *images, size_t n,
                                      const struct clv_sequence_options *options, struct clv_error *err)
 {
-    struct stored self = {.images = images, .labels = labels, .n = n, .what = "slice"};
-    if (!model->has_recipe || !model->recipe.window)
-        return fail(err, CLV_ERR_USAGE, "the model was not learned of sequences");
+    OWNED(stored_release)
+    struct stored self = {
+        .images = images, .labels = labels, .n = n, .what = "slice", .lock = PTHREAD_MUTEX_INITIALIZER};
+    FAIL_IF(!model->has_recipe || !model->recipe.window, CLV_ERR_USAGE, "the model was not learned of sequences");
     MUST(stored_init(&self, options, err));
     self.slices =
         (struct slices){.model = model,
@@ -102,10 +107,7 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
                         .is_wanted = is_wanted,
                         .read = read_slice,
                         .one = do_slice};
-    pthread_mutex_init(&self.lock, NULL);
-    enum clv_status status = slices_label(&self.slices, err);
-    pthread_mutex_destroy(&self.lock);
-    return status;
+    return slices_label(&self.slices, err);
 }
 
 static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
@@ -152,21 +154,19 @@ static enum clv_status carry_one(void *context, size_t index, int thread, struct
 enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
                                 size_t n, const struct clv_sequence_options *options, struct clv_error *err)
 {
-    struct stored self = {.images = images, .labels = labels, .given = given, .n = n, .what = "frame"};
+    OWNED(stored_release)
+    struct stored self = {
+        .images = images, .labels = labels, .given = given, .n = n, .what = "frame", .lock = PTHREAD_MUTEX_INITIALIZER};
     MUST(stored_init(&self, options, err));
-    uint8_t *is_given = array_alloc(n, 1), *wanted = array_alloc(n, 1);
-    enum clv_status status = is_given && wanted ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY uint8_t *is_given = array_alloc(n, 1);
+    OWNED_ARRAY uint8_t *wanted = array_alloc(n, 1);
+    NEED(is_given && wanted);
     size_t n_given = 0;
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         n_given += is_given[i] = given[i] != NULL;
         wanted[i] = labels[i] != NULL;
     }
-    TRY_IF(!n_given, fail(err, CLV_ERR_DATA, "none of the %zu frames has a mask that is given", n));
-    TRY(chains_between(&self.chains, is_given, wanted, n, err));
-    pthread_mutex_init(&self.lock, NULL);
-    TRY(parallel_for(self.chains.n, self.options.n_threads, carry_one, &self, err));
-    pthread_mutex_destroy(&self.lock);
-    chains_release(&self.chains);
-    arrays_free(is_given, wanted);
-    return status;
+    FAIL_IF(!n_given, CLV_ERR_DATA, "none of the %zu frames has a mask that is given", n);
+    MUST(chains_between(&self.chains, is_given, wanted, n, err));
+    return parallel_for(self.chains.n, self.options.n_threads, carry_one, &self, err);
 }

@@ -17,6 +17,14 @@ struct loaded {
     size_t first_node; /* in y */
 };
 
+static enum clv_status look_at(struct slices *self, size_t index, struct clv_image *image, struct clv_error *err)
+{
+    struct slice *slice = &self->loaded[index].slice;
+    MUST(self->read(self->context, index, image, err));
+    MUST(example_extract(&slice->example, image, NULL, &self->model->recipe, err));
+    return slice_look(slice, image, &self->model->recipe, err);
+}
+
 static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -25,15 +33,11 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
     struct clv_image image = {0};
     if (loaded->slice.example.row || loaded->status != CLV_OK)
         return CLV_OK;
-    if (stop_requested(self->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = self->read(self->context, self->offset + index, &image, &loaded->error);
-    TRY(example_extract(&loaded->slice.example, &image, NULL, &self->model->recipe, &loaded->error));
-    TRY(slice_look(&loaded->slice, &image, &self->model->recipe, &loaded->error));
-    loaded->status = status;
+    FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    loaded->status = look_at(self, self->offset + index, &image, &loaded->error);
     if (!self->are_views)
         clv_image_release(&image);
-    return status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;
+    return loaded->status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;
 }
 
 /* A slice of another size than the sequence's first one fails by itself, and is missing. */
@@ -52,11 +56,12 @@ static void check_size(struct slices *self, struct loaded *loaded)
 /* Labels the n slices from `first` on. */
 static enum clv_status label(struct slices *self, size_t first, size_t n, struct clv_error *err)
 {
-    struct slice **slices = array_alloc(n, sizeof *slices);
-    bool *is_apart = array_zalloc(n, sizeof *is_apart), is_cut = refining_is_cut(self->model);
+    OWNED_ARRAY struct slice **slices = array_alloc(n, sizeof *slices);
+    OWNED_ARRAY bool *is_apart = array_zalloc(n, sizeof *is_apart);
+    bool is_cut = refining_is_cut(self->model);
     size_t n_nodes = 0, n_labels = (size_t)self->model->shape.n_labels;
-    enum clv_status status = slices && is_apart ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    NEED(slices && is_apart);
+    for (size_t i = 0; i < n; i++) {
         struct loaded *loaded = &self->loaded[first + i];
         if (loaded->status == CLV_OK)
             check_size(self, loaded);
@@ -65,17 +70,16 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
         loaded->first_node = n_nodes;
         n_nodes += slices[i] ? (size_t)loaded->slice.example.problem.n_nodes : 0;
     }
-    TRY_IF(array_reserve((void **)&self->y, &self->node_capacity, n_nodes + 1, sizeof *self->y) ||
-               (is_cut &&
-                array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)) ||
-               (self->is_by_net && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
-                                                 n_labels * sizeof *self->marginals)),
-           fail_memory(err));
+    if (array_reserve((void **)&self->y, &self->node_capacity, n_nodes + 1, sizeof *self->y) ||
+        (is_cut && array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)) ||
+        (self->is_by_net && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
+                                          n_labels * sizeof *self->marginals)))
+        return fail_memory(err);
     const struct slice_window window = {slices, is_apart, n};
-    TRY_IF(n_nodes, window_label(self->is_by_net ? NULL : self->y, is_cut ? self->margin : NULL,
-                                 self->is_by_net ? self->marginals : NULL, &window, self->model, self->oracle, err));
-    arrays_free(slices, is_apart);
-    return status;
+    if (n_nodes)
+        MUST(window_label(self->is_by_net ? NULL : self->y, is_cut ? self->margin : NULL,
+                          self->is_by_net ? self->marginals : NULL, &window, self->model, self->oracle, err));
+    return CLV_OK;
 }
 
 enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t index, const struct clv_image *image,
@@ -126,23 +130,31 @@ static enum clv_status do_window(struct slices *self, size_t k, size_t *next, st
     for (size_t i = 0; i < first; i++)
         slice_release(&self->loaded[i].slice);
     self->offset = first;
-    enum clv_status status = CLV_OK;
-    TRY_IF(is_wanted, parallel_for(n, self->n_threads, extract, self, err));
+    if (is_wanted)
+        MUST(parallel_for(n, self->n_threads, extract, self, err));
     malloc_trim(0); /* blocks of a window seldom fit where those of the one before were */
-    TRY_IF(is_wanted, label(self, first, n, err));
+    if (is_wanted)
+        MUST(label(self, first, n, err));
     self->offset = *next;
-    TRY(parallel_for(end - *next, self->n_threads, do_one, self, err));
+    MUST(parallel_for(end - *next, self->n_threads, do_one, self, err));
     *next = end;
-    return status;
+    return CLV_OK;
+}
+
+static enum clv_status label_windows(struct slices *self, struct clv_error *err)
+{
+    size_t size = (size_t)self->model->recipe.window, next = 0;
+    self->loaded = array_zalloc(self->n, sizeof *self->loaded);
+    NEED(self->loaded);
+    MUST(clv_oracle_new(&self->oracle, self->engine, err));
+    for (size_t k = 0; k < windows_count(self->n, size); k++)
+        MUST(do_window(self, k, &next, err));
+    return CLV_OK;
 }
 
 enum clv_status slices_label(struct slices *self, struct clv_error *err)
 {
-    size_t size = (size_t)self->model->recipe.window, next = 0;
-    self->loaded = array_zalloc(self->n, sizeof *self->loaded);
-    enum clv_status status = self->loaded ? clv_oracle_new(&self->oracle, self->engine, err) : fail_memory(err);
-    for (size_t k = 0; k < windows_count(self->n, size) && status == CLV_OK; k++)
-        status = do_window(self, k, &next, err);
+    enum clv_status status = label_windows(self, err);
     for (size_t i = 0; self->loaded && i < self->n; i++)
         slice_release(&self->loaded[i].slice);
     clv_oracle_free(self->oracle);

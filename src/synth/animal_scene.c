@@ -129,30 +129,21 @@ enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, cons
 {
     const int32_t width = request->width, height = request->height;
     struct dice dice = {request->seed, RNG_STREAM(RNG_SYNTH, request->number), 0};
-    struct canvas canvas = {0};
-    struct field field = {0};
+    OWNED(canvas_release) struct canvas canvas = {0};
+    OWNED(field_release) struct field field = {0};
     struct noise noise;
-    struct clv_image drawn = {0};
-    uint8_t *labels = array_alloc((size_t)width * (size_t)height, 1);
-    enum clv_status status = labels ? CLV_OK : fail_memory(err);
-    TRY(canvas_init(&canvas, width, height, err));
-    TRY(field_init(&field, width, height, err));
-    TRY(clv_image_new(&drawn, width, height, 3, err));
-    if (status != CLV_OK)
-        goto done;
+    OWNED_ARRAY uint8_t *labels = array_alloc((size_t)width * (size_t)height, 1);
+    OWNED(clv_image_release) struct clv_image drawn = {0};
+    NEED(labels);
+    MUST(canvas_init(&canvas, width, height, err));
+    MUST(field_init(&field, width, height, err));
+    MUST(clv_image_new(&drawn, width, height, 3, err));
 
     noise_init(&noise, &dice);
     canvas.noise = &noise;
     compose(&canvas, &field, &dice);
     develop(&drawn, labels, &canvas, &dice);
-    *image = drawn;
-    *figure = labels;
-    drawn = (struct clv_image){0};
-    labels = NULL;
-done:
-    clv_image_release(&drawn);
-    array_free(labels);
-    field_release(&field);
-    canvas_release(&canvas);
-    return status;
+    *image = TAKE(drawn);
+    *figure = TAKE(labels);
+    return CLV_OK;
 }

@@ -35,28 +35,33 @@ struct synth_run {
 static enum clv_status check_options(const struct clv_synth_options *options, struct clv_error *err)
 {
     FAIL_IF(options->n_images < 1, CLV_ERR_USAGE, "number of images is %d, must be at least 1", options->n_images);
-    if (options->width < 16 || options->width > 8192 || options->height < 16 || options->height > 8192)
-        return fail(err, CLV_ERR_USAGE, "size is %dx%d, each side must be 16..8192", options->width, options->height);
-    if (!(options->train_share >= 0 && options->train_share <= 1))
-        return fail(err, CLV_ERR_USAGE, "train share is %g, must be 0..1", options->train_share);
+    FAIL_IF(options->width < 16 || options->width > 8192 || options->height < 16 || options->height > 8192,
+            CLV_ERR_USAGE, "size is %dx%d, each side must be 16..8192", options->width, options->height);
+    FAIL_IF(!(options->train_share >= 0 && options->train_share <= 1), CLV_ERR_USAGE, "train share is %g, must be 0..1",
+            options->train_share);
     return CLV_OK;
+}
+
+static void stream_close(DIR **stream)
+{
+    if (*stream)
+        closedir(*stream);
 }
 
 /* A new or an empty folder passes. */
 static enum clv_status check_folder(const char *folder, struct clv_error *err)
 {
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, folder, err);
-    if (status != CLV_OK || kind == PATH_ABSENT)
-        return status;
-    DIR *stream = opendir(folder);
-    MUST_IF(!stream, fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder));
-    for (struct dirent *entry; status == CLV_OK && (entry = readdir(stream));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            status = fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite writes into it",
-                          folder, entry->d_name);
-    closedir(stream);
-    return status;
+    MUST(path_look(&kind, folder, err));
+    if (kind == PATH_ABSENT)
+        return CLV_OK;
+    OWNED(stream_close) DIR *stream = opendir(folder);
+    if (!stream)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);
+    for (struct dirent *entry; (entry = readdir(stream));)
+        FAIL_IF(strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0, CLV_ERR_CREATE,
+                "%s: folder is not empty (it holds %s); --overwrite writes into it", folder, entry->d_name);
+    return CLV_OK;
 }
 
 /* folder/images/0001.jpg of image 0; array_free it. */
@@ -94,41 +99,35 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
     static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {255, 255, 255}};
     struct synth_run *run = context;
     const struct clv_synth_options *options = run->options;
-    struct clv_image image = {0};
-    uint8_t *figure = NULL;
-    char *image_path = item_path(run, "images", ".jpg", index), *mask_path = item_path(run, "masks", ".png", index);
-    enum clv_status status = image_path && mask_path ? CLV_OK : fail_memory(err);
-    TRY_IF(stop_requested(run->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *figure = NULL;
+    OWNED_ARRAY char *image_path = item_path(run, "images", ".jpg", index),
+                     *mask_path = item_path(run, "masks", ".png", index);
+    NEED(image_path && mask_path);
+    FAIL_IF(stop_requested(run->progress), CLV_ERR_INTERRUPTED, "interrupted");
     const struct synth_request request = {varied_side(options, options->width, 2 * index),
                                           varied_side(options, options->height, 2 * index + 1), options->seed,
                                           (uint32_t)index};
-    TRY(synth_scene_draw(&image, &figure, &request, err));
-    TRY(clv_jpeg_write(image_path, &image, JPEG_QUALITY, err));
-    TRY(clv_png_write_labels(mask_path, image.width, image.height, figure, black_and_white, 2, err));
-    if (status == CLV_OK) {
-        run->boxes[index] = tight_box(figure, image.width, image.height);
-        parallel_progress(run->progress, "drawing", &run->n_done, (size_t)options->n_images, NULL);
-    }
-    arrays_free(image_path, mask_path, figure);
-    clv_image_release(&image);
-    return status;
+    MUST(synth_scene_draw(&image, &figure, &request, err));
+    MUST(clv_jpeg_write(image_path, &image, JPEG_QUALITY, err));
+    MUST(clv_png_write_labels(mask_path, image.width, image.height, figure, black_and_white, 2, err));
+    run->boxes[index] = tight_box(figure, image.width, image.height);
+    parallel_progress(run->progress, "drawing", &run->n_done, (size_t)options->n_images, NULL);
+    return CLV_OK;
 }
 
 static enum clv_status write_table(const struct synth_run *run, const char *name,
                                    void (*put_row)(FILE *stream, const struct synth_run *run, size_t index),
                                    const char *header, struct clv_error *err)
 {
-    struct file_writer writer;
-    char *path = path_join(run->folder, name);
-    enum clv_status status = path ? file_create(&writer, path, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        fputs(header, writer.stream);
-        for (size_t i = 0; i < (size_t)run->options->n_images; i++)
-            put_row(writer.stream, run, i);
-        status = file_commit(&writer, err);
-    }
-    array_free(path);
-    return status;
+    OWNED(file_abort) struct file_writer writer = {0};
+    OWNED_ARRAY char *path = path_join(run->folder, name);
+    NEED(path);
+    MUST(file_create(&writer, path, err));
+    fputs(header, writer.stream);
+    for (size_t i = 0; i < (size_t)run->options->n_images; i++)
+        put_row(writer.stream, run, i);
+    return file_commit(&writer, err);
 }
 
 static void put_manifest_row(FILE *stream, const struct synth_run *run, size_t index)
@@ -163,41 +162,54 @@ static void remove_items(const struct synth_run *run, const char *kind, const ch
 
 static enum clv_status make_folders(const struct synth_run *run, struct clv_error *err)
 {
-    char *images = path_join(run->folder, "images"), *masks = path_join(run->folder, "masks");
-    enum clv_status status = images && masks ? folder_create(images, err) : fail_memory(err);
-    TRY(folder_create(masks, err));
-    arrays_free(images, masks);
-    return status;
+    OWNED_ARRAY char *images = path_join(run->folder, "images"), *masks = path_join(run->folder, "masks");
+    NEED(images && masks);
+    MUST(folder_create(images, err));
+    return folder_create(masks, err);
+}
+
+static enum clv_status draw_all(struct synth_run *run, int n_threads, struct clv_error *err)
+{
+    MUST(make_folders(run, err));
+    MUST(parallel_for((size_t)run->options->n_images, n_threads, draw_one, run, err));
+    MUST(write_table(run, "boxes.tsv", put_box_row, "image\tlabel\tx\ty\tw\th\n", err));
+    return write_table(run, "manifest.tsv", put_manifest_row, "image\tmask\tsplit\n", err);
+}
+
+/* Removes what a failed run has written, and the folder if the run made it. */
+static void remove_all(const struct synth_run *run, bool is_new)
+{
+    OWNED_ARRAY char *boxes = path_join(run->folder, "boxes.tsv");
+    remove_items(run, "images", ".jpg");
+    remove_items(run, "masks", ".png");
+    if (boxes)
+        unlink(boxes);
+    if (is_new)
+        rmdir(run->folder);
+}
+
+static void run_release(struct synth_run *run)
+{
+    array_free(run->boxes);
 }
 
 enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
                                   const struct clv_progress *progress, struct clv_error *err)
 {
+    OWNED(run_release)
     struct synth_run run = {.folder = folder, .options = options, .progress = progress, .n_digits = 4};
-    enum clv_status status = check_options(options, err);
-    TRY_IF(!options->overwrite, check_folder(folder, err));
-    if (status != CLV_OK)
-        return status;
+    enum path_kind kind = PATH_ABSENT;
+    MUST(check_options(options, err));
+    if (!options->overwrite)
+        MUST(check_folder(folder, err));
 
     for (int32_t n = options->n_images; n >= 10000; n /= 10)
         run.n_digits++;
-    enum path_kind kind = PATH_ABSENT;
     run.boxes = array_zalloc((size_t)options->n_images, sizeof *run.boxes);
-    status = run.boxes ? path_look(&kind, folder, err) : fail_memory(err);
-    TRY(make_folders(&run, err));
-    TRY(parallel_for((size_t)options->n_images, n_threads, draw_one, &run, err));
-    TRY(write_table(&run, "boxes.tsv", put_box_row, "image\tlabel\tx\ty\tw\th\n", err));
-    TRY(write_table(&run, "manifest.tsv", put_manifest_row, "image\tmask\tsplit\n", err));
-    if (status != CLV_OK && !options->overwrite) {
-        remove_items(&run, "images", ".jpg");
-        remove_items(&run, "masks", ".png");
-        char *boxes = path_join(folder, "boxes.tsv");
-        if (boxes)
-            unlink(boxes);
-        array_free(boxes);
-        if (kind == PATH_ABSENT)
-            rmdir(folder);
-    }
-    array_free(run.boxes);
+    NEED(run.boxes);
+    MUST(path_look(&kind, folder, err));
+    enum clv_status status = draw_all(&run, n_threads, err);
+    if (status && !options->overwrite)
+        remove_all(&run, kind == PATH_ABSENT);
     return status;
 }

@@ -147,16 +147,14 @@ static void measure_figure(float *measures, int32_t n_measures, struct pairs *pa
 static enum clv_status measure_pairs(float *measures, int32_t n_measures, const struct scene *scene,
                                      const float *border, float *centre, struct clv_error *err)
 {
-    struct pairs pairs = {0};
+    OWNED(pairs_release) struct pairs pairs = {0};
     for (int32_t i = 0; i < scene->n_regions; i++)
         centre[i] = centrality(scene->regions[i].x, scene->regions[i].y);
-    enum clv_status status = pairs_init(&pairs, scene, border, centre, err);
-    for (int32_t i = 0; i < scene->n_regions && status == CLV_OK; i++)
+    MUST(pairs_init(&pairs, scene, border, centre, err));
+    for (int32_t i = 0; i < scene->n_regions; i++)
         measure_region(measures + (size_t)i * (size_t)n_measures, &pairs, i);
-    if (status == CLV_OK)
-        measure_figure(measures, n_measures, &pairs, scene, centre);
-    pairs_release(&pairs);
-    return status;
+    measure_figure(measures, n_measures, &pairs, scene, centre);
+    return CLV_OK;
 }
 
 /* The measures that compare regions by their mean colours. */
@@ -164,9 +162,8 @@ static enum clv_status measure_regions(float *measures, int32_t n_measures, cons
                                        const struct clv_adjacency *adjacency, struct clv_error *err)
 {
     size_t n = (size_t)scene->n_regions;
-    enum clv_status status = CLV_OK;
-    float *memory = array_zalloc(n, 4 * sizeof(float));
-    MUST_IF(!memory, fail_memory(err));
+    OWNED_ARRAY float *memory = array_zalloc(n, 4 * sizeof(float));
+    NEED(memory);
     float *border = memory, *centre = memory + n, *distance = memory + 2 * n, *gradient = memory + 3 * n;
     count_border(border, scene);
     geodesic_distances(distance, scene, adjacency, border);
@@ -176,9 +173,7 @@ static enum clv_status measure_regions(float *measures, int32_t n_measures, cons
         out[CONTRAST_GEODESIC] = clamp_unit(distance[i] / GEODESIC_RANGE);
         out[CONTRAST_GRADIENT] = clamp_unit(GRADIENT_FACTOR * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
     }
-    status = measure_pairs(measures, n_measures, scene, border, centre, err);
-    array_free(memory);
-    return status;
+    return measure_pairs(measures, n_measures, scene, border, centre, err);
 }
 
 static int32_t clamp_cell(int32_t cell, int32_t n)
@@ -210,26 +205,20 @@ static enum clv_status measure_zones(float *measures, int32_t n_measures, const 
                                      const struct clv_recipe *recipe, const struct word_map *maps,
                                      struct clv_error *err)
 {
-    struct zones zones = {0};
-    int32_t *colour = array_alloc((size_t)scene->width * (size_t)scene->height, sizeof *colour);
-    enum clv_status status = colour ? zones_init(&zones, scene, err) : fail_memory(err);
-    if (status != CLV_OK)
-        goto done;
+    OWNED_ARRAY int32_t *colour = array_alloc((size_t)scene->width * (size_t)scene->height, sizeof *colour);
+    OWNED(zones_release) struct zones zones = {0};
+    NEED(colour);
+    MUST(zones_init(&zones, scene, err));
     code_colours(colour, scene);
     int32_t n_pairs = (n_measures - CONTRAST_COLOUR_CENTRE) / 2;
-    for (int32_t k = 0; k < n_pairs && status == CLV_OK; k++) {
+    for (int32_t k = 0; k < n_pairs; k++) {
         float *centre = measures + CONTRAST_COLOUR_CENTRE + 2 * k, *border = centre + 1;
-        status = zones_measure(centre, (size_t)n_measures, &zones, k == 0 ? colour : maps[k - 1].word,
-                               k == 0 ? COLOUR_CELLS_L * COLOUR_CELLS_AB * COLOUR_CELLS_AB : recipe->n_words, err);
-        if (status != CLV_OK)
-            break;
+        MUST(zones_measure(centre, (size_t)n_measures, &zones, k == 0 ? colour : maps[k - 1].word,
+                           k == 0 ? COLOUR_CELLS_L * COLOUR_CELLS_AB * COLOUR_CELLS_AB : recipe->n_words, err));
         widen(centre, n_measures, scene->n_regions, k == 0 ? COLOUR_ODDS : WORD_CENTRE_ODDS);
         widen(border, n_measures, scene->n_regions, k == 0 ? COLOUR_ODDS : WORD_BORDER_ODDS);
     }
-done:
-    zones_release(&zones);
-    array_free(colour);
-    return status;
+    return CLV_OK;
 }
 
 int32_t contrast_measures(const struct clv_recipe *recipe)

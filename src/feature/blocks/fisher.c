@@ -30,38 +30,34 @@ static enum clv_status fill_scale(struct fisher *fisher, int32_t scale, const st
     const struct clv_recipe *recipe = fisher->recipe;
     struct fisher_scale *to = &fisher->scales[scale];
     struct mixture_view view;
-    struct sift_grid grid;
+    OWNED(sift_grid_release) struct sift_grid grid = {0};
     MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
-    enum clv_status status = CLV_OK;
     size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
     fisher->n_columns = grid.n_columns;
     fisher->n_rows = grid.n_rows;
     to->place = array_alloc(n, D * sizeof *to->place);
     to->share = array_alloc(n, K * sizeof *to->share);
-    if (!to->place || !to->share)
-        status = fail_memory(err);
+    NEED(to->place && to->share);
     mixture_view_init(&view, recipe->mixtures[scale]);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         mixture_place(to->place + i * D, recipe->mixtures[scale], grid.values + i * CLV_DESCRIPTOR_SIZE);
         mixture_shares(to->share + i * K, &view, to->place + i * D);
     }
-    sift_grid_release(&grid);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, const struct clv_recipe *recipe,
                             struct clv_error *err)
 {
-    struct sift_image sift;
-    *fisher = (struct fisher){
+    OWNED(fisher_release)
+    struct fisher result = {
         .recipe = recipe, .margin_px = recipe->patch_px / 2, .width = scene->width, .height = scene->height};
-    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err);
-    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-        status = fill_scale(fisher, s, &sift, err);
-    sift_image_release(&sift);
-    if (status != CLV_OK)
-        fisher_release(fisher);
-    return status;
+    OWNED(sift_image_release) struct sift_image sift = {0};
+    MUST(sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err));
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        MUST(fill_scale(&result, s, &sift, err));
+    *fisher = TAKE(result);
+    return CLV_OK;
 }
 
 static void add_cell(float *row, const float *mixture, const float *place, const float *share)

@@ -50,66 +50,65 @@ static void pool_channel(struct map_pool *pool, const struct scene *scene, const
     }
 }
 
-/* Pools in work. */
+/* A map_pool that is being filled. */
 struct pooling {
-    struct map_pool made;
+    struct map_pool result;
     const struct scene *scene;
     struct map_window window;
     float *plane;   /* a channel of the scene */
     size_t channel; /* of a node's, which comes next */
 };
 
-/* Statistics of all channels of a map. */
+static void pooling_release(struct pooling *self)
+{
+    map_pool_release(&self->result);
+    array_free(self->plane);
+}
+
+/* Computes the statistics of all channels of a map. */
 static enum clv_status pool_map(struct pooling *self, const struct map_reader *map,
                                 const struct clv_recipe_map *recipe_map, struct clv_error *err)
 {
     const struct scene *scene = self->scene;
     const struct map_window *window = &self->window;
-    struct map_ready ready = {0};
-    struct map_grid grid = {0};
+    OWNED(map_ready_release) struct map_ready ready = {0};
+    OWNED(map_grid_release) struct map_grid grid = {0};
     const float *values;
-    enum clv_status status = map_ready_init(&ready, map, recipe_map, err);
-    TRY(map_grid_init(&grid, ready.width, ready.height, window->width, window->height, err));
+    MUST(map_ready_init(&ready, map, recipe_map, err));
+    MUST(map_grid_init(&grid, ready.width, ready.height, window->width, window->height, err));
     const struct map_grid seen = {scene->width, scene->height, grid.map_width, grid.columns + window->x,
                                   grid.rows + window->y};
-    if (status == CLV_OK) {
-        ready.left = seen.columns[0].low;
-        ready.right = seen.columns[seen.width - 1].high + 1;
-        ready.top = seen.rows[0].low;
-        ready.bottom = seen.rows[seen.height - 1].high + 1;
+    ready.left = seen.columns[0].low;
+    ready.right = seen.columns[seen.width - 1].high + 1;
+    ready.top = seen.rows[0].low;
+    ready.bottom = seen.rows[seen.height - 1].high + 1;
+    for (int32_t c = 0; c < ready.n_channels; c++) {
+        MUST(map_ready_channel(&values, &ready, c, err));
+        map_sample(self->plane, &seen, values);
+        pool_channel(&self->result, scene, self->plane, self->channel++);
     }
-    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
-        status = map_ready_channel(&values, &ready, c, err);
-        if (status == CLV_OK) {
-            map_sample(self->plane, &seen, values);
-            pool_channel(&self->made, scene, self->plane, self->channel++);
-        }
-    }
-    map_grid_release(&grid);
-    map_ready_release(&ready);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct map_window *window, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    struct pooling self = {.made = {.n_channels = count_channels(recipe)},
+    OWNED(pooling_release)
+    struct pooling self = {.result = {.n_channels = count_channels(recipe)},
                            .scene = scene,
                            .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
-    struct map_pool *made = &self.made;
-    size_t n = (size_t)scene->n_regions * (size_t)made->n_channels;
+    struct map_pool *result = &self.result;
+    size_t n = (size_t)scene->n_regions * (size_t)result->n_channels;
     bool is_largest = recipe->map_pool & CLV_MAP_MAX, is_deviation = recipe->map_pool & CLV_MAP_DEVIATION;
     self.plane = array_alloc((size_t)scene->width, (size_t)scene->height * sizeof *self.plane);
-    made->mean = array_alloc(n, sizeof *made->mean);
-    made->largest = is_largest ? array_alloc(n, sizeof *made->largest) : NULL;
-    made->deviation = is_deviation ? array_alloc(n, sizeof *made->deviation) : NULL;
-    bool is_short = !self.plane || !made->mean || (is_largest && !made->largest) || (is_deviation && !made->deviation);
-    enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
-        status = pool_map(&self, &maps[m], &recipe->maps[m], err);
-    array_free(self.plane);
-    DELIVER(pool, *made, map_pool_release(made));
-    return status;
+    result->mean = array_alloc(n, sizeof *result->mean);
+    result->largest = is_largest ? array_alloc(n, sizeof *result->largest) : NULL;
+    result->deviation = is_deviation ? array_alloc(n, sizeof *result->deviation) : NULL;
+    NEED(self.plane && result->mean && (!is_largest || result->largest) && (!is_deviation || result->deviation));
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        MUST(pool_map(&self, &maps[m], &recipe->maps[m], err));
+    *pool = TAKE(self.result);
+    return CLV_OK;
 }
 
 /* Columns of one channel. */

@@ -25,32 +25,31 @@ int32_t map_values(const struct clv_recipe_map *map)
 enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader *map,
                                const struct clv_recipe_map *recipe_map, struct clv_error *err)
 {
-    struct map_ready made = {.map = map,
-                             .recipe_map = recipe_map,
-                             .width = map->map.width,
-                             .height = map->map.height,
-                             .n_channels = map_values(recipe_map),
-                             .n = (size_t)map->map.width * (size_t)map->map.height,
-                             .right = map->map.width,
-                             .bottom = map->map.height};
+    OWNED(map_ready_release)
+    struct map_ready result = {.map = map,
+                               .recipe_map = recipe_map,
+                               .width = map->map.width,
+                               .height = map->map.height,
+                               .n_channels = map_values(recipe_map),
+                               .n = (size_t)map->map.width * (size_t)map->map.height,
+                               .right = map->map.width,
+                               .bottom = map->map.height};
     bool is_used = recipe_map->use != CLV_MAP_USE_IGNORED;
     FAIL_IF(map->map.n_channels != recipe_map->n_channels, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d",
             recipe_map->name, map->map.n_channels, recipe_map->n_channels);
-    if (recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard)
-        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its scale", recipe_map->name);
-    if (is_used && recipe_map->n_components && !recipe_map->components)
-        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its components", recipe_map->name);
-    size_t fit = MAP_SUMS / (made.n * sizeof *made.sums);
+    FAIL_IF(recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard, CLV_ERR_USAGE,
+            "map %s: the recipe has not learned its scale", recipe_map->name);
+    FAIL_IF(is_used && recipe_map->n_components && !recipe_map->components, CLV_ERR_USAGE,
+            "map %s: the recipe has not learned its components", recipe_map->name);
+    size_t fit = MAP_SUMS / (result.n * sizeof *result.sums);
     bool is_reduced = is_used && recipe_map->n_components;
-    made.at_once = fit < 1 ? 1 : fit < (size_t)made.n_channels ? (int32_t)fit : made.n_channels;
-    made.first = -made.at_once;
-    made.channel = array_alloc(made.n, sizeof *made.channel);
-    made.sums = is_reduced ? array_alloc(made.n, (size_t)made.at_once * sizeof *made.sums) : NULL;
-    *ready = made;
-    if (made.channel && (made.sums || !is_reduced))
-        return CLV_OK;
-    map_ready_release(ready);
-    return fail_memory(err);
+    result.at_once = fit < 1 ? 1 : fit < (size_t)result.n_channels ? (int32_t)fit : result.n_channels;
+    result.first = -result.at_once;
+    result.channel = array_alloc(result.n, sizeof *result.channel);
+    result.sums = is_reduced ? array_alloc(result.n, (size_t)result.at_once * sizeof *result.sums) : NULL;
+    NEED(result.channel && (result.sums || !is_reduced));
+    *ready = TAKE(result);
+    return CLV_OK;
 }
 
 void map_ready_release(struct map_ready *ready)
@@ -59,11 +58,11 @@ void map_ready_release(struct map_ready *ready)
     *ready = (struct map_ready){0};
 }
 
-/* Sums of components from self->first on. */
-static enum clv_status project(struct map_ready *self, struct clv_error *err)
+/* Adds up the components from first_component on, as many as there are sums. */
+static enum clv_status project(struct map_ready *self, int32_t first_component, struct clv_error *err)
 {
     const struct clv_recipe_map *recipe_map = self->recipe_map;
-    size_t n = self->n, n_channels = (size_t)recipe_map->n_channels, first = (size_t)self->first;
+    size_t n = self->n, n_channels = (size_t)recipe_map->n_channels, first = (size_t)first_component;
     size_t left = (size_t)self->n_channels - first,
            n_sums = (size_t)self->at_once < left ? (size_t)self->at_once : left;
     const float *from, *standard = recipe_map->standard;
@@ -81,21 +80,19 @@ static enum clv_status project(struct map_ready *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* to[n] = the component's coordinate of each pixel. */
+/* to[n] = the component's coordinate of each pixel. The sums count as those from self->first on after success only. */
 static enum clv_status take_component(float *to, struct map_ready *self, int32_t component, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     int32_t first = component - component % self->at_once;
     if (first != self->first) {
+        self->first = -self->at_once;
+        MUST(project(self, first, err));
         self->first = first;
-        status = project(self, err);
-        if (status != CLV_OK)
-            self->first = -self->at_once;
     }
     const double *sum = self->sums + (size_t)(component - first) * self->n;
-    for (size_t p = 0; p < self->n && status == CLV_OK; p++)
+    for (size_t p = 0; p < self->n; p++)
         to[p] = clipped(sum[p]);
-    return status;
+    return CLV_OK;
 }
 
 /* Pixels first to end - 1 of a channel. */

@@ -91,7 +91,7 @@ enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const
 {
     int32_t n = scene->n_regions;
     *pairs = (struct pairs){.n = n, .memory = array_zalloc((size_t)n, (PAIR_SUMS + COORDINATES) * sizeof(float))};
-    MUST_IF(!pairs->memory, fail_memory(err));
+    NEED(pairs->memory);
     float *at[COORDINATES];
     for (int k = 0; k < PAIR_SUMS; k++)
         pairs->sum[k] = pairs->memory + (size_t)k * (size_t)n;

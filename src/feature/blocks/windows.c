@@ -43,21 +43,15 @@ enum clv_status windows_init(struct scene *windows, const struct scene *scene, c
                              int32_t margin_px, struct clv_error *err)
 {
     size_t n = (size_t)scene->n_regions;
-    struct scene made = *scene;
-    made.pixel = NULL;
-    made.start = array_alloc(n + 1, sizeof *made.start);
-    made.regions = array_alloc(n, sizeof *made.regions);
-    enum clv_status status =
-        made.start && made.regions ? set_starts(made.start, grid, margin_px, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        made.pixel = array_alloc((size_t)made.start[n], sizeof *made.pixel);
-        status = made.pixel ? CLV_OK : fail_memory(err);
-    }
-    if (status != CLV_OK) {
-        windows_release(&made);
-        return status;
-    }
-    int32_t *next = made.pixel;
+    OWNED(windows_release) struct scene result = *scene;
+    result.pixel = NULL;
+    result.start = array_alloc(n + 1, sizeof *result.start);
+    result.regions = array_alloc(n, sizeof *result.regions);
+    NEED(result.start && result.regions);
+    MUST(set_starts(result.start, grid, margin_px, err));
+    result.pixel = array_alloc((size_t)result.start[n], sizeof *result.pixel);
+    NEED(result.pixel);
+    int32_t *next = result.pixel;
     for (int32_t i = 0; i < scene->n_regions; i++) {
         struct span y = span_of(i / grid->n_columns, grid->height, grid, margin_px);
         struct span x = span_of(i % grid->n_columns, grid->width, grid, margin_px);
@@ -65,26 +59,23 @@ enum clv_status windows_init(struct scene *windows, const struct scene *scene, c
             for (int32_t column = x.first; column < x.end; column++)
                 *next++ = row * grid->width + column;
     }
-    scene_measure(&made);
-    *windows = made;
+    scene_measure(&result);
+    *windows = TAKE(result);
     return CLV_OK;
 }
 
 enum clv_status scene_whole(struct scene *windows, const struct scene *scene, struct clv_error *err)
 {
-    struct scene made = *scene;
-    made.n_regions = 1;
-    made.start = array_zalloc(2, sizeof *made.start);
-    made.regions = array_alloc(1, sizeof *made.regions);
-    made.pixel = array_alloc((size_t)scene->start[scene->n_regions], sizeof *made.pixel);
-    if (!made.start || !made.regions || !made.pixel) {
-        windows_release(&made);
-        return fail_memory(err);
-    }
-    made.start[1] = scene->start[scene->n_regions];
-    for (int32_t i = 0; i < made.start[1]; i++)
-        made.pixel[i] = i;
-    scene_measure(&made);
-    *windows = made;
+    OWNED(windows_release) struct scene result = *scene;
+    result.n_regions = 1;
+    result.start = array_zalloc(2, sizeof *result.start);
+    result.regions = array_alloc(1, sizeof *result.regions);
+    result.pixel = array_alloc((size_t)scene->start[scene->n_regions], sizeof *result.pixel);
+    NEED(result.start && result.regions && result.pixel);
+    result.start[1] = scene->start[scene->n_regions];
+    for (int32_t i = 0; i < result.start[1]; i++)
+        result.pixel[i] = i;
+    scene_measure(&result);
+    *windows = TAKE(result);
     return CLV_OK;
 }

@@ -14,26 +14,24 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
                               int32_t scale, struct clv_error *err)
 {
     *map = (struct word_map){0};
-    struct sift_grid grid;
+    OWNED(sift_grid_release) struct sift_grid grid = {0};
     MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
     size_t n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
     size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
-    int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
-    struct word_map made = {.word = array_alloc(n_pixels, sizeof *made.word),
-                            .met = array_alloc((size_t)recipe->n_words, sizeof *made.met)};
-    enum clv_status status = cell_word && made.word && made.met
-                                 ? words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err)
-                                 : fail_memory(err);
-    for (int32_t y = 0; y < sift->height && status == CLV_OK; y++) {
+    OWNED_ARRAY int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
+    OWNED(word_map_release)
+    struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
+                            .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
+    NEED(cell_word && result.word && result.met);
+    MUST(words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err));
+    for (int32_t y = 0; y < sift->height; y++) {
         const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)grid.n_columns;
-        int32_t *row = made.word + (size_t)y * (size_t)sift->width;
+        int32_t *row = result.word + (size_t)y * (size_t)sift->width;
         for (int32_t x = 0; x < sift->width; x++)
             row[x] = cells[x / recipe->step_px];
     }
-    array_free(cell_word);
-    sift_grid_release(&grid);
-    DELIVER(map, made, word_map_release(&made));
-    return status;
+    *map = TAKE(result);
+    return CLV_OK;
 }
 
 int32_t words_size(const struct clv_recipe *recipe)

@@ -71,8 +71,8 @@ enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zo
                               int32_t n_codes, struct clv_error *err)
 {
     const struct scene *scene = zones->scene;
-    struct tally *tally = array_zalloc((size_t)n_codes, sizeof *tally);
-    MUST_IF(!tally, fail_memory(err));
+    OWNED_ARRAY struct tally *tally = array_zalloc((size_t)n_codes, sizeof *tally);
+    NEED(tally);
     for (int32_t i = 0; i < zones->n_pixels; i++) {
         tally[code[i]].centre += zones->centre[i];
         tally[code[i]].strip += zones->strip[i];
@@ -90,6 +90,5 @@ enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zo
         odds[(size_t)r * stride] = inner / n;
         odds[(size_t)r * stride + 1] = edge / n;
     }
-    array_free(tally);
     return CLV_OK;
 }

@@ -119,13 +119,13 @@ const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index)
 enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, struct clv_error *err)
 {
     *dataset = NULL;
-    if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "%d labels; a dataset has 2 to %d", n_labels, CLV_MAX_LABELS);
-    struct clv_dataset *fresh = array_zalloc(1, sizeof *fresh);
-    MUST_IF(!fresh, fail_memory(err));
-    fresh->n_labels = n_labels;
-    fresh->pairwise = CLV_PAIRWISE_POTTS;
-    *dataset = fresh;
+    FAIL_IF(n_labels < 2 || n_labels > CLV_MAX_LABELS, CLV_ERR_USAGE, "%d labels; a dataset has 2 to %d", n_labels,
+            CLV_MAX_LABELS);
+    struct clv_dataset *result = array_zalloc(1, sizeof *result);
+    NEED(result);
+    result->n_labels = n_labels;
+    result->pairwise = CLV_PAIRWISE_POTTS;
+    *dataset = result;
     return CLV_OK;
 }
 
@@ -142,15 +142,15 @@ static enum clv_status check_problem(const struct clv_dataset *dataset, const st
         .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* couplings of either sign may be wanted */
     };
     enum clv_status status = clv_problem_check(problem, &shape, err);
-    TRY_IF(problem->n_edge_features != p,
-           fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p));
-    return status == CLV_OK ? status : fail_within(err, status, name);
+    if (!status && problem->n_edge_features != p)
+        status = fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p);
+    return status ? fail_within(err, status, name) : CLV_OK;
 }
 
 enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err)
 {
-    MUST_IF(array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + 1, sizeof *dataset->items),
-            fail_memory(err));
+    if (array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + 1, sizeof *dataset->items))
+        return fail_memory(err);
     dataset->n_features = item->problem.n_features;
     dataset->n_edge_features = item->problem.n_edge_features;
     dataset->items[dataset->n++] = *item;
@@ -176,11 +176,10 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
 {
     FAIL_IF(dataset->file.tensors || dataset->parts, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
     MUST(check_problem(dataset, problem, name, err));
-    enum clv_status status = CLV_OK;
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)dataset->n_labels;
     size_t p = (size_t)problem->n_edge_features, first = (size_t)problem->row[0];
     size_t n_entries = (size_t)problem->row[n] - first;
-    struct dataset_item item = {.problem = *problem};
+    OWNED(dataset_item_release) struct dataset_item item = {.problem = *problem};
     item.name = string_copy(name);
     item.row = array_copy(problem->row, n + 1, sizeof *item.row);
     item.index = array_copy(n_entries ? problem->index + first : NULL, n_entries, sizeof *item.index);
@@ -193,19 +192,14 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
     item.theta = problem->theta ? array_copy(problem->theta, n * k, sizeof *item.theta) : NULL;
     if (!item.name || !item.row || !item.index || !item.value || !item.edges || !item.edge_features ||
         (problem->volume && !item.volume) || (problem->place && !item.place) || (problem->label && !item.label) ||
-        (problem->theta && !item.theta)) {
-        status = fail_memory(err);
-        goto done;
-    }
+        (problem->theta && !item.theta))
+        return fail_memory(err);
     for (size_t i = 0; i <= n; i++)
         item.row[i] -= (int64_t)first;
     point_to_own_arrays(&item);
-    status = dataset_append(dataset, &item, err);
-    if (status == CLV_OK)
-        item = (struct dataset_item){0};
-done:
-    dataset_item_release(&item);
-    return status;
+    MUST(dataset_append(dataset, &item, err));
+    item = (struct dataset_item){0}; /* its arrays are the dataset's now */
+    return CLV_OK;
 }
 
 void dataset_replace_features(struct clv_dataset *dataset, size_t index, const struct clv_problem *problem,
@@ -240,8 +234,9 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     size_t n_entries = (size_t)example->row[example->problem.n_nodes];
     example->index = trimmed(example->index, n_entries, sizeof *example->index);
     example->value = trimmed(example->value, n_entries, sizeof *example->value);
+    OWNED_ARRAY char *copy = string_copy(name);
     struct dataset_item item = {
-        .name = string_copy(name),
+        .name = copy,
         .problem = example->problem,
         .row = example->row,
         .index = example->index,
@@ -254,13 +249,10 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
         .theta = example->theta,
         .counts = example->counts,
     };
-    MUST_IF(!item.name, fail_memory(err));
+    NEED(copy);
     point_to_own_arrays(&item);
-    enum clv_status status = dataset_append(dataset, &item, err);
-    if (status != CLV_OK) {
-        array_free(item.name);
-        return status;
-    }
+    MUST(dataset_append(dataset, &item, err));
+    copy = NULL; /* this and the arrays are the dataset's now */
     example->row = NULL;
     example->index = NULL;
     example->value = NULL;

@@ -371,4 +371,6 @@ enum clv_status dataset_example(struct clv_example *example, const struct clv_da
  * two labels and feature files that say so, else POTTS. */
 enum clv_pairwise dataset_pairwise(const struct clv_dataset *dataset);
 
+DROPS(dataset_drop, struct clv_dataset, clv_dataset_free)
+
 #endif

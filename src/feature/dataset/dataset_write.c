@@ -140,24 +140,22 @@ static enum clv_status put_texts(struct joined *joined, const struct clv_dataset
     if (dataset->labels.n_labels)
         labels_put_json(&joined->labels, &dataset->labels);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        MUST_IF(texts[i]->failed, fail_memory(err));
+        if (texts[i]->failed)
+            return fail_memory(err);
     return CLV_OK;
 }
 
 enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset, struct clv_error *err)
 {
-    struct joined joined = {0};
+    OWNED(joined_release) struct joined joined = {0};
     FAIL_IF(!dataset->n, CLV_ERR_USAGE, "%s: nothing to write", path);
-    if (dataset_is_on_demand(dataset))
-        return fail(err, CLV_ERR_USAGE, "%s: not written from features that are read on demand", path);
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; status == CLV_OK && i < dataset->n; i++)
-        status = features_check_name(dataset->items[i].name, err);
-    TRY(joined_init(&joined, dataset, err));
-    for (size_t i = 0; status == CLV_OK && i < dataset->n; i++)
+    FAIL_IF(dataset_is_on_demand(dataset), CLV_ERR_USAGE, "%s: not written from features that are read on demand",
+            path);
+    for (size_t i = 0; i < dataset->n; i++)
+        MUST(features_check_name(dataset->items[i].name, err));
+    MUST(joined_init(&joined, dataset, err));
+    for (size_t i = 0; i < dataset->n; i++)
         join(&joined, dataset, i);
-    TRY(put_texts(&joined, dataset, err));
-    TRY(write_joined(path, &joined, dataset, err));
-    joined_release(&joined);
-    return status;
+    MUST(put_texts(&joined, dataset, err));
+    return write_joined(path, &joined, dataset, err);
 }

@@ -23,6 +23,7 @@ struct batch {
     bool is_mirrored;           /* all images, and masks */
     size_t first, n_total;      /* item of the batch; items that are extracted here */
     struct example_sharing all; /* of this batch; estimates of nodes, [n_nodes] or NULL each */
+    size_t capacity;            /* of `all` */
     size_t n_done;              /* over all batches; counted by parallel_progress */
 };
 
@@ -44,17 +45,14 @@ static void mirror(uint8_t *pixels, int32_t width, int32_t height, size_t bytes)
 static enum clv_status read_truth(struct clv_example *example, const struct clv_item *item, const struct batch *batch,
                                   struct clv_error *err)
 {
-    struct clv_mask mask = {0};
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
     const struct clv_labels *labels = &batch->set->labels;
     const struct mask_wanted wanted = {example->width, example->height, batch->how->limits};
     MUST(item_mask_read(&mask, item, labels, &wanted, err));
     if (batch->is_mirrored)
         mirror(mask.labels, mask.width, mask.height, 1);
     enum clv_status status = clv_example_set_truth(example, &mask, labels->n_labels, err);
-    if (status != CLV_OK)
-        fail_within(err, status, item->mask);
-    clv_mask_release(&mask);
-    return status;
+    return status ? fail_within(err, status, item->mask) : CLV_OK;
 }
 
 /* Truth in which no pixel counts is dropped, so that it reads the same from memory and from a feature file. */
@@ -76,13 +74,46 @@ static enum clv_status estimate_figure(float **estimate, const struct extract_op
                                        const struct item_boxes *boxes, const struct clv_example *example,
                                        const struct clv_image *image, struct clv_error *err)
 {
-    float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
-    float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
-    enum clv_status status = figure && mean ? how->estimate(figure, image, boxes, err) : fail_memory(err);
-    TRY(example_mean(mean, example, figure, err));
-    array_free(figure);
-    DELIVER(estimate, mean, array_free(mean));
-    return status;
+    OWNED_ARRAY float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
+    OWNED_ARRAY float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
+    NEED(figure && mean);
+    MUST(how->estimate(figure, image, boxes, err));
+    MUST(example_mean(mean, example, figure, err));
+    *estimate = TAKE(mean);
+    return CLV_OK;
+}
+
+static enum clv_status extract_by_maps(struct clv_example *example, const struct clv_image *image,
+                                       const struct batch *batch, const struct clv_item *item, struct clv_error *err)
+{
+    const struct extract_options *how = batch->how;
+    struct map_reader *maps;
+    MUST(item_maps_open(&maps, how->recipe, batch->set, item, how->limits, err));
+    enum clv_status status = example_extract(example, image, maps, how->recipe, err);
+    item_maps_close(maps, how->recipe);
+    return status ? fail_within(err, status, item->image) : CLV_OK;
+}
+
+/* Makes the example of an image, which is given back before the mask is read. */
+static enum clv_status make_example(struct batch *batch, size_t index, struct clv_image *image, struct clv_error *err)
+{
+    const struct extract_options *how = batch->how;
+    struct clv_example *example = &batch->all.examples[index];
+    const struct clv_item *item = &batch->set->items[batch->first + index];
+    const struct item_boxes *boxes = how->boxes ? &how->boxes[batch->first + index] : NULL;
+    bool has_boxes = boxes && boxes->boxes;
+    MUST(extract_by_maps(example, image, batch, item, err));
+    if (has_boxes && how->estimate)
+        MUST(estimate_figure(&batch->all.estimates[index], how, boxes, example, image, err));
+    clv_image_release(image);
+    if (item->mask) {
+        MUST(read_truth(example, item, batch, err));
+        drop_void_truth(example, batch->set->labels.n_labels);
+    } else if (has_boxes) {
+        MUST(clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes + boxes->n_voids, err));
+    }
+    example_measure(&batch->all.sizes[index], example, batch->all.estimates[index]);
+    return CLV_OK;
 }
 
 static enum clv_status extract_item(void *context, size_t index, int thread, struct clv_error *err)
@@ -90,34 +121,13 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     (void)thread;
     struct batch *batch = context;
     const struct extract_options *how = batch->how;
-    struct clv_image image = {0};
-    struct clv_example *example = &batch->all.examples[index];
     const struct clv_item *item = &batch->set->items[batch->first + index];
+    OWNED(clv_image_release) struct clv_image image = {0};
     FAIL_IF(stop_requested(how->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(clv_image_read(&image, item->image, how->limits, err));
     if (batch->is_mirrored)
         mirror(image.pixels, image.width, image.height, 3);
-    struct map_reader *maps;
-    enum clv_status status = item_maps_open(&maps, how->recipe, batch->set, item, how->limits, err);
-    if (status == CLV_OK) {
-        status = example_extract(example, &image, maps, how->recipe, err);
-        if (status != CLV_OK)
-            fail_within(err, status, item->image);
-    }
-    item_maps_close(maps, how->recipe);
-    const struct item_boxes *boxes = how->boxes ? &how->boxes[batch->first + index] : NULL;
-    TRY_IF(boxes && boxes->boxes && how->estimate,
-           estimate_figure(&batch->all.estimates[index], how, boxes, example, &image, err));
-    clv_image_release(&image);
-    if (status == CLV_OK && item->mask) {
-        status = read_truth(example, item, batch, err);
-        if (status == CLV_OK)
-            drop_void_truth(example, batch->set->labels.n_labels);
-    } else if (status == CLV_OK && boxes && boxes->boxes) {
-        status = clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes + boxes->n_voids, err);
-    }
-    if (status == CLV_OK)
-        example_measure(&batch->all.sizes[index], example, batch->all.estimates[index]);
+    enum clv_status status = make_example(batch, index, &image, err);
     parallel_progress(how->progress, "extracting features", &batch->n_done, batch->n_total, item->name);
     return status;
 }
@@ -145,21 +155,32 @@ static enum clv_status extract_batch(struct batch *batch, size_t n, int n_thread
     return examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err);
 }
 
-/* Hands the batch's n examples on, unless something failed. */
-static enum clv_status take_batch(struct batch *batch, size_t n, enum clv_status status, take_example *take,
-                                  void *context, struct clv_error *err)
+/* Hands the batch's n examples on; take NULL: nowhere. */
+static enum clv_status take_batch(struct batch *batch, size_t n, take_example *take, void *context,
+                                  struct clv_error *err)
 {
     struct example_sharing *all = &batch->all;
     for (size_t i = 0; i < n; i++) {
-        TRY_IF(take, take(context, &all->examples[i], &batch->set->items[batch->first + i], all->estimates[i], err));
+        if (take)
+            MUST(take(context, &all->examples[i], &batch->set->items[batch->first + i], all->estimates[i], err));
         clv_example_release(&all->examples[i]);
         array_free(all->estimates[i]);
         all->estimates[i] = NULL;
     }
-    return status;
+    return CLV_OK;
 }
 
-/* `batch` says of which set and how. */
+static void batch_release(struct batch *batch)
+{
+    struct example_sharing *all = &batch->all;
+    for (size_t i = 0; i < batch->capacity; i++) {
+        clv_example_release(&all->examples[i]);
+        array_free(all->estimates[i]);
+    }
+    arrays_free(all->examples, all->estimates, all->sizes);
+}
+
+/* `batch` gives the set and how to extract it. The caller releases the batch. */
 static enum clv_status extract_all(struct batch *batch, enum extract_share share, take_example *take, void *context,
                                    struct clv_error *err)
 {
@@ -167,26 +188,27 @@ static enum clv_status extract_all(struct batch *batch, enum extract_share share
     int n_threads = parallel_threads(batch->how->n_threads);
     size_t capacity = choose_capacity(n_threads);
     struct example_sharing *all = &batch->all;
+    bool takes = share == EXTRACT_TO_ALL || !comm_rank();
     all->n_labels = batch->set->labels.n_labels;
     all->examples = array_zalloc(capacity, sizeof *all->examples);
     all->estimates = array_zalloc(capacity, sizeof *all->estimates);
     all->sizes = array_alloc(capacity, sizeof *all->sizes);
-    enum clv_status status = all->examples && all->estimates && all->sizes ? CLV_OK : fail_memory(err);
+    NEED(all->examples && all->estimates && all->sizes);
+    batch->capacity = capacity;
     batch->n_total = n_all;
-    for (batch->first = 0; status == CLV_OK && batch->first < n_all; batch->first += capacity) {
+    for (batch->first = 0; batch->first < n_all; batch->first += capacity) {
         size_t left = n_all - batch->first, n = left < capacity ? left : capacity;
-        status = extract_batch(batch, n, n_threads, share, err);
+        MUST(extract_batch(batch, n, n_threads, share, err));
         batch->n_done = batch->first + n;
-        status = take_batch(batch, n, status, share == EXTRACT_TO_ALL || !comm_rank() ? take : NULL, context, err);
+        MUST(take_batch(batch, n, takes ? take : NULL, context, err));
     }
-    arrays_free(all->examples, all->estimates, all->sizes);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status extract_set(const struct clv_set *set, const struct extract_options *how, enum extract_share share,
                             take_example *take, void *context, struct clv_error *err)
 {
-    struct batch batch = {.set = set, .how = how};
+    OWNED(batch_release) struct batch batch = {.set = set, .how = how};
     return extract_all(&batch, share, take, context, err);
 }
 
@@ -202,6 +224,14 @@ struct keeping {
     const struct clv_image_limits *limits;
 };
 
+static void keeping_release(struct keeping *self)
+{
+    clv_dataset_free(self->dataset);
+    clv_dataset_free(self->frames);
+    stack_release(&self->stack);
+    slice_release(&self->before);
+}
+
 static enum clv_status take(struct keeping *self, struct clv_example *example, const struct clv_item *item,
                             struct clv_error *err)
 {
@@ -212,28 +242,23 @@ static enum clv_status take(struct keeping *self, struct clv_example *example, c
     return CLV_OK;
 }
 
-/* The slices that there are become an example. */
+/* The slices collected so far become an example. */
 static enum clv_status end_window(struct keeping *self, struct clv_error *err)
 {
-    struct clv_example window = {0};
+    OWNED(clv_example_release) struct clv_example window = {0};
     const struct region_graph *graph = &self->stack.graph;
-    if (!self->first)
+    const struct clv_item *first = self->first;
+    if (!first)
         return CLV_OK;
     size_t n_slices = (size_t)graph->n_patches;
-    int32_t *first_node = array_copy(graph->first_node, n_slices + 1, sizeof *first_node);
-    MUST_IF(!first_node, fail_memory(err));
-    enum clv_status status = stack_take(&window, &self->stack, err);
-    if (status == CLV_OK)
-        drop_void_truth(&window, self->dataset->n_labels);
-    TRY(take(self, &window, self->first, err));
-    clv_example_release(&window);
+    OWNED_ARRAY int32_t *first_node = array_copy(graph->first_node, n_slices + 1, sizeof *first_node);
+    NEED(first_node);
     self->first = NULL;
-    if (status != CLV_OK) {
-        array_free(first_node);
-        return status;
-    }
+    MUST(stack_take(&window, &self->stack, err));
+    drop_void_truth(&window, self->dataset->n_labels);
+    MUST(take(self, &window, first, err));
     struct dataset_item *item = &self->dataset->items[self->dataset->n - 1];
-    item->first_node = first_node;
+    item->first_node = TAKE(first_node);
     item->first_slice = self->first_slice;
     item->n_slices = n_slices;
     return CLV_OK;
@@ -288,7 +313,7 @@ static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, co
     slices->n_items = 0;
     slices->items = array_alloc(set->n_items, sizeof *slices->items);
     *begins = array_alloc(set->n_items, sizeof **begins);
-    MUST_IF(!slices->items || !*begins, fail_memory(err));
+    NEED(slices->items && *begins);
     for (size_t at = 0, end; at < set->n_items; at = end) {
         for (end = at + 1; end < set->n_items && is_followed(set->items, end - 1);)
             end++;
@@ -332,23 +357,31 @@ static enum clv_status fail_sides(const struct clv_set *slices, const struct sid
                 sides[odd].width, sides[odd].height, sides[most].width, sides[most].height);
 }
 
-/* By the heads of their files, so that the one that is odd is named, not the one after it. */
+/* Checks sizes by the heads of the files, so that the slice that is odd is named, not the one after it. */
 static enum clv_status check_sides(const struct clv_set *slices, const size_t *begins,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct sides *sides = array_zalloc(slices->n_items, sizeof *sides);
+    OWNED_ARRAY struct sides *sides = array_zalloc(slices->n_items, sizeof *sides);
     struct clv_error ignored;
-    enum clv_status status = sides ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < slices->n_items && status == CLV_OK; i++)
+    NEED(sides);
+    for (size_t i = 0; i < slices->n_items; i++)
         if (clv_image_read_size(&sides[i].width, &sides[i].height, slices->items[i].image, limits, &ignored) != CLV_OK)
             sides[i] = (struct sides){0, 0};
-    for (size_t i = 0, first = 0; i < slices->n_items && status == CLV_OK; i++) {
+    for (size_t i = 0, first = 0; i < slices->n_items; i++) {
         first = begins[i] || !sides[first].width ? i : first;
         if (sides[i].width && !are_same(sides[i], sides[first]))
-            status = fail_sides(slices, sides, first, i, err);
+            return fail_sides(slices, sides, first, i, err);
     }
-    array_free(sides);
-    return status;
+    return CLV_OK;
+}
+
+static enum clv_status add_slice(struct keeping *self, struct slice *now, const struct clv_item *item,
+                                 struct clv_error *err)
+{
+    OWNED(clv_image_release) struct clv_image image = {0};
+    MUST(clv_image_read(&image, item->image, self->limits, err));
+    MUST(slice_look(now, &image, self->stack.at.recipe, err));
+    return stack_add(&self->stack, now, self->first ? &self->before : NULL, err);
 }
 
 /* A slice goes with those before it, unless a window begins with it. */
@@ -360,16 +393,13 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
         MUST(end_window(self, err));
         self->first_slice = begins - 1;
     }
-    struct clv_image image = {0};
-    struct slice now = {.example = *slice};
-    enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
-    TRY(slice_look(&now, &image, self->stack.at.recipe, err));
-    TRY(stack_add(&self->stack, &now, self->first ? &self->before : NULL, err));
-    clv_image_release(&image);
+    struct slice now = {.example = *slice}; /* a view, but for pixels and motion */
+    enum clv_status status = add_slice(self, &now, item, err);
     array_free(now.motion);
     slice_release(&self->before);
     self->before.pixels = now.pixels;
-    MUST_IF(status != CLV_OK, fail_within(err, status, item->image));
+    if (status)
+        return fail_within(err, status, item->image);
     self->before.example =
         (struct clv_example){.superpixels = slice->superpixels, .width = slice->width, .height = slice->height};
     slice->superpixels = (struct clv_superpixels){0};
@@ -391,14 +421,14 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
                                      const struct extract_options *how, struct clv_error *err)
 {
-    struct keeping keeping = {.dataset = dataset};
-    struct batch batch = {.set = set, .how = how, .is_mirrored = true};
-    if (how->recipe->n_maps || dataset->n != set->n_items)
-        return fail(err, CLV_ERR_USAGE, "mirror images: not of maps, nor of a part of the images");
-    enum clv_status status = dataset_check_memory(set, how->recipe, how->limits, err);
-    TRY(extract_all(&batch, EXTRACT_TO_ALL, keep, &keeping, err));
+    struct keeping keeping = {.dataset = dataset}; /* a view */
+    OWNED(batch_release) struct batch batch = {.set = set, .how = how, .is_mirrored = true};
+    FAIL_IF(how->recipe->n_maps || dataset->n != set->n_items, CLV_ERR_USAGE,
+            "mirror images: not of maps, nor of a part of the images");
+    MUST(dataset_check_memory(set, how->recipe, how->limits, err));
+    MUST(extract_all(&batch, EXTRACT_TO_ALL, keep, &keeping, err));
     dataset->n_mirrored = dataset->n - set->n_items;
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,
@@ -411,47 +441,43 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
     return dataset_extract_boxed(dataset, NULL, set, &how, err);
 }
 
+static void slices_release(struct clv_set *slices)
+{
+    array_free(slices->items); /* the rest is a view */
+}
+
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                       const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err)
 {
     const struct clv_recipe *recipe = how->recipe;
     const struct item_boxes *boxes = how->boxes;
-    struct keeping keeping = {.boxes = boxes, .limits = how->limits};
-    struct clv_set slices = {.n_items = 0};
-    size_t *begins = NULL;
-    if (boxes && set->labels.n_labels != 2)
-        return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
+    OWNED(slices_release) struct clv_set slices = {0};
+    OWNED_ARRAY size_t *begins = NULL;
+    OWNED(keeping_release) struct keeping keeping = {.boxes = boxes, .limits = how->limits};
+    FAIL_IF(boxes && set->labels.n_labels != 2, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d",
+            set->labels.n_labels);
     *dataset = NULL;
-    enum clv_status status = dataset_check_memory(set, recipe, how->limits, err);
-    TRY(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
-    TRY_IF(boxes && frames, clv_dataset_new(&keeping.frames, set->labels.n_labels, err));
-    TRY(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
-    /* What is thin lies at another place of the next slice, where one coupling for all labels would smooth it away. */
-    if (status == CLV_OK && (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2)))
+    MUST(dataset_check_memory(set, recipe, how->limits, err));
+    MUST(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
+    if (boxes && frames)
+        MUST(clv_dataset_new(&keeping.frames, set->labels.n_labels, err));
+    MUST(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
+    /* Thin structures move from slice to slice. One coupling for all labels would smooth them away; use full tables. */
+    if (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2))
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
     if (recipe->window) {
         stack_init(&keeping.stack, recipe, set->labels.n_labels);
-        TRY(choose_slices(&slices, &begins, set, (size_t)recipe->window, how->progress, err));
-        TRY(check_sides(&slices, begins, how->limits, err));
+        MUST(choose_slices(&slices, &begins, set, (size_t)recipe->window, how->progress, err));
+        MUST(check_sides(&slices, begins, how->limits, err));
         keeping.begins = begins;
     }
-    TRY(extract_set(recipe->window ? &slices : set, how, EXTRACT_TO_ALL, keep, &keeping, err));
-    TRY(end_window(&keeping, err));
-    if (status == CLV_OK && recipe->window)
+    MUST(extract_set(recipe->window ? &slices : set, how, EXTRACT_TO_ALL, keep, &keeping, err));
+    MUST(end_window(&keeping, err));
+    if (recipe->window)
         finish_windows(keeping.dataset);
-    if (recipe->window) {
-        stack_release(&keeping.stack);
-        slice_release(&keeping.before);
-        arrays_free(slices.items, begins);
-    }
-    if (status == CLV_OK) {
-        *dataset = keeping.dataset;
-        if (frames)
-            *frames = keeping.frames;
-    } else {
-        clv_dataset_free(keeping.dataset);
-        clv_dataset_free(keeping.frames);
-    }
-    return status;
+    *dataset = TAKE(keeping.dataset);
+    if (frames)
+        *frames = TAKE(keeping.frames);
+    return CLV_OK;
 }

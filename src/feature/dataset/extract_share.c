@@ -83,7 +83,8 @@ static enum clv_status make_room(struct example_sharing *self, size_t index, str
     list_arrays(places, self, index);
     for (int a = 0; a < N_ARRAYS; a++) {
         bool is_wanted = places[a].size || places[a].at == (void **)&example->edges;
-        MUST_IF(is_wanted && !(*places[a].at = array_alloc(places[a].size, 1)), fail_memory(err));
+        if (is_wanted && !(*places[a].at = array_alloc(places[a].size, 1)))
+            return fail_memory(err);
     }
     example->width = sizes->width;
     example->height = sizes->height;
@@ -95,14 +96,17 @@ static enum clv_status make_room(struct example_sharing *self, size_t index, str
     return CLV_OK;
 }
 
+static enum clv_status make_rooms(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!comm_does(i) && (to_all || !comm_rank()))
+            MUST(make_room(self, i, err));
+    return CLV_OK;
+}
+
 enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        if (!comm_does(i) && (to_all || !comm_rank()))
-            status = make_room(self, i, err);
-    status = comm_agree(status, err);
-    if (status != CLV_OK)
-        return status;
+    enum clv_status status = make_rooms(self, n, to_all, err);
+    MUST(comm_agree(status, err));
     return to_all ? comm_share(n, arrays_slot, self, err) : comm_collect(n, arrays_slot, self, err);
 }

@@ -54,49 +54,41 @@ bool features_is_sharded(const char *path)
 
 static enum clv_status list_folder(struct path_list *shards, const char *folder, struct clv_error *err)
 {
-    struct path_list files = {0};
-    *shards = (struct path_list){0};
-    enum clv_status status = folder_walk(&files, folder, err);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        char *path = path_join(folder, files.paths[i]);
-        if (!path)
-            status = fail_memory(err);
-        else if (is_shard_name(path))
-            status = path_list_add(shards, path, err);
-        array_free(path);
+    OWNED(path_list_release) struct path_list files = {0}, result = {0};
+    MUST(folder_walk(&files, folder, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(folder, files.paths[i]);
+        NEED(path);
+        if (is_shard_name(path))
+            MUST(path_list_add(&result, path, err));
     }
-    if (status != CLV_OK)
-        path_list_release(shards);
-    path_list_release(&files);
-    return status;
+    *shards = TAKE(result);
+    return CLV_OK;
 }
 
 static enum clv_status read_index(struct path_list *shards, const char *path, struct clv_error *err)
 {
-    char *bytes = NULL, *folder = path_folder(path);
+    OWNED(path_list_release) struct path_list result = {0};
+    OWNED_ARRAY char *folder = path_folder(path);
+    OWNED_ARRAY char *bytes = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     size_t size, n = 0;
-    struct json_value *root = NULL;
-    *shards = (struct path_list){0};
-    enum clv_status status = folder ? file_read(&bytes, &size, path, FEATURES_INDEX_MAX_SIZE, err) : fail_memory(err);
-    TRY(json_parse(&root, bytes, size, path, err));
-    const struct json_value *list = status == CLV_OK ? json_member(root, "shards") : NULL;
-    TRY_IF((!json_get_array(list, &n) || n < 1 || n > SHARD_MAX),
-           fail(err, CLV_ERR_DATA, "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    NEED(folder);
+    MUST(file_read(&bytes, &size, path, FEATURES_INDEX_MAX_SIZE, err));
+    MUST(json_parse(&root, bytes, size, path, err));
+    const struct json_value *list = json_member(root, "shards");
+    FAIL_IF(!json_get_array(list, &n) || n < 1 || n > SHARD_MAX, CLV_ERR_DATA,
+            "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX);
+    for (size_t i = 0; i < n; i++) {
         const char *name;
-        if (!json_get_text(json_element(list, i), &name) || !*name || strchr(name, '/')) {
-            status = fail(err, CLV_ERR_DATA, "%s: shard %zu is no name of a file next to it", path, i + 1);
-            break;
-        }
-        char *joined = path_join(folder, name);
-        status = joined ? path_list_add(shards, joined, err) : fail_memory(err);
-        array_free(joined);
+        FAIL_IF(!json_get_text(json_element(list, i), &name) || !*name || strchr(name, '/'), CLV_ERR_DATA,
+                "%s: shard %zu is no name of a file next to it", path, i + 1);
+        OWNED_ARRAY char *joined = path_join(folder, name);
+        NEED(joined);
+        MUST(path_list_add(&result, joined, err));
     }
-    json_root_free(root);
-    arrays_free(bytes, folder);
-    if (status != CLV_OK)
-        path_list_release(shards);
-    return status;
+    *shards = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err)
@@ -106,17 +98,15 @@ enum clv_status features_list_shards(struct path_list *shards, const char *path,
 
 enum clv_status features_list_files(struct path_list *files, const struct path_list *paths, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
+    OWNED(path_list_release) struct path_list result = {0};
     *files = (struct path_list){0};
-    for (size_t i = 0; i < paths->n && status == CLV_OK; i++) {
-        struct path_list shards = {0};
-        status = features_is_sharded(paths->paths[i]) ? features_list_shards(&shards, paths->paths[i], err)
-                                                      : path_list_add(&shards, paths->paths[i], err);
-        for (size_t k = 0; k < shards.n && status == CLV_OK; k++)
-            status = path_list_add(files, shards.paths[k], err);
-        path_list_release(&shards);
+    for (size_t i = 0; i < paths->n; i++) {
+        OWNED(path_list_release) struct path_list shards = {0};
+        MUST(features_is_sharded(paths->paths[i]) ? features_list_shards(&shards, paths->paths[i], err)
+                                                  : path_list_add(&shards, paths->paths[i], err));
+        for (size_t k = 0; k < shards.n; k++)
+            MUST(path_list_add(&result, shards.paths[k], err));
     }
-    if (status != CLV_OK)
-        path_list_release(files);
-    return status;
+    *files = TAKE(result);
+    return CLV_OK;
 }

@@ -50,15 +50,15 @@ static enum clv_status check_place(struct place *place, const struct clv_dataset
 {
     struct shard shard;
     size_t said, first, n, expected = ++place->n_opened;
-    if (!parse_place(&shard, &said, part))
-        return fail(err, CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote", path);
-    if ((size_t)shard.count != place->n_shards || (size_t)shard.number != expected)
-        return fail(err, CLV_ERR_DATA, "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number,
-                    shard.count, expected, place->n_shards);
+    FAIL_IF(!parse_place(&shard, &said, part), CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote",
+            path);
+    FAIL_IF((size_t)shard.count != place->n_shards || (size_t)shard.number != expected, CLV_ERR_DATA,
+            "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number, shard.count, expected,
+            place->n_shards);
     shard_block(&first, &n, &shard, said);
-    if (n != part->n || (place->total && said != place->total))
-        return fail(err, CLV_ERR_DATA, "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path,
-                    part->n, said, shard.number, shard.count);
+    FAIL_IF(n != part->n || (place->total && said != place->total), CLV_ERR_DATA,
+            "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path, part->n, said, shard.number,
+            shard.count);
     place->total = said;
     return CLV_OK;
 }
@@ -130,7 +130,7 @@ static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *e
     for (size_t k = 0; k < whole->n_parts; k++)
         n += whole->parts[k]->n;
     whole->items = array_alloc(n, sizeof *whole->items);
-    MUST_IF(!whole->items, fail_memory(err));
+    NEED(whole->items);
     whole->capacity = n;
     for (size_t k = 0; k < whole->n_parts; k++) {
         const struct clv_dataset *part = whole->parts[k];
@@ -142,63 +142,55 @@ static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *e
     return CLV_OK;
 }
 
-/* All shards of one set; or any whole sets, one after the other. */
+/* Opens all shards of one set; or any whole sets, one after the other. */
 static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *shards, bool is_one_set, bool is_apart,
                                    struct clv_error *err)
 {
     struct place place = {.n_shards = is_one_set ? shards->n : 0};
-    struct clv_recipe own = {0};
-    struct clv_dataset *whole = array_zalloc(1, sizeof *whole);
+    OWNED(clv_recipe_release) struct clv_recipe own = {0};
+    OWNED(dataset_drop) struct clv_dataset *result = array_zalloc(1, sizeof *result);
     *dataset = NULL;
-    MUST_IF(!whole, fail_memory(err));
-    whole->parts = array_zalloc(shards->n, sizeof *whole->parts);
+    NEED(result);
+    result->parts = array_zalloc(shards->n, sizeof *result->parts);
     if (!is_apart)
-        whole->file.looked_at = array_zalloc(1, sizeof *whole->file.looked_at);
-    enum clv_status status = whole->parts && (is_apart || whole->file.looked_at) ? CLV_OK : fail_memory(err);
-    for (size_t k = 0; k < shards->n && status == CLV_OK; k++) {
+        result->file.looked_at = array_zalloc(1, sizeof *result->file.looked_at);
+    NEED(result->parts && (is_apart || result->file.looked_at));
+    for (size_t k = 0; k < shards->n; k++) {
         const char *path = shards->paths[k];
-        struct clv_dataset **part = &whole->parts[k];
-        status = features_open_file(part, k ? NULL : &own, path, is_apart, err);
-        whole->n_parts += status == CLV_OK;
-        TRY(is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err));
-        TRY_IF(k, check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err));
+        struct clv_dataset **part = &result->parts[k];
+        MUST(features_open_file(part, k ? NULL : &own, path, is_apart, err));
+        result->n_parts++;
+        MUST(is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err));
+        if (k)
+            MUST(check_alike(result->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err));
     }
-    TRY_IF(place.n_opened < place.n_shards,
-           fail(err, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
-                shards->paths[shards->n - 1], place.n_opened, place.n_shards));
-    TRY(join_items(whole, err));
-    TRY_IF(whole->parts[0]->labels.n_labels, clv_labels_copy(&whole->labels, &whole->parts[0]->labels, err));
-    if (status == CLV_OK) {
-        const struct clv_dataset *first = whole->parts[0];
-        whole->n_labels = first->n_labels;
-        whole->n_features = first->n_features;
-        whole->n_edge_features = first->n_edge_features;
-        whole->pairwise = first->pairwise;
-        whole->counts_errors = first->counts_errors;
-        *dataset = whole;
-        if (recipe && clv_recipe_n_features(&own) > 0 && own.n_scales > 0) {
-            *recipe = own;
-            own = (struct clv_recipe){0};
-        }
-    } else {
-        clv_dataset_free(whole);
-    }
-    clv_recipe_release(&own);
-    return status;
+    FAIL_IF(place.n_opened < place.n_shards, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
+            shards->paths[shards->n - 1], place.n_opened, place.n_shards);
+    MUST(join_items(result, err));
+    const struct clv_dataset *first = result->parts[0];
+    if (first->labels.n_labels)
+        MUST(clv_labels_copy(&result->labels, &first->labels, err));
+    result->n_labels = first->n_labels;
+    result->n_features = first->n_features;
+    result->n_edge_features = first->n_edge_features;
+    result->pairwise = first->pairwise;
+    result->counts_errors = first->counts_errors;
+    *dataset = TAKE(result);
+    if (recipe && clv_recipe_n_features(&own) > 0 && own.n_scales > 0)
+        *recipe = TAKE(own);
+    return CLV_OK;
 }
 
 static enum clv_status open_any(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                 bool is_apart, struct clv_error *err)
 {
-    struct path_list shards;
+    OWNED(path_list_release) struct path_list shards = {0};
     *dataset = NULL;
     if (!features_is_sharded(path))
         return features_open_file(dataset, recipe, path, is_apart, err);
-    enum clv_status status = features_list_shards(&shards, path, err);
-    TRY(open_shards(dataset, recipe, &shards, true, is_apart, err));
-    path_list_release(&shards);
-    return status;
+    MUST(features_list_shards(&shards, path, err));
+    return open_shards(dataset, recipe, &shards, true, is_apart, err);
 }
 
 enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
@@ -207,71 +199,60 @@ enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recip
     return open_any(dataset, recipe, path, false, err);
 }
 
-/* Of a dataset whose features stay in their files. NULL after a failure. */
-static enum clv_status give_memory(struct clv_dataset **dataset, double memory, struct clv_error *err)
-{
-    enum clv_status status = feature_cache_new(&(*dataset)->cache, (*dataset)->n, memory, err);
-    if (status != CLV_OK) {
-        clv_dataset_free(*dataset);
-        *dataset = NULL;
-    }
-    return status;
-}
-
 enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                         double memory, struct clv_error *err)
 {
-    struct clv_recipe own = {0};
-    enum clv_status status = open_any(dataset, recipe ? &own : NULL, path, true, err);
-    TRY(give_memory(dataset, memory, err));
-    if (status == CLV_OK && recipe && own.n_scales > 0)
-        *recipe = own;
-    else
-        clv_recipe_release(&own);
-    return status;
+    OWNED(clv_recipe_release) struct clv_recipe own = {0};
+    OWNED(dataset_drop) struct clv_dataset *result = NULL;
+    *dataset = NULL;
+    MUST(open_any(&result, recipe ? &own : NULL, path, true, err));
+    MUST(feature_cache_new(&result->cache, result->n, memory, err));
+    *dataset = TAKE(result);
+    if (recipe && own.n_scales > 0)
+        *recipe = TAKE(own);
+    return CLV_OK;
 }
 
-/* By whatever names and links. */
+/* Refuses a file that is listed twice, by whatever names and links. */
 static enum clv_status check_once(const struct path_list *files, struct clv_error *err)
 {
-    struct stat *infos = array_zalloc(files->n, sizeof *infos);
-    enum clv_status status = infos ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < files->n && status == CLV_OK; i++) {
+    OWNED_ARRAY struct stat *infos = array_zalloc(files->n, sizeof *infos);
+    NEED(infos);
+    for (size_t i = 0; i < files->n; i++) {
         if (stat(files->paths[i], &infos[i]))
-            status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", files->paths[i]);
-        for (size_t k = 0; k < i && status == CLV_OK; k++)
-            if (infos[k].st_dev == infos[i].st_dev && infos[k].st_ino == infos[i].st_ino)
-                status = fail(err, CLV_ERR_DATA, "%s: comes twice", files->paths[i]);
+            return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", files->paths[i]);
+        for (size_t k = 0; k < i; k++)
+            FAIL_IF(infos[k].st_dev == infos[i].st_dev && infos[k].st_ino == infos[i].st_ino, CLV_ERR_DATA,
+                    "%s: comes twice", files->paths[i]);
     }
-    array_free(infos);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, double memory, struct clv_error *err)
 {
-    struct path_list files;
     *dataset = NULL;
     if (paths->n == 1)
         return memory > 0 ? features_open_on_demand(dataset, recipe, paths->paths[0], memory, err)
                           : clv_features_open(dataset, recipe, paths->paths[0], err);
-    struct clv_recipe own = {0};
-    enum clv_status status = features_list_files(&files, paths, err);
-    TRY(check_once(&files, err));
-    TRY(open_shards(dataset, recipe ? &own : NULL, &files, false, memory > 0, err));
-    TRY_IF(memory > 0, give_memory(dataset, memory, err));
-    if (status == CLV_OK && recipe && own.n_scales > 0)
-        *recipe = own;
-    else
-        clv_recipe_release(&own);
-    path_list_release(&files);
-    return status;
+    OWNED(path_list_release) struct path_list files = {0};
+    OWNED(clv_recipe_release) struct clv_recipe own = {0};
+    OWNED(dataset_drop) struct clv_dataset *result = NULL;
+    MUST(features_list_files(&files, paths, err));
+    MUST(check_once(&files, err));
+    MUST(open_shards(&result, recipe ? &own : NULL, &files, false, memory > 0, err));
+    if (memory > 0)
+        MUST(feature_cache_new(&result->cache, result->n, memory, err));
+    *dataset = TAKE(result);
+    if (recipe && own.n_scales > 0)
+        *recipe = TAKE(own);
+    return CLV_OK;
 }
 
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err)
 {
-    struct clv_dataset *dataset = NULL;
-    struct text text;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
+    OWNED(text_release) struct text text = {0};
     MUST(open_shards(&dataset, NULL, shards, true, false, err));
     text_init(&text, FEATURES_INDEX_MAX_SIZE);
     text_printf(&text, FEATURES_INDEX_HEAD ",\"images\":%zu},\"shards\":[", dataset->n);
@@ -280,8 +261,6 @@ enum clv_status features_index_write(const char *path, const struct path_list *s
         text_put_json(&text, path_name(shards->paths[k]));
     }
     text_put(&text, "]}\n");
-    enum clv_status status = text.failed ? fail_memory(err) : file_write(path, text.bytes, text.size, err);
-    text_release(&text);
-    clv_dataset_free(dataset);
-    return status;
+    NEED(!text.failed);
+    return file_write(path, text.bytes, text.size, err);
 }

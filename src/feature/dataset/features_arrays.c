@@ -91,11 +91,11 @@ static enum clv_status read_offsets(struct features_reading *self, struct clv_er
     MUST(require(&arrays->node_offset, self, "node_offset", CLV_I64, (struct extent){-1, 0}, err));
     self->n = arrays->node_offset->shape[0] - 1;
     FAIL_IF(self->n < 1, CLV_ERR_DATA, "%s: has no images", self->path);
-    enum clv_status status = check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err);
-    if (status != CLV_OK || !arrays->edges)
-        return status;
-    status = require(&arrays->edge_offset, self, "edge_offset", CLV_I64, (struct extent){self->n + 1, 0}, err);
-    return status == CLV_OK ? check_offsets(&self->n_edges, self, arrays->edge_offset, 0, err) : status;
+    MUST(check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err));
+    if (!arrays->edges)
+        return CLV_OK;
+    MUST(require(&arrays->edge_offset, self, "edge_offset", CLV_I64, (struct extent){self->n + 1, 0}, err));
+    return check_offsets(&self->n_edges, self, arrays->edge_offset, 0, err);
 }
 
 /* Sparse rows must be in order within index and value before any is looked at. */
@@ -133,7 +133,7 @@ static enum clv_status read_dense(struct features_reading *self, struct clv_erro
     }
     file->dense_row = array_alloc((size_t)most + 1, sizeof *file->dense_row);
     file->dense_index = array_alloc((size_t)(most * d), sizeof *file->dense_index); /* both below 2^31 */
-    MUST_IF(!file->dense_row || !file->dense_index, fail_memory(err));
+    NEED(file->dense_row && file->dense_index);
     for (int64_t i = 0; i <= most; i++)
         file->dense_row[i] = i * d;
     for (int64_t i = 0; i < most; i++)
@@ -167,12 +167,10 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
     struct features_arrays *arrays = &self->arrays;
     struct dataset_file *file = &self->dataset->file;
     size_t n = (size_t)self->n_nodes, k = (size_t)self->dataset->n_labels;
-    enum clv_status status = CLV_OK;
     if (arrays->counts)
-        status = require(&arrays->counts, self, "counts", CLV_F32, (struct extent){self->n_nodes, (int64_t)k}, err);
-    TRY_IF(arrays->volume, require(&arrays->volume, self, "volume", CLV_F32, (struct extent){self->n_nodes, 0}, err));
-    if (status != CLV_OK)
-        return status;
+        MUST(require(&arrays->counts, self, "counts", CLV_F32, (struct extent){self->n_nodes, (int64_t)k}, err));
+    if (arrays->volume)
+        MUST(require(&arrays->volume, self, "volume", CLV_F32, (struct extent){self->n_nodes, 0}, err));
     if (arrays->counts) {
         file->counts = arrays->counts->data;
         file->label = array_alloc(n, sizeof *file->label);
@@ -180,7 +178,8 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
     }
     if (!arrays->volume)
         file->volume = array_alloc(n, sizeof *file->volume);
-    MUST_IF((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume), fail_memory(err));
+    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume))
+        return fail_memory(err);
     for (size_t i = 0; !arrays->volume && i < n; i++)
         file->volume[i] = 1;
     return CLV_OK;
@@ -198,13 +197,13 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     file->superpixels = arrays->superpixels->data; /* or NULL: apart */
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
     file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
-    MUST_IF(!file->superpixel_offset || !file->place, fail_memory(err));
+    NEED(file->superpixel_offset && file->place);
     int64_t total = 0, there = arrays->superpixels->shape[0];
     for (int64_t i = 0; i < self->n; i++) {
         const int32_t *size = file->size[i];
-        if (size[0] < 1 || size[1] < 1 || size[2] < 1 || size[3] < 1 || size[2] > size[0] || size[3] > size[1])
-            return fail(err, CLV_ERR_DATA, "%s: image %lld has the size %dx%d and the working size %dx%d", self->path,
-                        (long long)i, size[0], size[1], size[2], size[3]);
+        FAIL_IF(size[0] < 1 || size[1] < 1 || size[2] < 1 || size[3] < 1 || size[2] > size[0] || size[3] > size[1],
+                CLV_ERR_DATA, "%s: image %lld has the size %dx%d and the working size %dx%d", self->path, (long long)i,
+                size[0], size[1], size[2], size[3]);
         int64_t pixels = (int64_t)size[2] * size[3];
         FAIL_IF(pixels > there - total, CLV_ERR_DATA, "%s: superpixels end at %lld, inside image %lld", self->path,
                 (long long)there, (long long)i);
@@ -219,10 +218,9 @@ enum clv_status features_arrays_read(struct features_reading *self, struct clv_e
     /* Features come before what is allocated for each node: they prove that the file is as large as it says. */
     static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
         find_arrays, read_offsets, read_features, read_edges, read_truth, read_superpixels};
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; status == CLV_OK && i < sizeof steps / sizeof *steps; i++)
-        status = steps[i](self, err);
-    return status;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        MUST(steps[i](self, err));
+    return CLV_OK;
 }
 
 enum clv_status features_check_name(const char *name, struct clv_error *err)

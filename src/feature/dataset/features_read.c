@@ -61,37 +61,32 @@ static enum clv_status read_places(struct clv_problem *problem, struct features_
     const struct dataset_file *file = &self->dataset->file;
     size_t first = (size_t)file->superpixel_offset[index], end = (size_t)file->superpixel_offset[index + 1];
     float *place = file->place + 2 * features_node_offsets(self)[index];
-    enum clv_status status = CLV_OK;
-    int32_t *own = file->is_apart ? array_alloc(end - first, sizeof *own) : NULL;
-    if (file->is_apart)
-        status = own ? tensors_read(own, file->tensors, self->arrays.superpixels, first * sizeof *own,
-                                    (end - first) * sizeof *own, err)
-                     : fail_memory(err);
-    const int32_t *superpixels = own ? own : file->superpixels + first;
-    TRY(check_superpixels(file, superpixels, index, problem->n_nodes, err));
-    if (status == CLV_OK) {
-        problem->place = place;
-        const int32_t *size = file->size[index];
-        const struct label_map map = {superpixels, size[2], size[3], problem->n_nodes};
-        status = region_places(place, &map, working_unit(&self->recipe, size[2], size[3]), err);
+    OWNED_ARRAY int32_t *own = file->is_apart ? array_alloc(end - first, sizeof *own) : NULL;
+    if (file->is_apart) {
+        NEED(own);
+        MUST(tensors_read(own, file->tensors, self->arrays.superpixels, first * sizeof *own,
+                          (end - first) * sizeof *own, err));
     }
-    array_free(own);
-    return status;
+    const int32_t *superpixels = own ? own : file->superpixels + first;
+    MUST(check_superpixels(file, superpixels, index, problem->n_nodes, err));
+    problem->place = place;
+    const int32_t *size = file->size[index];
+    const struct label_map map = {superpixels, size[2], size[3], problem->n_nodes};
+    return region_places(place, &map, working_unit(&self->recipe, size[2], size[3]), err);
 }
 
 /* Features that stay in the file are read once to be checked. */
 static enum clv_status check_apart(struct features_reading *self, size_t index, struct clv_error *err)
 {
     struct clv_problem problem;
-    void *block;
+    OWNED_ARRAY void *block = NULL;
     size_t size;
     enum clv_graph graph;
     MUST(loaded_item_read(&block, &size, &problem, self->dataset, index, err));
-    enum clv_status status = problem_graph(&graph, &problem, err);
-    if (status == CLV_OK && graph > self->dataset->file.graph)
+    MUST(problem_graph(&graph, &problem, err));
+    if (graph > self->dataset->file.graph)
         self->dataset->file.graph = graph;
-    array_free(block);
-    return status;
+    return CLV_OK;
 }
 
 /* The views of image `index`. */
@@ -126,22 +121,20 @@ static struct clv_problem view(const struct features_reading *self, size_t index
     return problem;
 }
 
-static enum clv_status read_item(struct features_reading *self, size_t index, const char *name, size_t length,
+/* Fills the problem of an image and checks it. */
+static enum clv_status fill_item(struct features_reading *self, struct dataset_item *item, size_t index,
                                  struct clv_error *err)
 {
     struct dataset_file *file = &self->dataset->file;
-    struct dataset_item *item = &self->dataset->items[self->dataset->n++];
     int32_t n_labels = self->dataset->n_labels;
-    item->name = array_zalloc(length + 1, 1);
-    MUST_IF(!item->name, fail_memory(err));
-    memcpy(item->name, name, length);
     struct clv_problem *problem = &item->problem;
     *problem = view(self, index);
     size_t first = (size_t)features_node_offsets(self)[index], n = (size_t)problem->n_nodes, k = (size_t)n_labels;
     bool known = false;
     const float *counts = self->arrays.counts ? (const float *)self->arrays.counts->data + first * k : NULL;
-    enum clv_status status = counts ? check_counts(&known, counts, n * k, err) : CLV_OK;
-    if (status == CLV_OK && known) {
+    if (counts)
+        MUST(check_counts(&known, counts, n * k, err));
+    if (known) {
         if (self->dataset->counts_errors)
             memcpy(file->theta + first * k, counts, n * k * sizeof *counts);
         else
@@ -152,14 +145,24 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
     }
     struct clv_shape shape = {n_labels, problem->n_features, problem->n_edge_features,
                               problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-    TRY(file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err));
-    TRY_IF(self->arrays.superpixels, read_places(problem, self, index, err));
-    dataset_looked_at(self->dataset, problem);
-    if (status != CLV_OK) {
+    MUST(file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err));
+    if (self->arrays.superpixels)
+        MUST(read_places(problem, self, index, err));
+    return CLV_OK;
+}
+
+static enum clv_status read_item(struct features_reading *self, size_t index, const char *name, size_t length,
+                                 struct clv_error *err)
+{
+    struct dataset_item *item = &self->dataset->items[self->dataset->n++];
+    item->name = array_zalloc(length + 1, 1);
+    NEED(item->name);
+    memcpy(item->name, name, length);
+    enum clv_status status = fill_item(self, item, index, err);
+    dataset_looked_at(self->dataset, &item->problem);
+    if (status)
         fail_within(err, status, item->name);
-        fail_within(err, status, self->path);
-    }
-    return status;
+    return status ? fail_within(err, status, self->path) : CLV_OK;
 }
 
 /* One name a line for each image. */
@@ -173,29 +176,27 @@ static enum clv_status read_items(struct features_reading *self, struct clv_erro
     FAIL_IF(n_names != self->n, CLV_ERR_DATA, "%s: %lld names for %lld images", self->path, (long long)n_names,
             (long long)self->n);
     self->dataset->items = array_zalloc((size_t)self->n, sizeof *self->dataset->items);
-    MUST_IF(!self->dataset->items, fail_memory(err));
+    NEED(self->dataset->items);
     self->dataset->capacity = (size_t)self->n;
-    enum clv_status status = CLV_OK;
-    for (int64_t i = 0; status == CLV_OK && i < self->n; i++) {
+    for (int64_t i = 0; i < self->n; i++) {
         const char *end = strchrnul(names, '\n');
-        status = read_item(self, (size_t)i, names, (size_t)(end - names), err);
+        MUST(read_item(self, (size_t)i, names, (size_t)(end - names), err));
         names = end + (*end != 0);
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status read_labels(struct features_reading *self, struct clv_error *err)
 {
     struct clv_dataset *dataset = self->dataset;
     const char *json = clv_tensors_metadata(dataset->file.tensors, "labels");
-    enum clv_status status = features_number(&dataset->n_labels, self, "n_labels", 2, CLV_MAX_LABELS, err);
-    if (status != CLV_OK || !json)
-        return status;
-    status = labels_parse(&dataset->labels, json, dataset->file.tensors, self->path, err);
-    TRY_IF(dataset->labels.n_labels != dataset->n_labels,
-           fail(err, CLV_ERR_DATA, "%s: n_labels is %d, there are names for %d", self->path, dataset->n_labels,
-                dataset->labels.n_labels));
-    return status;
+    MUST(features_number(&dataset->n_labels, self, "n_labels", 2, CLV_MAX_LABELS, err));
+    if (!json)
+        return CLV_OK;
+    MUST(labels_parse(&dataset->labels, json, dataset->file.tensors, self->path, err));
+    FAIL_IF(dataset->labels.n_labels != dataset->n_labels, CLV_ERR_DATA, "%s: n_labels is %d, there are names for %d",
+            self->path, dataset->n_labels, dataset->labels.n_labels);
+    return CLV_OK;
 }
 
 /* One of two words of the metadata, the first if it is not there; *which: the second. */
@@ -209,14 +210,13 @@ static enum clv_status get_word(bool *which, const struct features_reading *self
     return CLV_OK;
 }
 
-/* What edges and counts are meant for. */
+/* Reads what edges and counts are meant for. */
 static enum clv_status read_meaning(struct features_reading *self, struct clv_error *err)
 {
     bool is_full;
-    enum clv_status status = get_word(&is_full, self, "pairwise", (const char *const[]){"potts", "full"}, err);
+    MUST(get_word(&is_full, self, "pairwise", (const char *const[]){"potts", "full"}, err));
     self->dataset->pairwise = is_full ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS;
-    TRY(get_word(&self->dataset->counts_errors, self, "loss", (const char *const[]){"balanced", "counts"}, err));
-    return status;
+    return get_word(&self->dataset->counts_errors, self, "loss", (const char *const[]){"balanced", "counts"}, err);
 }
 
 static enum clv_status read_recipe(struct features_reading *self, struct clv_error *err)
@@ -248,11 +248,18 @@ static enum clv_status store_arrays(struct features_reading *self, struct clv_er
     return CLV_OK;
 }
 
+static void reading_release(struct features_reading *self)
+{
+    clv_dataset_free(self->dataset);
+    clv_recipe_release(&self->recipe);
+}
+
 enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
                                const char *path, bool is_apart, struct clv_error *err)
 {
     static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
         check_format, read_labels, read_meaning, features_arrays_read, store_arrays, read_recipe, read_items};
+    OWNED(reading_release)
     struct features_reading self = {.path = path, .dataset = array_zalloc(1, sizeof *self.dataset)};
     *dataset = NULL;
     if (!self.dataset) {
@@ -263,39 +270,33 @@ enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *
     self.dataset->file.is_apart = is_apart;
     if (!is_apart)
         self.dataset->file.looked_at = array_zalloc(1, sizeof *self.dataset->file.looked_at);
-    enum clv_status status = self.dataset->file.looked_at || is_apart ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; status == CLV_OK && i < sizeof steps / sizeof *steps; i++)
-        status = steps[i](&self, err);
-    if (status == CLV_OK) {
-        *dataset = self.dataset;
-        if (recipe && self.has_recipe) {
-            *recipe = self.recipe;
-            self.recipe = (struct clv_recipe){0};
-        }
-    } else {
-        clv_dataset_free(self.dataset);
-    }
-    clv_recipe_release(&self.recipe);
-    return status;
+    NEED(self.dataset->file.looked_at || is_apart);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        MUST(steps[i](&self, err));
+    *dataset = TAKE(self.dataset);
+    if (recipe && self.has_recipe)
+        *recipe = TAKE(self.recipe);
+    return CLV_OK;
 }
 
 enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                    bool is_apart, struct clv_error *err)
 {
     static const char *const left[] = {"index", "value", "x", "edges", "edge_features", "superpixels"};
-    struct clv_tensors *tensors;
+    struct clv_tensors *tensors; /* features_parse takes it over */
     *dataset = NULL;
-    enum clv_status status = is_apart ? tensors_open_apart(&tensors, path, left, sizeof left / sizeof *left, err)
-                                      : clv_tensors_open(&tensors, path, err);
-    return status == CLV_OK ? features_parse(dataset, recipe, tensors, path, is_apart, err) : status;
+    MUST(is_apart ? tensors_open_apart(&tensors, path, left, sizeof left / sizeof *left, err)
+                  : clv_tensors_open(&tensors, path, err));
+    return features_parse(dataset, recipe, tensors, path, is_apart, err);
 }
 
 /* Nodes that lie nowhere are pixels of one row. */
 static enum clv_status row_of_nodes(struct clv_example *example, const struct clv_problem *problem,
                                     struct clv_error *err)
 {
-    int32_t n = problem->n_nodes, *labels = array_alloc((size_t)n, sizeof *labels);
-    MUST_IF(!labels, fail_memory(err));
+    int32_t n = problem->n_nodes;
+    int32_t *labels = array_alloc((size_t)n, sizeof *labels);
+    NEED(labels);
     for (int32_t i = 0; i < n; i++)
         labels[i] = i;
     *example = (struct clv_example){.problem = *problem,
@@ -317,18 +318,18 @@ enum clv_status dataset_example(struct clv_example *example, const struct clv_da
     }
     const int32_t *size = file->size[index];
     size_t pixels = (size_t)size[2] * (size_t)size[3];
-    struct clv_example made = {
+    struct clv_example result = {
         .problem = dataset->items[index].problem,
         .superpixels = {.width = size[2], .height = size[3], .n = dataset->items[index].problem.n_nodes},
         .width = size[0],
         .height = size[1],
     };
     if (file->patch_px)
-        MUST(patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err));
-    made.superpixels.labels =
-        array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *made.superpixels.labels);
-    MUST_IF(!made.superpixels.labels, fail_memory(err));
-    dataset_looked_at(dataset, &made.problem); /* soon */
-    *example = made;
+        MUST(patch_grid_init(&result.grid, size[2], size[3], file->patch_px, file->patch_step_px, err));
+    result.superpixels.labels =
+        array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *result.superpixels.labels);
+    NEED(result.superpixels.labels);
+    dataset_looked_at(dataset, &result.problem); /* soon */
+    *example = result;
     return CLV_OK;
 }

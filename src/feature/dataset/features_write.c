@@ -29,10 +29,9 @@ static enum clv_status temporary_open(struct temporary *self, const char *target
     *self = (struct temporary){0};
     bool elsewhere = strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
     if (!elsewhere) {
-        char *folder = path_folder(target);
-        MUST_IF(!folder, fail_memory(err));
+        OWNED_ARRAY char *folder = path_folder(target);
+        NEED(folder);
         int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        array_free(folder);
         if (fd >= 0) {
             self->stream = fdopen(fd, "w+b");
             if (!self->stream)
@@ -67,12 +66,11 @@ static enum clv_status temporary_copy(FILE *stream, struct temporary *self, cons
 {
     if (fflush(self->stream) || fseeko(self->stream, 0, SEEK_SET))
         return fail_errno(err, CLV_ERR_IO, "%s: cannot write its temporary file", target);
-    char *buffer = array_alloc(COPY_SIZE, 1);
-    MUST_IF(!buffer, fail_memory(err));
+    OWNED_ARRAY char *buffer = array_alloc(COPY_SIZE, 1);
+    NEED(buffer);
     uint64_t copied = 0;
     for (size_t n; !ferror(stream) && (n = fread(buffer, 1, COPY_SIZE, self->stream)) > 0; copied += n)
         fwrite(buffer, 1, n, stream);
-    array_free(buffer);
     FAIL_IF(!ferror(stream) && copied != self->size, CLV_ERR_IO, "%s: its temporary file lost %llu bytes", target,
             (unsigned long long)(self->size - copied));
     return CLV_OK;
@@ -113,13 +111,11 @@ static enum clv_status append(struct writing *self, enum array array, const void
 static enum clv_status append_rows(struct writing *self, const struct clv_problem *problem, struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes;
-    int64_t *ends = array_alloc(n, sizeof *ends);
-    MUST_IF(!ends, fail_memory(err));
+    OWNED_ARRAY int64_t *ends = array_alloc(n, sizeof *ends);
+    NEED(ends);
     for (size_t i = 0; i < n; i++)
         ends[i] = self->n_entries + problem->row[i + 1] - problem->row[0];
-    enum clv_status status = append(self, ROW, ends, n, err);
-    array_free(ends);
-    return status;
+    return append(self, ROW, ends, n, err);
 }
 
 static enum clv_status append_counts(struct writing *self, const struct clv_example *example, struct clv_error *err)
@@ -127,11 +123,9 @@ static enum clv_status append_counts(struct writing *self, const struct clv_exam
     size_t n = (size_t)example->problem.n_nodes * (size_t)self->n_labels;
     if (example->counts)
         return append(self, COUNTS, example->counts, n, err);
-    float *zeros = array_zalloc(n, sizeof *zeros);
-    MUST_IF(!zeros, fail_memory(err));
-    enum clv_status status = append(self, COUNTS, zeros, n, err);
-    array_free(zeros);
-    return status;
+    OWNED_ARRAY float *zeros = array_zalloc(n, sizeof *zeros);
+    NEED(zeros);
+    return append(self, COUNTS, zeros, n, err);
 }
 
 static enum clv_status append_example(void *context, struct clv_example *example, const struct clv_item *item,
@@ -220,11 +214,12 @@ static enum clv_status put_header(struct header *header, const struct clv_set *s
     labels_put_json(&header->labels, &set->labels);
     recipe_put_json(&header->recipe, recipe);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        MUST_IF(texts[i]->failed, fail_memory(err));
+        if (texts[i]->failed)
+            return fail_memory(err);
     return CLV_OK;
 }
 
-static void release_header(struct header *header)
+static void header_release(struct header *header)
 {
     text_release(&header->n_labels);
     text_release(&header->n_features);
@@ -237,7 +232,7 @@ static void release_header(struct header *header)
 static enum clv_status assemble(struct writing *self, const struct clv_set *set, const struct clv_recipe *recipe,
                                 const struct header *header, struct clv_error *err)
 {
-    struct file_writer writer;
+    OWNED(file_abort) struct file_writer writer = {0};
     struct clv_tensor tensors[N_TENSORS];
     size_t order[N_TENSORS], n = list_tensors(tensors, self, set, recipe);
     const char *metadata[N_METADATA][2] = {{"format", FEATURES_FORMAT FEATURES_VERSION},
@@ -255,21 +250,17 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
         memcpy(metadata[n_metadata++], (const char *const[]){FEATURES_SHARD, self->shard}, sizeof *metadata);
     const struct tensors_content content = {tensors, n, (const char *const(*)[2])metadata, n_metadata};
     MUST(tensors_begin(&writer, order, self->path, &content, err));
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; status == CLV_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t bytes = 0;
         tensor_bytes(&bytes, &tensors[order[i]]);
         if (order[i] < N_GROWING) {
-            status = temporary_copy(writer.stream, &self->arrays[order[i]], self->path, err);
+            MUST(temporary_copy(writer.stream, &self->arrays[order[i]], self->path, err));
             temporary_close(&self->arrays[order[i]]); /* gives its disk space back at once */
         } else {
             fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
         }
     }
-    if (status == CLV_OK)
-        return file_commit(&writer, err);
-    file_abort(&writer);
-    return status;
+    return file_commit(&writer, err);
 }
 
 static enum clv_status begin(struct writing *self, const struct clv_set *set, struct clv_error *err)
@@ -278,33 +269,36 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     self->node_offset = array_zalloc(set->n_items + 1, sizeof *self->node_offset);
     self->edge_offset = array_zalloc(set->n_items + 1, sizeof *self->edge_offset);
     self->size = array_zalloc(set->n_items, sizeof *self->size);
-    MUST_IF(!self->node_offset || !self->edge_offset || !self->size, fail_memory(err));
-    enum clv_status status = CLV_OK;
-    for (int i = 0; status == CLV_OK && i < N_GROWING; i++)
-        status = temporary_open(&self->arrays[i], self->path, err);
-    return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
+    NEED(self->node_offset && self->edge_offset && self->size);
+    for (int i = 0; i < N_GROWING; i++)
+        MUST(temporary_open(&self->arrays[i], self->path, err));
+    return append(self, ROW, &first_row, 1, err);
 }
 
-/* The features of a part of a set, "" or "3/16 of 200", which all members of a team extract, by the leader. */
+static void writing_release(struct writing *self)
+{
+    for (int i = 0; i < N_GROWING; i++)
+        temporary_close(&self->arrays[i]);
+    arrays_free(self->node_offset, self->edge_offset, self->size);
+}
+
+/* Writes the features of a part of a set, "" or "3/16 of 200". All processes extract them, the first one writes. */
 static enum clv_status write_part(const char *path, const struct clv_set *set, const char *shard,
                                   const struct extract_options *how, struct clv_error *err)
 {
-    struct writing self = {.path = path, .n_labels = set->labels.n_labels};
+    OWNED(writing_release) struct writing self = {.path = path, .n_labels = set->labels.n_labels};
+    OWNED(header_release) struct header header = {0};
     snprintf(self.shard, sizeof self.shard, "%s", shard);
-    struct header header = {0};
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
-        status = features_check_name(set->items[i].name, err);
+    for (size_t i = 0; i < set->n_items; i++)
+        MUST(features_check_name(set->items[i].name, err));
     bool writes = comm_rank() == 0;
-    TRY_IF(writes, begin(&self, set, err));
-    TRY(extract_set(set, how, EXTRACT_TO_LEADER, append_example, &self, err));
-    TRY_IF(writes, put_header(&header, set, how->recipe, err));
-    TRY_IF(writes, assemble(&self, set, how->recipe, &header, err));
-    release_header(&header);
-    for (int i = 0; i < N_GROWING; i++)
-        temporary_close(&self.arrays[i]);
-    arrays_free(self.node_offset, self.edge_offset, self.size);
-    return status;
+    if (writes)
+        MUST(begin(&self, set, err));
+    MUST(extract_set(set, how, EXTRACT_TO_LEADER, append_example, &self, err));
+    if (!writes)
+        return CLV_OK;
+    MUST(put_header(&header, set, how->recipe, err));
+    return assemble(&self, set, how->recipe, &header, err);
 }
 
 enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,

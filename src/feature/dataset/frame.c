@@ -72,15 +72,14 @@ static enum clv_status fill_rows(float *rows, const struct clv_example *example,
 {
     const struct clv_superpixels *sp = &example->superpixels;
     size_t width = (size_t)sp->width;
-    double *values = array_alloc(width, 3 * sizeof *values);
-    MUST_IF(!values, fail_memory(err));
+    OWNED_ARRAY double *values = array_alloc(width, 3 * sizeof *values);
+    NEED(values);
     struct row_places places = {values, values + width, values + 2 * width};
     for (int32_t y = 0; y < sp->height && boxes->boxes; y++) {
         locate_row(&places, boxes, example, (y + 0.5) * example->height / sp->height);
         for (int32_t x = 0; x < sp->width; x++)
             add_pixel(rows + (size_t)sp->labels[(size_t)y * width + (size_t)x] * N_FEATURES, &places, x);
     }
-    array_free(values);
     return CLV_OK;
 }
 
@@ -100,18 +99,13 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
                           const float *estimate, const char *name, struct clv_error *err)
 {
     size_t n = (size_t)example->problem.n_nodes, at = 0;
-    float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);
-    int64_t *row = array_alloc(n + 1, sizeof *row);
-    int32_t *index = array_alloc(n, N_FEATURES * sizeof *index);
-    float *theta = estimate ? weights_of(estimate, n) : NULL;
-    enum clv_status status = CLV_OK;
-    if (!rows || !row || !index || (estimate && !theta)) {
-        status = fail_memory(err);
-        goto done;
-    }
-    status = fill_rows(rows, example, boxes, err);
-    if (status != CLV_OK)
-        goto done;
+    OWNED_ARRAY float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);
+    OWNED_ARRAY int64_t *row = array_alloc(n + 1, sizeof *row);
+    OWNED_ARRAY int32_t *index = array_alloc(n, N_FEATURES * sizeof *index);
+    OWNED_ARRAY float *theta = estimate ? weights_of(estimate, n) : NULL;
+    if (!rows || !row || !index || (estimate && !theta))
+        return fail_memory(err);
+    MUST(fill_rows(rows, example, boxes, err));
     for (size_t i = 0; i < n; i++) {
         const float *own = rows + i * N_FEATURES;
         float sum = 0;
@@ -131,8 +125,5 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
                                 .index = index,
                                 .value = rows,
                                 .theta = theta};
-    status = clv_dataset_add(frames, &frame, name, err);
-done:
-    arrays_free(rows, row, index, theta);
-    return status;
+    return clv_dataset_add(frames, &frame, name, err);
 }

@@ -61,16 +61,14 @@ static void word_fill(struct word *word, const struct letters *letters, size_t a
 /* "a" to "z", with the default colours. */
 static enum clv_status name_labels(struct clv_labels *labels, struct clv_error *err)
 {
-    *labels = (struct clv_labels){.n_labels = LETTER_LABELS};
-    labels->names = array_zalloc(LETTER_LABELS, sizeof *labels->names);
-    labels->palette = array_zalloc(256, sizeof *labels->palette);
-    if (!labels->names || !labels->palette) {
-        clv_labels_release(labels);
-        return fail_memory(err);
-    }
+    OWNED(clv_labels_release) struct clv_labels result = {.n_labels = LETTER_LABELS};
+    result.names = array_zalloc(LETTER_LABELS, sizeof *result.names);
+    result.palette = array_zalloc(256, sizeof *result.palette);
+    NEED(result.names && result.palette);
     for (int label = 0; label < LETTER_LABELS; label++)
-        labels->names[label][0] = (char)('a' + label);
-    clv_default_palette(labels->palette);
+        result.names[label][0] = (char)('a' + label);
+    clv_default_palette(result.palette);
+    *labels = TAKE(result);
     return CLV_OK;
 }
 
@@ -89,23 +87,22 @@ static enum clv_status check_folds(const struct letters *letters, const uint8_t 
 enum clv_status letters_dataset(struct clv_dataset **dataset, const struct letters *letters, const uint8_t *folds,
                                 struct clv_error *err)
 {
-    struct clv_dataset *made = NULL;
-    struct word *buffer = NULL;
+    OWNED(dataset_drop) struct clv_dataset *result = NULL;
     MUST(check_folds(letters, folds, err));
-    MUST(clv_dataset_new(&made, LETTER_LABELS, err));
-    made->pairwise = CLV_PAIRWISE_FULL;
-    made->counts_errors = true;
-    enum clv_status status = name_labels(&made->labels, err);
-    TRY((buffer = array_zalloc(1, sizeof *buffer)) ? CLV_OK : fail_memory(err));
-    for (size_t word = 0; status == CLV_OK && word < letters->n_words; word++) {
+    MUST(clv_dataset_new(&result, LETTER_LABELS, err));
+    result->pairwise = CLV_PAIRWISE_FULL;
+    result->counts_errors = true;
+    MUST(name_labels(&result->labels, err));
+    OWNED_ARRAY struct word *buffer = array_zalloc(1, sizeof *buffer);
+    NEED(buffer);
+    for (size_t word = 0; word < letters->n_words; word++) {
         char name[32];
         if (folds && !folds[letters->fold[word]])
             continue;
         snprintf(name, sizeof name, "word %zu", word + 1);
         word_fill(buffer, letters, word);
-        status = clv_dataset_add(made, &buffer->problem, name, err);
+        MUST(clv_dataset_add(result, &buffer->problem, name, err));
     }
-    array_free(buffer);
-    DELIVER(dataset, made, clv_dataset_free(made));
-    return status;
+    *dataset = TAKE(result);
+    return CLV_OK;
 }

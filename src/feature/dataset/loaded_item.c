@@ -52,33 +52,32 @@ enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem 
     size_t p = (size_t)lean->n_edge_features, n_edges = (size_t)lean->n_edges;
     size_t first = is_dense ? (size_t)((const int64_t *)arrays->node_offset->data)[index] * (size_t)lean->n_features
                             : (size_t)lean->row[0];
-    char *bytes = array_alloc(at.size, 1);
+    OWNED_ARRAY char *bytes = array_alloc(at.size, 1);
     *block = NULL;
-    MUST_IF(!bytes, fail_memory(err));
-    enum clv_status status = tensors_read(bytes + at.value, tensors, is_dense ? arrays->x : arrays->value,
-                                          first * sizeof *lean->value, at.n_entries * sizeof *lean->value, err);
-    TRY_IF(!is_dense, tensors_read(bytes + at.index, tensors, arrays->index, first * sizeof *lean->index,
-                                   at.n_entries * sizeof *lean->index, err));
-    size_t edge = n_edges ? (size_t)((const int64_t *)arrays->edge_offset->data)[index] : 0;
-    TRY_IF(n_edges, tensors_read(bytes + at.edges, tensors, arrays->edges, edge * sizeof *lean->edges,
-                                 n_edges * sizeof *lean->edges, err));
-    TRY_IF(n_edges,
-           tensors_read(bytes + at.edge_features, tensors, arrays->edge_features,
-                        edge * p * sizeof *lean->edge_features, n_edges * p * sizeof *lean->edge_features, err));
+    NEED(bytes);
+    MUST(tensors_read(bytes + at.value, tensors, is_dense ? arrays->x : arrays->value, first * sizeof *lean->value,
+                      at.n_entries * sizeof *lean->value, err));
+    if (!is_dense)
+        MUST(tensors_read(bytes + at.index, tensors, arrays->index, first * sizeof *lean->index,
+                          at.n_entries * sizeof *lean->index, err));
+    if (n_edges) {
+        size_t edge = (size_t)((const int64_t *)arrays->edge_offset->data)[index];
+        MUST(tensors_read(bytes + at.edges, tensors, arrays->edges, edge * sizeof *lean->edges,
+                          n_edges * sizeof *lean->edges, err));
+        MUST(tensors_read(bytes + at.edge_features, tensors, arrays->edge_features,
+                          edge * p * sizeof *lean->edge_features, n_edges * p * sizeof *lean->edge_features, err));
+    }
     int64_t *row = (int64_t *)(void *)bytes;
     for (int32_t i = 0; !is_dense && i <= lean->n_nodes; i++)
         row[i] = lean->row[i] - lean->row[0];
-    *problem = *lean;
-    point_into(problem, bytes, &at, is_dense);
-    /* A file may change without a new time: nothing that is read goes unchecked. */
+    struct clv_problem result = *lean;
+    point_into(&result, bytes, &at, is_dense);
+    /* A file may change without a new time: all that is read is checked again. */
     const struct clv_shape shape = {dataset->n_labels, lean->n_features, lean->n_edge_features,
                                     lean->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-    TRY(clv_problem_check(problem, &shape, err));
-    if (status != CLV_OK) {
-        array_free(bytes);
-        return status;
-    }
-    *block = bytes;
+    MUST(clv_problem_check(&result, &shape, err));
+    *problem = result;
+    *block = TAKE(bytes);
     *size = at.size;
     return CLV_OK;
 }
@@ -91,20 +90,22 @@ enum clv_status loaded_item_load(struct loaded_item *self, const struct clv_data
     loaded_item_release(self);
     FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     struct clv_problem problem = dataset->items[index].problem;
-    void *own = NULL, *there = dataset->cache ? feature_cache_find(dataset->cache, index) : NULL;
-    if (there) {
+    OWNED_ARRAY void *own = NULL;
+    void *cached = dataset->cache ? feature_cache_find(dataset->cache, index) : NULL;
+    if (cached) {
         size_t number = index;
         bool is_dense = dataset_part(&number, dataset)->file.arrays.x;
         const struct layout at = layout_of(&problem, is_dense);
-        point_into(&problem, there, &at, is_dense);
+        point_into(&problem, cached, &at, is_dense);
     } else if (dataset->cache) {
         size_t size = 0;
         enum clv_status status = loaded_item_read(&own, &size, &problem, dataset, index, err);
-        MUST_IF(status != CLV_OK, fail_within(err, status, dataset->items[index].name));
+        if (status)
+            return fail_within(err, status, dataset->items[index].name);
         if (keeps && feature_cache_keep(dataset->cache, index, own, size))
-            own = NULL;
+            own = NULL; /* the cache's now */
     }
-    *self = (struct loaded_item){dataset, index, problem, own};
+    *self = (struct loaded_item){dataset, index, problem, TAKE(own)};
     return CLV_OK;
 }
 

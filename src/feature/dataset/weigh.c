@@ -77,10 +77,11 @@ static double add_shares(double *share, const struct clv_dataset *dataset)
 enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err)
 {
     size_t n_labels = (size_t)dataset->n_labels;
-    if (!(exponent >= 0 && exponent <= 1))
-        return fail(err, CLV_ERR_USAGE, "the exponent of label weights is %g, must be in 0..1", exponent);
-    double *share = array_zalloc(n_labels, 2 * sizeof *share), weighed = 0;
-    MUST_IF(!share, fail_memory(err));
+    FAIL_IF(!(exponent >= 0 && exponent <= 1), CLV_ERR_USAGE, "the exponent of label weights is %g, must be in 0..1",
+            exponent);
+    OWNED_ARRAY double *share = array_zalloc(n_labels, 2 * sizeof *share);
+    double weighed = 0;
+    NEED(share);
     double *weight = share + n_labels, total = add_shares(share, dataset);
     for (size_t b = 0; b < n_labels; b++) {
         weight[b] = share[b] > 0 ? portable_pow(total / share[b], exponent) : 0;
@@ -95,6 +96,5 @@ enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponen
             truth.theta[k] = (float)((double)truth.theta[k] * weight[k % n_labels] * (total / weighed));
         majority_labels(truth.label, truth.theta, n_nodes, (int32_t)n_labels);
     }
-    array_free(share);
     return CLV_OK;
 }

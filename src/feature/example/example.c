@@ -37,15 +37,11 @@ void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edg
 static enum clv_status count_volume(struct clv_example *example, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
-    int64_t *columns = array_zalloc((size_t)sp->width, sizeof *columns);
-    int64_t *rows = array_zalloc((size_t)sp->height, sizeof *rows);
-    int64_t *count = array_zalloc((size_t)sp->n, sizeof *count);
+    OWNED_ARRAY int64_t *columns = array_zalloc((size_t)sp->width, sizeof *columns);
+    OWNED_ARRAY int64_t *rows = array_zalloc((size_t)sp->height, sizeof *rows);
+    OWNED_ARRAY int64_t *count = array_zalloc((size_t)sp->n, sizeof *count);
     example->volume = array_alloc((size_t)sp->n, sizeof *example->volume);
-    enum clv_status status = CLV_OK;
-    if (!columns || !rows || !count || !example->volume) {
-        status = fail_memory(err);
-        goto done;
-    }
+    NEED(columns && rows && count && example->volume);
     for (int32_t x = 0; x < example->width; x++)
         columns[working_coordinate(x, example->width, sp->width)]++;
     for (int32_t y = 0; y < example->height; y++)
@@ -55,9 +51,7 @@ static enum clv_status count_volume(struct clv_example *example, struct clv_erro
             count[sp->labels[(size_t)y * (size_t)sp->width + (size_t)x]] += columns[x] * rows[y];
     for (int32_t i = 0; i < sp->n; i++)
         example->volume[i] = (float)count[i];
-done:
-    arrays_free(columns, rows, count);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status find_places(struct clv_example *example, const struct clv_recipe *recipe, struct clv_error *err)
@@ -65,7 +59,7 @@ static enum clv_status find_places(struct clv_example *example, const struct clv
     const struct clv_superpixels *nodes = &example->superpixels;
     double unit = working_unit(recipe, nodes->width, nodes->height);
     example->place = array_alloc((size_t)nodes->n, 2 * sizeof *example->place);
-    MUST_IF(!example->place, fail_memory(err));
+    NEED(example->place);
     const struct label_map map = {nodes->labels, nodes->width, nodes->height, nodes->n};
     return region_places(example->place, &map, unit, err);
 }
@@ -79,7 +73,7 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
     int32_t stride = edge_feature_count(recipe);
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
     example->edge_features = array_zalloc(n_edges * (size_t)stride, sizeof *example->edge_features);
-    MUST_IF(!example->edges || !example->edge_features, fail_memory(err));
+    NEED(example->edges && example->edge_features);
     if (recipe->n_maps)
         map_edges_fill(example->edge_features, stride, adjacency, &views->pooled, recipe,
                        edge_units_of(adjacency, own, recipe).side);
@@ -99,31 +93,28 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
 static enum clv_status divide(struct clv_example *example, struct clv_adjacency *adjacency,
                               const struct clv_image *working, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    enum clv_status status;
     if (recipe->nodes == CLV_NODES_PATCHES) {
-        status = patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px,
-                                 recipe->patch_step_px, err);
-        TRY(patch_grid_partition(&example->superpixels, &example->grid, err));
-        return status == CLV_OK ? patch_grid_adjacency(adjacency, &example->grid, err) : status;
+        MUST(patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px, recipe->patch_step_px,
+                             err));
+        MUST(patch_grid_partition(&example->superpixels, &example->grid, err));
+        return patch_grid_adjacency(adjacency, &example->grid, err);
     }
-    status = clv_slic(&example->superpixels, working, &recipe->slic, err);
-    return status == CLV_OK ? clv_adjacency_build(adjacency, &example->superpixels, err) : status;
+    MUST(clv_slic(&example->superpixels, working, &recipe->slic, err));
+    return clv_adjacency_build(adjacency, &example->superpixels, err);
 }
 
 /* The working image as one patch. */
-static enum clv_status extract_whole(struct clv_example *made, int32_t *n_edges, const struct view_source *source,
+static enum clv_status extract_whole(struct clv_example *result, int32_t *n_edges, const struct view_source *source,
                                      const struct layout *at, struct clv_error *err)
 {
-    struct views views = {0};
-    struct clv_adjacency adjacency = {0};
-    enum clv_status status = divide(made, &adjacency, source->working, at->recipe, err);
-    TRY(views_init(&views, source, made, &adjacency, at, err));
-    TRY(rows_fill(made, made->superpixels.n, &views, at, err));
-    TRY(fill_edges(made, &views, &adjacency, at, err));
+    OWNED(views_release) struct views views = {0};
+    OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
+    MUST(divide(result, &adjacency, source->working, at->recipe, err));
+    MUST(views_init(&views, source, result, &adjacency, at, err));
+    MUST(rows_fill(result, result->superpixels.n, &views, at, err));
+    MUST(fill_edges(result, &views, &adjacency, at, err));
     *n_edges = adjacency.n_edges;
-    clv_adjacency_release(&adjacency);
-    views_release(&views);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
@@ -146,27 +137,21 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     FAIL_IF(image->channels != 3 || image->width < 1 || image->height < 1, CLV_ERR_USAGE,
             "features need a 3-channel image, not %dx%d with %d channels", image->width, image->height,
             image->channels);
-    enum clv_status status = recipe_check(recipe, true, err);
-    TRY_IF(recipe->n_maps && !maps,
-           fail(err, CLV_ERR_USAGE, "features: the recipe wants maps (%s), none are given", recipe->maps[0].name));
-    if (status != CLV_OK)
-        return status;
-    struct clv_example made = {.width = image->width, .height = image->height};
-    struct clv_image working = {0};
+    MUST(recipe_check(recipe, true, err));
+    FAIL_IF(recipe->n_maps && !maps, CLV_ERR_USAGE, "features: the recipe wants maps (%s), none are given",
+            recipe->maps[0].name);
+    OWNED(clv_example_release) struct clv_example result = {.width = image->width, .height = image->height};
+    OWNED(clv_image_release) struct clv_image working = {0};
     const struct view_source source = {.working = &working, .maps = maps};
     struct layout at;
     int32_t n_edges = 0;
     layout_init(&at, recipe);
-    status = working_image_of(&working, image, recipe, err);
-    TRY((recipe->scale > 0 ? tiles_extract : extract_whole)(&made, &n_edges, &source, &at, err));
-    TRY(count_volume(&made, err));
-    TRY(find_places(&made, recipe, err));
-    clv_image_release(&working);
-    if (status != CLV_OK) {
-        clv_example_release(&made);
-        return status;
-    }
-    *example = made;
-    example_problem(example, made.superpixels.n, n_edges, at.n_features, edge_feature_count(recipe));
+    MUST(working_image_of(&working, image, recipe, err));
+    MUST((recipe->scale > 0 ? tiles_extract : extract_whole)(&result, &n_edges, &source, &at, err));
+    MUST(count_volume(&result, err));
+    MUST(find_places(&result, recipe, err));
+    int32_t n_nodes = result.superpixels.n;
+    *example = TAKE(result);
+    example_problem(example, n_nodes, n_edges, at.n_features, edge_feature_count(recipe));
     return CLV_OK;
 }

@@ -61,8 +61,8 @@ static enum clv_status check(const struct clv_example *example, const int32_t *y
                              struct clv_error *err)
 {
     for (int32_t i = 0; i < example->superpixels.n; i++)
-        if (y[i] < 0 || y[i] >= n_labels || y[i] > UINT8_MAX)
-            return fail(err, CLV_ERR_USAGE, "node %d has the label %d of %d", i, y[i], n_labels);
+        FAIL_IF(y[i] < 0 || y[i] >= n_labels || y[i] > UINT8_MAX, CLV_ERR_USAGE, "node %d has the label %d of %d", i,
+                y[i], n_labels);
     return CLV_OK;
 }
 
@@ -71,10 +71,10 @@ static enum clv_status vote_alone(uint8_t *pixels, float *votes, const struct cl
                                   struct clv_error *err)
 {
     size_t size = (size_t)example->width * (size_t)example->height;
-    enum clv_status status = clv_example_paint(pixels, example, y, err);
-    for (size_t p = 0; p < size && votes && status == CLV_OK; p++)
+    MUST(clv_example_paint(pixels, example, y, err));
+    for (size_t p = 0; p < size && votes; p++)
         votes[(size_t)pixels[p] * size + p] = 1;
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example, const int32_t *y,
@@ -87,9 +87,9 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
         votes[k] = 0;
     if (!grid->n_rows)
         return vote_alone(pixels, votes, example, y, err);
-    struct patch_votes voters = {0};
-    enum clv_status status = patch_votes_init(&voters, example, y, err);
-    for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
+    OWNED(patch_votes_release) struct patch_votes voters = {0};
+    MUST(patch_votes_init(&voters, example, y, err));
+    for (int32_t r = 0; r < example->height; r++)
         for (int32_t c = 0; c < example->width; c++, p++) {
             struct patches_between row = voters.rows[r], column = voters.columns[c];
             const int32_t *above = y + row.low * grid->n_columns, *below = y + row.high * grid->n_columns;
@@ -109,6 +109,5 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
             }
             pixels[p] = (uint8_t)labels[best];
         }
-    patch_votes_release(&voters);
-    return status;
+    return CLV_OK;
 }

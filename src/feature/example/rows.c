@@ -9,7 +9,8 @@ static enum clv_status append_row(struct clv_example *example, size_t *capacity,
                                   int32_t n, struct clv_error *err)
 {
     const struct array_part entries[] = {{&example->value, sizeof(float)}, {&example->index, sizeof(int32_t)}};
-    MUST_IF(array_reserve_all(entries, 2, capacity, *n_entries + (size_t)n), fail_memory(err));
+    if (array_reserve_all(entries, 2, capacity, *n_entries + (size_t)n))
+        return fail_memory(err);
     for (int32_t k = 0; k < n; k++)
         if (dense[k] != 0) {
             example->index[*n_entries] = k;
@@ -56,17 +57,15 @@ static void fill_row(float *row, struct views *views, const struct clv_patch_gri
 enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views, const struct layout *at,
                           struct clv_error *err)
 {
-    float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
+    OWNED_ARRAY float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
     example->row = array_alloc((size_t)n_nodes + 1, sizeof *example->row);
-    enum clv_status status = dense && example->row ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        example->row[0] = 0;
-    for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
+    NEED(dense && example->row);
+    example->row[0] = 0;
+    for (int32_t r = 0; r < n_nodes; r++) {
         fill_row(dense, views, &example->grid, at, r);
-        status = append_row(example, &capacity, &n_entries, dense, at->n_features, err);
+        MUST(append_row(example, &capacity, &n_entries, dense, at->n_features, err));
         example->row[r + 1] = (int64_t)n_entries;
     }
-    array_free(dense);
-    return status;
+    return CLV_OK;
 }

@@ -17,11 +17,9 @@ void slice_release(struct slice *slice)
 enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
                            struct clv_error *err)
 {
-    struct clv_image working = {0};
-    enum clv_status status = working_image_of(&working, image, recipe, err);
-    TRY(motion_pyramid_init(&slice->pixels, &working, err));
-    clv_image_release(&working);
-    return status;
+    OWNED(clv_image_release) struct clv_image working = {0};
+    MUST(working_image_of(&working, image, recipe, err));
+    return motion_pyramid_init(&slice->pixels, &working, err);
 }
 
 void stack_init(struct stack *self, const struct clv_recipe *recipe, int32_t n_labels)
@@ -85,28 +83,28 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     }
 }
 
+/* Finds how far each region of the slice before has moved, by the flow of its pixels. */
 static enum clv_status find_motion(struct slice *slice, const struct slice *before, struct clv_error *err)
 {
     const struct clv_superpixels *map = &before->example.superpixels;
     size_t n = (size_t)map->width * (size_t)map->height;
-    float *flow = array_alloc(n, 2 * sizeof *flow);
-    double *sum = array_zalloc((size_t)map->n, 3 * sizeof *sum);
-    int32_t(*motion)[2] = array_alloc((size_t)map->n, sizeof *motion);
-    enum clv_status status = flow && sum && motion ? CLV_OK : fail_memory(err);
-    TRY(motion_estimate(flow, &before->pixels, &slice->pixels, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    OWNED_ARRAY float *flow = array_alloc(n, 2 * sizeof *flow);
+    OWNED_ARRAY double *sum = array_zalloc((size_t)map->n, 3 * sizeof *sum);
+    OWNED_ARRAY int32_t(*motion)[2] = array_alloc((size_t)map->n, sizeof *motion);
+    NEED(flow && sum && motion);
+    MUST(motion_estimate(flow, &before->pixels, &slice->pixels, err));
+    for (size_t i = 0; i < n; i++) {
         double *of = sum + 3 * (size_t)map->labels[i];
         of[0] += (double)flow[2 * i];
         of[1] += (double)flow[2 * i + 1];
         of[2]++;
     }
     const int32_t sides[2] = {map->width, map->height};
-    for (int32_t r = 0; r < map->n && status == CLV_OK; r++)
+    for (int32_t r = 0; r < map->n; r++)
         for (int k = 0; k < 2; k++)
             motion[r][k] = int32_within(floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5), -sides[k], sides[k]);
-    DELIVER(&slice->motion, motion, array_free(motion));
-    arrays_free(flow, sum);
-    return status;
+    slice->motion = TAKE(motion);
+    return CLV_OK;
 }
 
 static enum clv_status join(struct stack *self, struct slice *slice, const struct slice *before, struct clv_error *err)
@@ -129,19 +127,20 @@ enum clv_status stack_add(struct stack *self, struct slice *slice, const struct 
     const struct clv_superpixels *map = &example->superpixels;
     const struct patch patch = {.z = graph->n_patches, .width = map->width, .height = map->height};
     struct clv_problem problem = example->problem;
-    float *none = NULL;
-    if (before && (before->example.width != example->width || before->example.height != example->height))
-        return fail(err, CLV_ERR_DATA, "%dx%d pixels, the slice before it has %dx%d", example->width, example->height,
-                    before->example.width, before->example.height);
-    MUST_IF(graph->n_labels && !example->counts &&
-                !(none = array_zalloc((size_t)problem.n_nodes, (size_t)graph->n_labels * sizeof *none)),
-            fail_memory(err));
+    FAIL_IF(before && (before->example.width != example->width || before->example.height != example->height),
+            CLV_ERR_DATA, "%dx%d pixels, the slice before it has %dx%d", example->width, example->height,
+            before->example.width, before->example.height);
+    OWNED_ARRAY float *none = NULL;
+    if (graph->n_labels && !example->counts) {
+        none = array_zalloc((size_t)problem.n_nodes, (size_t)graph->n_labels * sizeof *none);
+        NEED(none);
+    }
     problem.label = NULL;
     problem.theta = !graph->n_labels ? NULL : none ? none : example->counts;
-    enum clv_status status = region_graph_append(graph, &patch, &problem, NULL, err);
-    array_free(none);
-    TRY_IF(before, join(self, slice, before, err));
-    return status;
+    MUST(region_graph_append(graph, &patch, &problem, NULL, err));
+    if (before)
+        MUST(join(self, slice, before, err));
+    return CLV_OK;
 }
 
 /* Rows with the means of what overlaps a region in the slices next to its own, weighted by overlap. */
@@ -190,7 +189,8 @@ static enum clv_status add_means(struct means *self, const struct region_graph *
     int64_t begin = graph->row[i], n = graph->row[i + 1] - begin, at = self->row[i];
     double all = 0;
     const struct array_part parts[] = {{&self->index, sizeof *self->index}, {&self->value, sizeof *self->value}};
-    MUST_IF(array_reserve_all(parts, 2, &self->capacity, (size_t)(at + n) + (size_t)n_own), fail_memory(err));
+    if (array_reserve_all(parts, 2, &self->capacity, (size_t)(at + n) + (size_t)n_own))
+        return fail_memory(err);
     memcpy(self->index + at, graph->index + begin, (size_t)n * sizeof *self->index);
     memcpy(self->value + at, graph->value + begin, (size_t)n * sizeof *self->value);
     at += n;
@@ -213,24 +213,21 @@ static enum clv_status look_across(struct stack *self, struct clv_error *err)
 {
     struct region_graph *graph = &self->graph;
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
-    struct means made = {.row = array_zalloc(n + 1, sizeof *made.row),
-                         .first = array_zalloc(n + 2, sizeof *made.first),
-                         .other = array_alloc(m, 2 * sizeof *made.other),
-                         .contact = array_alloc(m, 2 * sizeof *made.contact),
-                         .sum = array_zalloc((size_t)self->at.n_own, sizeof *made.sum)};
-    enum clv_status status =
-        made.row && made.first && made.other && made.contact && made.sum ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        list_overlaps(&made, graph);
-    for (int32_t i = 0; i < graph->n_nodes && status == CLV_OK; i++)
-        status = add_means(&made, graph, i, self->at.n_own, err);
-    if (status == CLV_OK) {
-        const struct means own = {.row = graph->row, .index = graph->index, .value = graph->value};
-        graph->row = made.row, graph->index = made.index, graph->value = made.value;
-        made.row = own.row, made.index = own.index, made.value = own.value;
-    }
-    means_release(&made);
-    return status;
+    OWNED(means_release)
+    struct means result = {.row = array_zalloc(n + 1, sizeof *result.row),
+                           .first = array_zalloc(n + 2, sizeof *result.first),
+                           .other = array_alloc(m, 2 * sizeof *result.other),
+                           .contact = array_alloc(m, 2 * sizeof *result.contact),
+                           .sum = array_zalloc((size_t)self->at.n_own, sizeof *result.sum)};
+    NEED(result.row && result.first && result.other && result.contact && result.sum);
+    list_overlaps(&result, graph);
+    for (int32_t i = 0; i < graph->n_nodes; i++)
+        MUST(add_means(&result, graph, i, self->at.n_own, err));
+    arrays_free(graph->row, graph->index, graph->value);
+    graph->row = TAKE(result.row);
+    graph->index = TAKE(result.index);
+    graph->value = TAKE(result.value);
+    return CLV_OK;
 }
 
 enum clv_status stack_take(struct clv_example *window, struct stack *self, struct clv_error *err)
@@ -238,26 +235,25 @@ enum clv_status stack_take(struct clv_example *window, struct stack *self, struc
     struct region_graph *graph = &self->graph;
     MUST(look_across(self, err));
     size_t n = (size_t)graph->n_nodes, n_labels = (size_t)graph->n_labels;
-    struct clv_example made = {.theta = n_labels ? array_alloc(n, n_labels * sizeof *made.theta) : NULL,
-                               .label = n_labels ? array_alloc(n, sizeof *made.label) : NULL};
-    if (n_labels && (!made.theta || !made.label)) {
-        clv_example_release(&made);
-        return fail_memory(err);
-    }
+    OWNED(clv_example_release)
+    struct clv_example result = {.theta = n_labels ? array_alloc(n, n_labels * sizeof *result.theta) : NULL,
+                                 .label = n_labels ? array_alloc(n, sizeof *result.label) : NULL};
+    NEED(!n_labels || (result.theta && result.label));
     if (n_labels) {
-        balanced_theta(made.theta, graph->theta, graph->n_nodes, graph->n_labels);
-        majority_labels(made.label, made.theta, graph->n_nodes, graph->n_labels);
+        balanced_theta(result.theta, graph->theta, graph->n_nodes, graph->n_labels);
+        majority_labels(result.label, result.theta, graph->n_nodes, graph->n_labels);
     }
-    made.row = graph->row, made.index = graph->index, made.value = graph->value;
-    made.edges = graph->edges, made.edge_features = graph->edge_features;
-    made.volume = graph->volume, made.place = graph->place, made.counts = graph->theta;
-    example_problem(&made, graph->n_nodes, graph->n_edges, graph->n_features, graph->n_edge_features);
-    *window = made;
-    graph->row = NULL;
-    graph->index = NULL;
-    graph->edges = NULL;
-    graph->value = graph->edge_features = graph->volume = graph->place = graph->theta = NULL;
+    result.row = TAKE(graph->row);
+    result.index = TAKE(graph->index);
+    result.value = TAKE(graph->value);
+    result.edges = TAKE(graph->edges);
+    result.edge_features = TAKE(graph->edge_features);
+    result.volume = TAKE(graph->volume);
+    result.place = TAKE(graph->place);
+    result.counts = TAKE(graph->theta);
+    example_problem(&result, graph->n_nodes, graph->n_edges, graph->n_features, graph->n_edge_features);
     region_graph_release(graph);
     region_graph_init(graph, (int32_t)n_labels);
+    *window = TAKE(result);
     return CLV_OK;
 }

@@ -18,7 +18,7 @@ static enum clv_status cut_out(struct clv_image *part, const struct clv_image *i
 {
     size_t row = (size_t)at->width * 3, stride = (size_t)image->width * 3;
     *part = (struct clv_image){at->width, at->height, 3, array_alloc((size_t)at->height, row)};
-    MUST_IF(!part->pixels, fail_memory(err));
+    NEED(part->pixels);
     for (int32_t k = 0; k < at->height; k++)
         memcpy(part->pixels + (size_t)k * row, image->pixels + (size_t)(at->y + k) * stride + (size_t)at->x * 3, row);
     return CLV_OK;
@@ -32,24 +32,22 @@ static enum clv_status find_regions(struct clv_superpixels *found, const struct 
     return clv_slic(found, image, &options, err);
 }
 
-/* Divides a part of what is seen into regions, which follow those that are there. */
+/* Divides a part of what is seen into regions, which follow those that exist. */
 static enum clv_status divide_part(struct clv_superpixels *all, const struct clv_image *seen, const struct patch *part,
                                    const struct clv_recipe *recipe, struct clv_error *err)
 {
-    struct clv_image pixels = {0};
-    struct clv_superpixels regions = {0};
-    enum clv_status status = cut_out(&pixels, seen, part, err);
-    TRY(find_regions(&regions, &pixels, recipe, err));
-    for (int32_t y = 0; y < part->height && status == CLV_OK; y++) {
+    OWNED(clv_image_release) struct clv_image pixels = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels regions = {0};
+    MUST(cut_out(&pixels, seen, part, err));
+    MUST(find_regions(&regions, &pixels, recipe, err));
+    for (int32_t y = 0; y < part->height; y++) {
         const int32_t *from = regions.labels + (size_t)y * (size_t)part->width;
         int32_t *to = all->labels + (size_t)(part->y + y) * (size_t)all->width + (size_t)part->x;
         for (int32_t x = 0; x < part->width; x++)
             to[x] = all->n + from[x];
     }
     all->n += regions.n;
-    clv_superpixels_release(&regions);
-    clv_image_release(&pixels);
-    return status;
+    return CLV_OK;
 }
 
 /* Regions of the core, then of the halo, whose four sides are divided alone: all that is seen would cost as much again
@@ -69,7 +67,7 @@ static enum clv_status divide(struct tile *tile, const struct clv_image *seen, c
                                   {.y = bottom, .width = seen->width, .height = seen->height - bottom}};
     tile->map = (struct clv_superpixels){seen->width, seen->height, 0, NULL};
     tile->map.labels = array_alloc((size_t)seen->width, (size_t)seen->height * sizeof *tile->map.labels);
-    MUST_IF(!tile->map.labels, fail_memory(err));
+    NEED(tile->map.labels);
     MUST(divide_part(&tile->map, seen, core, recipe, err));
     tile->n = tile->map.n;
     for (size_t k = 0; k < sizeof sides / sizeof *sides; k++)
@@ -93,32 +91,27 @@ static void keep_inner(struct clv_adjacency *adjacency, int32_t n)
 enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, const struct patch *core,
                              const struct layout *at, struct clv_error *err)
 {
-    struct views views = {0};
-    *tile = (struct tile){0};
-    enum clv_status status = divide(tile, seen->working, core, at->recipe, err);
-    TRY(clv_adjacency_build(&tile->adjacency, &tile->map, err));
-    tile->rows.superpixels = tile->map; /* a view */
-    TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, at, err));
-    TRY(rows_fill(&tile->rows, tile->n, &views, at, err));
-    tile->rows.superpixels = (struct clv_superpixels){0};
-    TRY_IF(!(tile->regions = array_copy(views.image.regions, (size_t)tile->n, sizeof *tile->regions)),
-           fail_memory(err));
-    tile->n_channels = views.pooled.n_channels;
-    tile->map_means = views.pooled.mean;
-    views.pooled.mean = NULL;
-    views_release(&views);
-    if (status != CLV_OK) {
-        tile_release(tile);
-        return status;
-    }
-    keep_inner(&tile->adjacency, tile->n);
-    tile->problem = (struct clv_problem){.n_nodes = tile->n,
-                                         .n_edges = tile->adjacency.n_edges,
-                                         .n_features = at->n_features,
-                                         .row = tile->rows.row,
-                                         .index = tile->rows.index,
-                                         .value = tile->rows.value,
-                                         .edges = (const int32_t(*)[2])tile->adjacency.edges};
+    OWNED(tile_release) struct tile result = {0};
+    OWNED(views_release) struct views views = {0};
+    MUST(divide(&result, seen->working, core, at->recipe, err));
+    MUST(clv_adjacency_build(&result.adjacency, &result.map, err));
+    result.rows.superpixels = result.map; /* a view */
+    MUST(views_init(&views, seen, &result.rows, &result.adjacency, at, err));
+    MUST(rows_fill(&result.rows, result.n, &views, at, err));
+    result.rows.superpixels = (struct clv_superpixels){0};
+    result.regions = array_copy(views.image.regions, (size_t)result.n, sizeof *result.regions);
+    NEED(result.regions);
+    result.n_channels = views.pooled.n_channels;
+    result.map_means = TAKE(views.pooled.mean);
+    keep_inner(&result.adjacency, result.n);
+    result.problem = (struct clv_problem){.n_nodes = result.n,
+                                          .n_edges = result.adjacency.n_edges,
+                                          .n_features = at->n_features,
+                                          .row = result.rows.row,
+                                          .index = result.rows.index,
+                                          .value = result.rows.value,
+                                          .edges = (const int32_t(*)[2])result.adjacency.edges};
+    *tile = TAKE(result);
     return CLV_OK;
 }
 
@@ -135,6 +128,12 @@ struct mosaic {
     size_t region_capacity, mean_capacity;
 };
 
+static void mosaic_release(struct mosaic *self)
+{
+    region_graph_release(&self->graph);
+    arrays_free(self->regions, self->map_means, self->labels);
+}
+
 /* A strip of the label map, as regions of its patch. *labels is the caller's to free. */
 static struct region_map strip_of(int32_t **labels, const struct mosaic *self, int32_t patch, struct patch at)
 {
@@ -150,17 +149,17 @@ static struct region_map strip_of(int32_t **labels, const struct mosaic *self, i
 /* Joins the last patch to the one on its left, or above it. */
 static enum clv_status join_back(struct mosaic *self, int32_t other, bool is_above, struct clv_error *err)
 {
-    int32_t last = self->graph.n_patches - 1, *before, *behind;
+    int32_t last = self->graph.n_patches - 1;
+    OWNED_ARRAY int32_t *before = NULL;
+    OWNED_ARRAY int32_t *behind = NULL;
     struct patch at = self->graph.patches[last], next;
     *(is_above ? &at.height : &at.width) = 1;
     next = at;
     next.x -= !is_above;
     next.y -= is_above;
     struct region_map a = strip_of(&before, self, other, next), b = strip_of(&behind, self, last, at);
-    enum clv_status status =
-        before && behind ? region_graph_join(&self->graph, &a, &b, REGION_SEAM, NULL, err) : fail_memory(err);
-    arrays_free(before, behind);
-    return status;
+    NEED(before && behind);
+    return region_graph_join(&self->graph, &a, &b, REGION_SEAM, NULL, err);
 }
 
 /* Adds a tile's regions to the graph and its labels to the map. */
@@ -168,15 +167,11 @@ static enum clv_status lay_tile(struct mosaic *self, const struct tile *tile, co
                                 const struct patch *core, struct clv_error *err)
 {
     int32_t first = self->graph.n_nodes;
-    enum clv_status status =
-        region_graph_append(&self->graph, patch, &tile->problem, tile->adjacency.boundary_length, err);
+    MUST(region_graph_append(&self->graph, patch, &tile->problem, tile->adjacency.boundary_length, err));
     size_t n = (size_t)self->graph.n_nodes, k = (size_t)tile->n_channels;
-    if (status == CLV_OK &&
-        (array_reserve((void **)&self->regions, &self->region_capacity, n, sizeof *self->regions) ||
-         (k && array_reserve((void **)&self->map_means, &self->mean_capacity, n, k * sizeof *self->map_means))))
-        status = fail_memory(err);
-    if (status != CLV_OK)
-        return status;
+    if (array_reserve((void **)&self->regions, &self->region_capacity, n, sizeof *self->regions) ||
+        (k && array_reserve((void **)&self->map_means, &self->mean_capacity, n, k * sizeof *self->map_means)))
+        return fail_memory(err);
     self->n_channels = tile->n_channels;
     if (k)
         memcpy(self->map_means + (size_t)first * k, tile->map_means, (size_t)tile->n * k * sizeof *self->map_means);
@@ -210,17 +205,17 @@ static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_column
     const struct image_part *at = &place.seen;
     const struct map_window window = {at->left, at->top, at->whole_width, at->whole_height};
     const struct patch part = {.x = at->left, .y = at->top, .width = at->width, .height = at->height};
-    struct clv_image seen = {0};
+    OWNED(clv_image_release) struct clv_image seen = {0};
     const struct view_source source = {&seen, self->maps, &window};
-    struct tile tile = {0};
-    enum clv_status status = cut_out(&seen, self->working, &part, err);
-    TRY(tile_extract(&tile, &source, &place.core, self->at, err));
-    TRY(lay_tile(self, &tile, &place.patch, &place.core, err));
-    TRY_IF(k >= n_columns, join_back(self, k - n_columns, true, err));
-    TRY_IF(k % n_columns, join_back(self, k - 1, false, err));
-    tile_release(&tile);
-    clv_image_release(&seen);
-    return status;
+    OWNED(tile_release) struct tile tile = {0};
+    MUST(cut_out(&seen, self->working, &part, err));
+    MUST(tile_extract(&tile, &source, &place.core, self->at, err));
+    MUST(lay_tile(self, &tile, &place.patch, &place.core, err));
+    if (k >= n_columns)
+        MUST(join_back(self, k - n_columns, true, err));
+    if (k % n_columns)
+        MUST(join_back(self, k - 1, false, err));
+    return CLV_OK;
 }
 
 void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct edge_ends *ends,
@@ -240,34 +235,26 @@ enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, con
                               const struct layout *at, struct clv_error *err)
 {
     const struct clv_image *working = source->working;
-    struct mosaic self = {.working = working, .maps = source->maps, .at = at};
+    OWNED(mosaic_release) struct mosaic self = {.working = working, .maps = source->maps, .at = at};
     struct region_graph *graph = &self.graph;
     int32_t side = at->recipe->tile_px, n_columns = (working->width - 1) / side + 1;
     int32_t n_tiles = n_columns * ((working->height - 1) / side + 1);
     region_graph_init(graph, 0);
     graph->n_edge_features = edge_feature_count(at->recipe);
     self.labels = array_alloc((size_t)working->width, (size_t)working->height * sizeof *self.labels);
-    enum clv_status status = self.labels ? CLV_OK : fail_memory(err);
-    for (int32_t k = 0; k < n_tiles && status == CLV_OK; k++)
-        status = add_tile(&self, k, n_columns, err);
-    if (status == CLV_OK) { /* the example takes over what the graph has */
-        const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
-        const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
-        const struct edge_ends ends = {self.regions, &rows, self.map_means, self.n_channels};
-        tile_edges_fill(graph->edge_features, &all, &ends, at);
-        *n_edges = graph->n_edges;
-        example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, self.labels};
-        example->row = graph->row;
-        example->index = graph->index;
-        example->value = graph->value;
-        example->edges = graph->edges;
-        example->edge_features = graph->edge_features;
-        self.labels = graph->index = NULL;
-        graph->row = NULL;
-        graph->value = graph->edge_features = NULL;
-        graph->edges = NULL;
-    }
-    region_graph_release(graph);
-    arrays_free(self.regions, self.map_means, self.labels);
-    return status;
+    NEED(self.labels);
+    for (int32_t k = 0; k < n_tiles; k++)
+        MUST(add_tile(&self, k, n_columns, err));
+    const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
+    const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
+    const struct edge_ends ends = {self.regions, &rows, self.map_means, self.n_channels};
+    tile_edges_fill(graph->edge_features, &all, &ends, at);
+    *n_edges = graph->n_edges;
+    example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, TAKE(self.labels)};
+    example->row = TAKE(graph->row);
+    example->index = TAKE(graph->index);
+    example->value = TAKE(graph->value);
+    example->edges = TAKE(graph->edges);
+    example->edge_features = TAKE(graph->edge_features);
+    return CLV_OK;
 }

@@ -52,24 +52,20 @@ static enum clv_status count_labels(int64_t *count, const struct clv_example *ex
                                     int32_t n_labels, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
-    int32_t *column = coordinate_table(mask->width, sp->width);
-    MUST_IF(!column, fail_memory(err));
-    enum clv_status status = CLV_OK;
-    for (int32_t y = 0; y < mask->height && status == CLV_OK; y++) {
+    OWNED_ARRAY int32_t *column = coordinate_table(mask->width, sp->width);
+    NEED(column);
+    for (int32_t y = 0; y < mask->height; y++) {
         const int32_t *node = sp->labels + (size_t)working_coordinate(y, mask->height, sp->height) * (size_t)sp->width;
         const uint8_t *label = mask->labels + (size_t)y * (size_t)mask->width;
         for (int32_t x = 0; x < mask->width; x++) {
             if (label[x] < n_labels)
                 count[(size_t)node[column[x]] * (size_t)n_labels + label[x]]++;
-            else if (label[x] != CLV_VOID) {
-                status = fail(err, CLV_ERR_DATA, "mask has the value %d at (%d, %d), labels are 0..%d", label[x], x, y,
-                              n_labels - 1);
-                break;
-            }
+            else
+                FAIL_IF(label[x] != CLV_VOID, CLV_ERR_DATA, "mask has the value %d at (%d, %d), labels are 0..%d",
+                        label[x], x, y, n_labels - 1);
         }
     }
-    array_free(column);
-    return status;
+    return CLV_OK;
 }
 
 /* A patch most of whose pixels are void is hidden: what little is known of it is not its label. */
@@ -87,37 +83,29 @@ static void hide_void_patches(int64_t *count, const struct clv_example *example,
 enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask, int32_t n_labels,
                                       struct clv_error *err)
 {
-    if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "n_labels is %d, must be 2..%d", n_labels, CLV_MAX_LABELS);
+    FAIL_IF(n_labels < 2 || n_labels > CLV_MAX_LABELS, CLV_ERR_USAGE, "n_labels is %d, must be 2..%d", n_labels,
+            CLV_MAX_LABELS);
     FAIL_IF(mask->width != example->width || mask->height != example->height, CLV_ERR_DATA,
             "mask is %dx%d, image is %dx%d", mask->width, mask->height, example->width, example->height);
     int32_t n_nodes = example->problem.n_nodes;
     size_t size = (size_t)n_nodes * (size_t)n_labels;
-    int64_t *count = array_zalloc(size, sizeof *count);
-    float *counts = array_alloc(size, sizeof *counts);
-    float *theta = array_alloc(size, sizeof *theta);
-    int32_t *label = array_alloc((size_t)n_nodes, sizeof *label);
-    enum clv_status status = CLV_OK;
-    if (!count || !counts || !theta || !label)
-        status = fail_memory(err);
-    else
-        status = count_labels(count, example, mask, n_labels, err);
-    if (status == CLV_OK && example->grid.n_rows)
+    OWNED_ARRAY int64_t *count = array_zalloc(size, sizeof *count);
+    OWNED_ARRAY float *counts = array_alloc(size, sizeof *counts);
+    OWNED_ARRAY float *theta = array_alloc(size, sizeof *theta);
+    OWNED_ARRAY int32_t *label = array_alloc((size_t)n_nodes, sizeof *label);
+    NEED(count && counts && theta && label);
+    MUST(count_labels(count, example, mask, n_labels, err));
+    if (example->grid.n_rows)
         hide_void_patches(count, example, n_labels);
-    if (status == CLV_OK) {
-        for (size_t k = 0; k < size; k++)
-            counts[k] = (float)count[k];
-        balanced_theta(theta, counts, n_nodes, n_labels);
-        majority_labels(label, theta, n_nodes, n_labels);
-        arrays_free(example->counts, example->theta, example->label);
-        example->counts = counts;
-        example->problem.theta = example->theta = theta;
-        example->problem.label = example->label = label;
-    } else {
-        arrays_free(counts, theta, label);
-    }
-    array_free(count);
-    return status;
+    for (size_t k = 0; k < size; k++)
+        counts[k] = (float)count[k];
+    balanced_theta(theta, counts, n_nodes, n_labels);
+    majority_labels(label, theta, n_nodes, n_labels);
+    arrays_free(example->counts, example->theta, example->label);
+    example->counts = TAKE(counts);
+    example->problem.theta = example->theta = TAKE(theta);
+    example->problem.label = example->label = TAKE(label);
+    return CLV_OK;
 }
 
 /* Marks the nodes that the boxes' pixels of row y are in. open[width + 1] is scratch: how many boxes begin at a
@@ -144,41 +132,33 @@ static void mark_row(int32_t *label, int32_t *open, const struct clv_example *ex
 enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes, size_t n_boxes,
                                       struct clv_error *err)
 {
-    int32_t *label = array_zalloc((size_t)example->problem.n_nodes, sizeof *label);
-    int32_t *column = coordinate_table(example->width, example->superpixels.width);
-    int32_t *open = array_alloc((size_t)example->width + 1, sizeof *open);
-    enum clv_status status = CLV_OK;
-    if (!label || !column || !open) {
-        array_free(label);
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY int32_t *label = array_zalloc((size_t)example->problem.n_nodes, sizeof *label);
+    OWNED_ARRAY int32_t *column = coordinate_table(example->width, example->superpixels.width);
+    OWNED_ARRAY int32_t *open = array_alloc((size_t)example->width + 1, sizeof *open);
+    NEED(label && column && open);
     for (int32_t y = 0; y < example->height; y++)
         mark_row(label, open, example, column, y, boxes, n_boxes);
     arrays_free(example->counts, example->theta, example->label);
     example->counts = example->theta = NULL;
     example->problem.theta = NULL;
-    example->problem.label = example->label = label;
-done:
-    arrays_free(column, open);
-    return status;
+    example->problem.label = example->label = TAKE(label);
+    return CLV_OK;
 }
 
 enum clv_status example_mean(float *mean, const struct clv_example *example, const float *values, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
-    double *sum = array_zalloc((size_t)sp->n, sizeof *sum);
-    int32_t *column = coordinate_table(example->width, sp->width);
-    enum clv_status status = sum && column ? CLV_OK : fail_memory(err);
-    for (int32_t y = 0; y < example->height && status == CLV_OK; y++) {
+    OWNED_ARRAY double *sum = array_zalloc((size_t)sp->n, sizeof *sum);
+    OWNED_ARRAY int32_t *column = coordinate_table(example->width, sp->width);
+    NEED(sum && column);
+    for (int32_t y = 0; y < example->height; y++) {
         size_t row = (size_t)working_coordinate(y, example->height, sp->height) * (size_t)sp->width;
         for (int32_t x = 0; x < example->width; x++)
             sum[sp->labels[row + (size_t)column[x]]] += (double)values[(size_t)y * (size_t)example->width + (size_t)x];
     }
-    for (int32_t i = 0; i < sp->n && status == CLV_OK; i++)
+    for (int32_t i = 0; i < sp->n; i++)
         mean[i] = (float)(sum[i] / (double)example->volume[i]);
-    arrays_free(sum, column);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
@@ -186,10 +166,10 @@ enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *exa
 {
     const struct clv_superpixels *sp = &example->superpixels;
     for (int32_t i = 0; i < sp->n; i++)
-        if (y[i] < 0 || y[i] > UINT8_MAX)
-            return fail(err, CLV_ERR_USAGE, "node %d has the label %d, which a mask cannot hold", i, y[i]);
-    int32_t *column = coordinate_table(example->width, sp->width);
-    MUST_IF(!column, fail_memory(err));
+        FAIL_IF(y[i] < 0 || y[i] > UINT8_MAX, CLV_ERR_USAGE, "node %d has the label %d, which a mask cannot hold", i,
+                y[i]);
+    OWNED_ARRAY int32_t *column = coordinate_table(example->width, sp->width);
+    NEED(column);
     for (int32_t row = 0; row < example->height; row++) {
         const int32_t *node =
             sp->labels + (size_t)working_coordinate(row, example->height, sp->height) * (size_t)sp->width;
@@ -197,6 +177,5 @@ enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *exa
         for (int32_t x = 0; x < example->width; x++)
             target[x] = (uint8_t)y[node[column[x]]];
     }
-    array_free(column);
     return CLV_OK;
 }

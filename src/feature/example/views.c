@@ -27,11 +27,14 @@ const struct scene *views_own(const struct views *views)
 static enum clv_status init_scenes(struct views *views, const struct clv_image *working,
                                    const struct clv_example *example, const struct layout *at, struct clv_error *err)
 {
-    enum clv_status status = scene_init(&views->image, working, &example->superpixels, err);
-    TRY_IF(example->grid.n_rows, windows_init(&views->windows, &views->image, &example->grid, 0, err));
-    TRY_IF(at->surround >= 0, windows_init(&views->surround, &views->image, &example->grid, at->recipe->patch_px, err));
-    TRY_IF(at->scene >= 0, scene_whole(&views->whole, &views->image, err));
-    return status;
+    MUST(scene_init(&views->image, working, &example->superpixels, err));
+    if (example->grid.n_rows)
+        MUST(windows_init(&views->windows, &views->image, &example->grid, 0, err));
+    if (at->surround >= 0)
+        MUST(windows_init(&views->surround, &views->image, &example->grid, at->recipe->patch_px, err));
+    if (at->scene >= 0)
+        MUST(scene_whole(&views->whole, &views->image, err));
+    return CLV_OK;
 }
 
 static enum clv_status init_maps(struct views *views, const struct clv_recipe *recipe, struct clv_error *err)
@@ -39,12 +42,11 @@ static enum clv_status init_maps(struct views *views, const struct clv_recipe *r
     const struct scene *scene = &views->image;
     if (!has_words(recipe))
         return CLV_OK;
-    struct sift_image sift;
-    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err);
-    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-        status = word_map_init(&views->maps[s], &sift, recipe, s, err);
-    sift_image_release(&sift);
-    return status;
+    OWNED(sift_image_release) struct sift_image sift = {0};
+    MUST(sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err));
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        MUST(word_map_init(&views->maps[s], &sift, recipe, s, err));
+    return CLV_OK;
 }
 
 static enum clv_status init_measures(struct views *views, const struct clv_adjacency *adjacency,
@@ -53,7 +55,7 @@ static enum clv_status init_measures(struct views *views, const struct clv_adjac
     const struct scene *own = views_own(views);
     views->n_measures = contrast_measures(recipe);
     views->measures = array_zalloc((size_t)own->n_regions * (size_t)views->n_measures, sizeof *views->measures);
-    MUST_IF(!views->measures, fail_memory(err));
+    NEED(views->measures);
     return contrast_measure(views->measures, own, adjacency, recipe, views->maps, err);
 }
 
@@ -61,7 +63,7 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
 {
     int32_t last = recipe->n_scales - 1;
     views->of_whole = array_zalloc((size_t)surround_size(recipe, last), sizeof *views->of_whole);
-    MUST_IF(!views->of_whole, fail_memory(err));
+    NEED(views->of_whole);
     surround_fill(views->of_whole, &views->whole, views->maps, &views->kernel_map, recipe, last, 0);
     return CLV_OK;
 }
@@ -70,15 +72,20 @@ enum clv_status views_init(struct views *views, const struct view_source *source
                            const struct clv_adjacency *adjacency, const struct layout *at, struct clv_error *err)
 {
     const struct clv_recipe *recipe = at->recipe;
-    struct views made = {0};
-    enum clv_status status = init_scenes(&made, source->working, example, at, err);
-    TRY(init_maps(&made, recipe, err));
-    TRY(kernel_map_init(&made.kernel_map, recipe, err));
-    TRY_IF(at->hog >= 0, hog_init(&made.hog, &made.image, err));
-    TRY_IF(at->fisher >= 0, fisher_init(&made.fisher, &made.image, recipe, err));
-    TRY_IF(recipe->n_maps, map_pool_init(&made.pooled, views_own(&made), source->maps, source->window, recipe, err));
-    TRY_IF(at->contrast >= 0, init_measures(&made, adjacency, recipe, err));
-    TRY_IF(at->scene >= 0, init_of_whole(&made, recipe, err));
-    DELIVER(views, made, views_release(&made));
-    return status;
+    OWNED(views_release) struct views result = {0};
+    MUST(init_scenes(&result, source->working, example, at, err));
+    MUST(init_maps(&result, recipe, err));
+    MUST(kernel_map_init(&result.kernel_map, recipe, err));
+    if (at->hog >= 0)
+        MUST(hog_init(&result.hog, &result.image, err));
+    if (at->fisher >= 0)
+        MUST(fisher_init(&result.fisher, &result.image, recipe, err));
+    if (recipe->n_maps)
+        MUST(map_pool_init(&result.pooled, views_own(&result), source->maps, source->window, recipe, err));
+    if (at->contrast >= 0)
+        MUST(init_measures(&result, adjacency, recipe, err));
+    if (at->scene >= 0)
+        MUST(init_of_whole(&result, recipe, err));
+    *views = TAKE(result);
+    return CLV_OK;
 }

@@ -17,38 +17,48 @@ enum clv_status map_of_item(struct map_reader *map, const struct clv_recipe_map 
                             const struct clv_item *item, const struct clv_image_limits *limits, struct clv_error *err)
 {
     const char *path = map_path(set, item, wanted->name);
+    OWNED(map_reader_close) struct map_reader opened = {0};
     FAIL_IF(!path, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s says where", item->name,
             wanted->name, wanted->name, wanted->name);
-    enum clv_status status = map_reader_open(map, path, (enum clv_map_layout)wanted->layout, limits, err);
-    if (status == CLV_OK && wanted->n_channels && map->map.n_channels != wanted->n_channels) {
-        status = fail(err, CLV_ERR_DATA, "%s: %d channels of %d x %d, other maps %s have %d", path, map->map.n_channels,
-                      map->map.height, map->map.width, wanted->name, wanted->n_channels);
-        map_reader_close(map);
-    }
-    return status;
+    MUST(map_reader_open(&opened, path, (enum clv_map_layout)wanted->layout, limits, err));
+    FAIL_IF(wanted->n_channels && opened.map.n_channels != wanted->n_channels, CLV_ERR_DATA,
+            "%s: %d channels of %d x %d, other maps %s have %d", path, opened.map.n_channels, opened.map.height,
+            opened.map.width, wanted->name, wanted->n_channels);
+    *map = TAKE(opened);
+    return CLV_OK;
+}
+
+struct opened_maps {
+    struct map_reader *maps;
+    int32_t n;
+};
+
+static void opened_maps_close(struct opened_maps *self)
+{
+    for (int32_t m = 0; self->maps && m < self->n; m++)
+        map_reader_close(&self->maps[m]);
+    array_free(self->maps);
 }
 
 void item_maps_close(struct map_reader *maps, const struct clv_recipe *recipe)
 {
-    for (int32_t m = 0; maps && m < recipe->n_maps; m++)
-        map_reader_close(&maps[m]);
-    array_free(maps);
+    opened_maps_close(&(struct opened_maps){maps, recipe->n_maps});
 }
 
 enum clv_status item_maps_open(struct map_reader **maps, const struct clv_recipe *recipe, const struct clv_set *set,
                                const struct clv_item *item, const struct clv_image_limits *limits,
                                struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     *maps = NULL;
     if (!recipe->n_maps)
         return CLV_OK;
-    struct map_reader *opened = array_zalloc((size_t)recipe->n_maps, sizeof *opened);
-    MUST_IF(!opened, fail_memory(err));
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
-        status = map_of_item(&opened[m], &recipe->maps[m], set, item, limits, err);
-    DELIVER(maps, opened, item_maps_close(opened, recipe));
-    return status;
+    OWNED(opened_maps_close) struct opened_maps opened = {.n = recipe->n_maps};
+    opened.maps = array_zalloc((size_t)recipe->n_maps, sizeof *opened.maps);
+    NEED(opened.maps);
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        MUST(map_of_item(&opened.maps[m], &recipe->maps[m], set, item, limits, err));
+    *maps = TAKE(opened.maps);
+    return CLV_OK;
 }
 
 double item_maps_memory(const struct clv_recipe *recipe, const struct clv_set *set, const struct clv_item *item,

@@ -13,23 +13,27 @@ struct correlations {
     float *values;  /* [n][MAX_PLACES] of the image that is added */
 };
 
+static void correlations_release(struct correlations *self)
+{
+    arrays_free(self->matrix, self->values);
+}
+
 /* Places a stride apart; the first of them moves from image to image, so that no column of the map is left out. */
 static enum clv_status look_at(struct correlations *self, const struct map_reader *map,
                                const struct clv_recipe_map *recipe_map, size_t item, struct clv_error *err)
 {
     size_t n = (size_t)map->map.width * (size_t)map->map.height, stride = (n + MAX_PLACES - 1) / MAX_PLACES;
     const float *channel;
-    float *scratch = array_alloc(n, sizeof *scratch);
-    enum clv_status status = scratch ? CLV_OK : fail_memory(err);
-    for (size_t c = 0; c < self->n && status == CLV_OK; c++) {
+    OWNED_ARRAY float *scratch = array_alloc(n, sizeof *scratch);
+    NEED(scratch);
+    for (size_t c = 0; c < self->n; c++) {
         float mean = recipe_map->standard[c], scale = recipe_map->standard[c + self->n];
         self->n_places = 0;
-        status = map_reader_channel(&channel, scratch, map, (int32_t)c, err);
-        for (size_t p = item % stride; p < n && status == CLV_OK; p += stride)
+        MUST(map_reader_channel(&channel, scratch, map, (int32_t)c, err));
+        for (size_t p = item % stride; p < n; p += stride)
             self->values[c * MAX_PLACES + self->n_places++] = (channel[p] - mean) * scale;
     }
-    array_free(scratch);
-    return status;
+    return CLV_OK;
 }
 
 /* Adds the image to one row, as far as the diagonal. */
@@ -52,34 +56,29 @@ static enum clv_status add_row(void *context, size_t i, int thread, struct clv_e
 static enum clv_status add_item(struct correlations *self, const struct clv_recipe_map *recipe_map,
                                 const struct map_source *from, size_t item, int n_threads, struct clv_error *err)
 {
-    struct map_reader map = {0};
-    enum clv_status status = map_of_item(&map, recipe_map, from->set, &from->set->items[item], from->limits, err);
-    TRY(look_at(self, &map, recipe_map, item, err));
-    TRY(parallel_for(self->n, n_threads, add_row, self, err));
-    map_reader_close(&map);
-    return status;
+    OWNED(map_reader_close) struct map_reader map = {0};
+    MUST(map_of_item(&map, recipe_map, from->set, &from->set->items[item], from->limits, err));
+    MUST(look_at(self, &map, recipe_map, item, err));
+    return parallel_for(self->n, n_threads, add_row, self, err);
 }
 
 static enum clv_status choose(struct clv_recipe_map *map, const struct correlations *self, struct clv_error *err)
 {
     size_t n = self->n, n_components = (size_t)map->n_components;
-    double *values = array_alloc(n, sizeof *values);
+    OWNED_ARRAY double *values = array_alloc(n, sizeof *values);
     map->components = array_alloc(n_components, n * sizeof *map->components);
-    enum clv_status status = values && map->components ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < i; j++)
-                self->matrix[j * n + i] = self->matrix[i * n + j];
-        eigen_of_covariance(values, self->matrix, n);
-        for (size_t k = 0; k < n_components; k++) {
-            double variance = (map->is_whitened ? values[k] : values[0]) / (double)self->n_images;
-            double unit = variance > 0 ? 1 / sqrt(variance) : 0;
-            for (size_t c = 0; c < n; c++)
-                map->components[k * n + c] = (float)(self->matrix[k * n + c] * unit);
-        }
+    NEED(values && map->components);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            self->matrix[j * n + i] = self->matrix[i * n + j];
+    eigen_of_covariance(values, self->matrix, n);
+    for (size_t k = 0; k < n_components; k++) {
+        double variance = (map->is_whitened ? values[k] : values[0]) / (double)self->n_images;
+        double unit = variance > 0 ? 1 / sqrt(variance) : 0;
+        for (size_t c = 0; c < n; c++)
+            map->components[k * n + c] = (float)(self->matrix[k * n + c] * unit);
     }
-    array_free(values);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status map_learn_components(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
@@ -91,14 +90,12 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
     FAIL_IF(map->n_channels > CLV_MAX_PCA_CHANNELS, CLV_ERR_DATA,
             "map %s has %d channels; principal components are made of up to %d", map->name, map->n_channels,
             CLV_MAX_PCA_CHANNELS);
-    struct correlations all = {.n = n, .n_images = from->set->n_items};
+    OWNED(correlations_release) struct correlations all = {.n = n, .n_images = from->set->n_items};
     all.matrix = array_zalloc(n, n * sizeof *all.matrix);
     all.values = array_alloc(n, MAX_PLACES * sizeof *all.values);
-    enum clv_status status = all.matrix && all.values ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < all.n_images && status == CLV_OK; i++)
-        status = stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
-                                                : add_item(&all, map, from, i, n_threads, err);
-    TRY(choose(map, &all, err));
-    arrays_free(all.matrix, all.values);
-    return status;
+    NEED(all.matrix && all.values);
+    for (size_t i = 0; i < all.n_images; i++)
+        MUST(stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
+                                            : add_item(&all, map, from, i, n_threads, err));
+    return choose(map, &all, err);
 }

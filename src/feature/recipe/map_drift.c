@@ -29,19 +29,16 @@ void map_drift_release(struct map_drift *drift)
 enum clv_status map_drift_means(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
                                 struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        struct map_ready ready = {0};
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
+        OWNED(map_ready_release) struct map_ready ready = {0};
         const float *values;
-        status = map_ready_init(&ready, &maps[m], &recipe->maps[m], err);
-        for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
-            status = map_ready_channel(&values, &ready, c, err);
-            if (status == CLV_OK)
-                *mean++ = (float)map_channel_mean(values, ready.n);
+        MUST(map_ready_init(&ready, &maps[m], &recipe->maps[m], err));
+        for (int32_t c = 0; c < ready.n_channels; c++) {
+            MUST(map_ready_channel(&values, &ready, c, err));
+            *mean++ = (float)map_channel_mean(values, ready.n);
         }
-        map_ready_release(&ready);
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Over the channels that differ among training images. */

@@ -151,17 +151,20 @@ static void count(int32_t *n_groups, struct groups *self)
     }
 }
 
+static void groups_release(struct groups *self)
+{
+    arrays_free(self->sum, self->group, self->best);
+}
+
 enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size_t n, size_t n_values,
                                  struct clv_error *err)
 {
-    struct groups self = {.direction = direction, .n = n, .n_values = n_values};
+    OWNED(groups_release) struct groups self = {.direction = direction, .n = n, .n_values = n_values};
     self.sum = array_alloc(MAX_GROUPS, n_values * sizeof *self.sum);
     self.group = array_alloc(n + 1, sizeof *self.group);
     self.best = array_alloc(n + 1, sizeof *self.best);
-    enum clv_status status = self.sum && self.group && self.best ? CLV_OK : fail_memory(err);
     *n_groups = 1;
-    if (status == CLV_OK)
-        count(n_groups, &self);
-    arrays_free(self.sum, self.group, self.best);
-    return status;
+    NEED(self.sum && self.group && self.best);
+    count(n_groups, &self);
+    return CLV_OK;
 }

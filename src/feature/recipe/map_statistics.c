@@ -76,16 +76,14 @@ static void find_means(float *mean, const struct look *self, size_t c, const flo
 static enum clv_status look_at(struct look *self, size_t index, const struct map_reader *map,
                                const struct clv_mask *mask, int32_t image_width, struct clv_error *err)
 {
-    struct map_ready ready = {0};
+    OWNED(map_ready_release) struct map_ready ready = {0};
     const float *values;
     float *mean = self->mean + index * self->across * self->across * self->n_values;
     float *direction = mask->labels ? self->direction + index * self->n_values : NULL;
     double square = 0;
-    enum clv_status status = map_ready_init(&ready, map, self->map, err);
-    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
-        status = map_ready_channel(&values, &ready, c, err);
-        if (status != CLV_OK)
-            break;
+    MUST(map_ready_init(&ready, map, self->map, err));
+    for (int32_t c = 0; c < ready.n_channels; c++) {
+        MUST(map_ready_channel(&values, &ready, c, err));
         if (self->from->side_px > 0) {
             float side = self->from->side_px * (float)ready.width / (float)image_width + 0.5F;
             self->step[index] += mean_step(values, &ready, int32_within((double)side, 1, INT32_MAX));
@@ -99,11 +97,10 @@ static enum clv_status look_at(struct look *self, size_t index, const struct map
         if (direction)
             direction[c] = (float)difference;
     }
-    self->has_direction[index] = status == CLV_OK && direction && square > 0;
+    self->has_direction[index] = direction && square > 0;
     for (int32_t c = 0; c < ready.n_channels && direction && self->has_direction[index]; c++)
         direction[c] = (float)((double)direction[c] / sqrt(square));
-    map_ready_release(&ready);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status look_task(void *context, size_t index, int thread, struct clv_error *err)
@@ -112,21 +109,18 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     struct look *self = context;
     const struct clv_set *set = self->from->set;
     const struct clv_item *item = &set->items[index * set->n_items / self->n];
-    struct map_reader map = {0};
-    struct clv_mask mask = {0};
+    OWNED(map_reader_close) struct map_reader map = {0};
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
     struct clv_error unread; /* whoever needs the mask will say */
     FAIL_IF(stop_requested(self->from->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = map_of_item(&map, self->map, set, item, self->from->limits, err);
-    if (status == CLV_OK && self->direction && item->mask &&
-        item_mask_read(&mask, item, &set->labels, &(struct mask_wanted){.limits = self->from->limits}, &unread) !=
-            CLV_OK)
+    MUST(map_of_item(&map, self->map, set, item, self->from->limits, err));
+    const struct mask_wanted wanted = {.limits = self->from->limits};
+    if (self->direction && item->mask && item_mask_read(&mask, item, &set->labels, &wanted, &unread) != CLV_OK)
         mask = (struct clv_mask){0};
     int32_t width = 1, height = 1;
-    TRY_IF(self->from->side_px > 0, clv_image_read_size(&width, &height, item->image, self->from->limits, err));
-    TRY(look_at(self, index, &map, &mask, width, err));
-    clv_mask_release(&mask);
-    map_reader_close(&map);
-    return status;
+    if (self->from->side_px > 0)
+        MUST(clv_image_read_size(&width, &height, item->image, self->from->limits, err));
+    return look_at(self, index, &map, &mask, width, err);
 }
 
 /* Mean and deviation among images, or their parts. */
@@ -158,33 +152,36 @@ static enum clv_status count_groups(int32_t *n_groups, struct look *self, struct
     return map_count_groups(n_groups, self->direction, n, k, err);
 }
 
+static void look_release(struct look *self)
+{
+    arrays_free(self->mean, self->direction, self->has_direction, self->step);
+}
+
 enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
                                      struct clv_error *err)
 {
     size_t n = from->set->n_items < MAX_LOOKED_AT ? from->set->n_items : MAX_LOOKED_AT;
     size_t n_values = (size_t)map_values(map);
     bool has_directions = map->kind == CLV_MAP_FEATURES && from->set->labels.n_labels == 2;
-    struct look look = {.map = map, .from = from, .n = n, .n_values = n_values, .across = 1};
+    OWNED(look_release) struct look look = {.map = map, .from = from, .n = n, .n_values = n_values, .across = 1};
     if (n < FEW && map->layout == CLV_MAP_LAYOUT_BANDS)
         look.across = PARTS_ACROSS;
     look.mean = array_alloc(n * look.across * look.across, n_values * sizeof *look.mean);
     look.direction = has_directions ? array_alloc(n, n_values * sizeof *look.direction) : NULL;
     look.has_direction = array_zalloc(n, sizeof *look.has_direction);
     look.step = array_zalloc(n, sizeof *look.step);
-    bool is_short = !look.mean || !look.step || !look.has_direction || (has_directions && !look.direction);
-    enum clv_status status = is_short ? fail_memory(err) : parallel_for(n, n_threads, look_task, &look, err);
-    TRY_IF(has_directions, count_groups(&map->n_groups, &look, err));
+    NEED(look.mean && look.step && look.has_direction && (!has_directions || look.direction));
+    MUST(parallel_for(n, n_threads, look_task, &look, err));
+    if (has_directions)
+        MUST(count_groups(&map->n_groups, &look, err));
     double step = 0;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
+    for (size_t i = 0; i < n; i++)
         step += look.step[i] / (double)n;
     map->likeness = map->kind == CLV_MAP_FEATURES && step > 0 ? (float)(1 / (2 * step)) : 0;
-    if (status == CLV_OK && n * look.across > 1) {
+    if (n * look.across > 1) {
         map->usual = array_alloc(n_values, 2 * sizeof *map->usual);
-        if (map->usual)
-            summarise(map->usual, &look);
-        else
-            status = fail_memory(err);
+        NEED(map->usual);
+        summarise(map->usual, &look);
     }
-    arrays_free(look.mean, look.direction, look.has_direction, look.step);
-    return status;
+    return CLV_OK;
 }

@@ -83,44 +83,42 @@ static enum clv_status check_range(const char *name, int32_t value, int32_t low,
 
 static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    if ((recipe->n_maps > 0) != ((recipe->blocks & CLV_BLOCK_MAPS) > 0))
-        return fail(err, CLV_ERR_USAGE, "recipe: the block maps goes with maps, and maps go with the block");
-    if (recipe->n_maps && !(recipe->map_pool & CLV_MAP_MEAN))
-        return fail(err, CLV_ERR_USAGE, "recipe: map_pool is %d, must hold the mean", recipe->map_pool);
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+    FAIL_IF((recipe->n_maps > 0) != ((recipe->blocks & CLV_BLOCK_MAPS) > 0), CLV_ERR_USAGE,
+            "recipe: the block maps goes with maps, and maps go with the block");
+    FAIL_IF(recipe->n_maps && !(recipe->map_pool & CLV_MAP_MEAN), CLV_ERR_USAGE,
+            "recipe: map_pool is %d, must hold the mean", recipe->map_pool);
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
         const struct clv_recipe_map *map = &recipe->maps[m];
-        if (!map->name[0] || !memchr(map->name, 0, sizeof map->name))
-            return fail(err, CLV_ERR_USAGE, "recipe: a map without a name");
-        status = check_range("a map's kind", map->kind, CLV_MAP_GUESS, CLV_MAP_FEATURES, err);
-        TRY(check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_BANDS, err));
-        TRY(check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err));
-        TRY(check_range("n_components of a map", map->n_components, 0, CLV_MAX_PCA_CHANNELS, err));
-        TRY(check_range("is_whitened of a map", map->is_whitened, 0, 1, err));
-        TRY(check_range("n_groups of a map", map->n_groups, 0, INT32_MAX, err));
-        TRY(check_range("use of a map", map->use, CLV_MAP_USE_AUTO, CLV_MAP_USE_IGNORED, err));
+        FAIL_IF(!map->name[0] || !memchr(map->name, 0, sizeof map->name), CLV_ERR_USAGE,
+                "recipe: a map without a name");
+        MUST(check_range("a map's kind", map->kind, CLV_MAP_GUESS, CLV_MAP_FEATURES, err));
+        MUST(check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_BANDS, err));
+        MUST(check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err));
+        MUST(check_range("n_components of a map", map->n_components, 0, CLV_MAX_PCA_CHANNELS, err));
+        MUST(check_range("is_whitened of a map", map->is_whitened, 0, 1, err));
+        MUST(check_range("n_groups of a map", map->n_groups, 0, INT32_MAX, err));
+        MUST(check_range("use of a map", map->use, CLV_MAP_USE_AUTO, CLV_MAP_USE_IGNORED, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_learned, struct clv_error *err)
 {
     bool is_fixed = recipe->scale != 0;
     const char *global = recipe->blocks & CLV_BLOCK_POSITION ? "position" : "scene";
-    if (is_fixed && !(recipe->scale >= 1 && recipe->scale <= 64))
-        return fail(err, CLV_ERR_USAGE, "recipe: scale is %g, must be 1..64, or 0 for none", (double)recipe->scale);
-    enum clv_status status =
-        check_range("region_area", recipe->region_area, is_fixed ? 4 : 0, is_fixed ? 1 << 20 : 0, err);
-    TRY(check_range("tile_px", recipe->tile_px, is_fixed ? 64 : 0, is_fixed ? 8192 : 0, err));
-    TRY(check_range("halo_px", recipe->halo_px, 0, is_fixed ? recipe->tile_px : 0, err));
-    if (status != CLV_OK || !is_fixed)
-        return status;
-    if (recipe->nodes != CLV_NODES_SUPERPIXELS)
-        return fail(err, CLV_ERR_USAGE, "recipe: a fixed scale is for superpixels, not for patches of a grid");
+    FAIL_IF(is_fixed && !(recipe->scale >= 1 && recipe->scale <= 64), CLV_ERR_USAGE,
+            "recipe: scale is %g, must be 1..64, or 0 for none", (double)recipe->scale);
+    MUST(check_range("region_area", recipe->region_area, is_fixed ? 4 : 0, is_fixed ? 1 << 20 : 0, err));
+    MUST(check_range("tile_px", recipe->tile_px, is_fixed ? 64 : 0, is_fixed ? 8192 : 0, err));
+    MUST(check_range("halo_px", recipe->halo_px, 0, is_fixed ? recipe->tile_px : 0, err));
+    if (!is_fixed)
+        return CLV_OK;
+    FAIL_IF(recipe->nodes != CLV_NODES_SUPERPIXELS, CLV_ERR_USAGE,
+            "recipe: a fixed scale is for superpixels, not for patches of a grid");
     FAIL_IF(recipe->blocks & (CLV_BLOCK_POSITION | CLV_BLOCK_SCENE), CLV_ERR_USAGE,
             "recipe: the block %s looks at the whole image, which a fixed scale cannot", global);
-    if (need_learned && !(recipe->colour_likeness > 0))
-        return fail(err, CLV_ERR_USAGE, "recipe: the likeness of colours has not been learned");
+    FAIL_IF(need_learned && !(recipe->colour_likeness > 0), CLV_ERR_USAGE,
+            "recipe: the likeness of colours has not been learned");
     return CLV_OK;
 }
 

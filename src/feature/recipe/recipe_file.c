@@ -306,21 +306,20 @@ static enum clv_status read_map_tensor(struct clv_recipe_map *map, int which, co
         return CLV_OK;
     MUST(clv_tensors_require(&tensor, tensors, tensor_name, CLV_F32, 2, shape, err));
     *numbers = array_copy(tensor->data, (size_t)shape[0], (size_t)shape[1] * sizeof **numbers);
-    MUST_IF(!*numbers, fail_memory(err));
+    NEED(*numbers);
     for (int64_t k = 0; k < shape[0] * shape[1]; k++)
-        if (!isfinite((*numbers)[k]))
-            return fail(err, CLV_ERR_DATA, "%s: \"%s\" holds %g", name, tensor_name, (double)(*numbers)[k]);
+        FAIL_IF(!isfinite((*numbers)[k]), CLV_ERR_DATA, "%s: \"%s\" holds %g", name, tensor_name,
+                (double)(*numbers)[k]);
     return CLV_OK;
 }
 
 static enum clv_status read_map_tensors(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
                                         struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     for (int32_t m = 0; m < recipe->n_maps; m++)
-        for (int which = 0; which < MAP_TENSORS && status == CLV_OK; which++)
-            status = read_map_tensor(&recipe->maps[m], which, map_tensors[m][which], tensors, name, err);
-    return status;
+        for (int which = 0; which < MAP_TENSORS; which++)
+            MUST(read_map_tensor(&recipe->maps[m], which, map_tensors[m][which], tensors, name, err));
+    return CLV_OK;
 }
 
 static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct clv_tensors *tensors,
@@ -332,7 +331,7 @@ static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct cl
         MUST(clv_tensors_require(&tensor, tensors, codebook_names[s], CLV_U8, 2, shape, err));
         recipe->codebooks[s].n_words = recipe->n_words;
         recipe->codebooks[s].centres = array_copy(tensor->data, (size_t)recipe->n_words, CLV_DESCRIPTOR_SIZE);
-        MUST_IF(!recipe->codebooks[s].centres, fail_memory(err));
+        NEED(recipe->codebooks[s].centres);
     }
     return CLV_OK;
 }
@@ -345,7 +344,7 @@ static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv
         int64_t shape[] = {CLV_MIXTURE_SIZE};
         MUST(clv_tensors_require(&tensor, tensors, mixture_names[s], CLV_F32, 1, shape, err));
         recipe->mixtures[s] = array_copy(tensor->data, CLV_MIXTURE_SIZE, sizeof *recipe->mixtures[s]);
-        MUST_IF(!recipe->mixtures[s], fail_memory(err));
+        NEED(recipe->mixtures[s]);
         FAIL_IF(!mixture_is_sound(recipe->mixtures[s]), CLV_ERR_DATA,
                 "%s: \"%s\" is no mixture: a weight or variance is out of range", name, mixture_names[s]);
     }
@@ -387,20 +386,19 @@ static enum clv_status check(const struct clv_recipe *recipe, const char *name, 
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
                             const char *name, struct clv_error *err)
 {
-    struct clv_recipe fresh;
-    struct json_value *root;
+    OWNED(clv_recipe_release) struct clv_recipe result = {0};
+    OWNED(json_drop) struct json_value *root = NULL;
     MUST(json_parse(&root, json, strlen(json), name, err));
-    clv_recipe_init(&fresh);
-    enum clv_status status = read_fields(&fresh, root, name, err);
-    TRY(read_maps(&fresh, root, name, err));
-    TRY(check(&fresh, name, err));
-    if (status == CLV_OK && clv_tensors_find(tensors, RECIPE_KEPT))
-        status = fail(err, CLV_ERR_DATA, "%s: features were left out of it by an earlier version; learn it anew", name);
-    TRY(read_codebooks(&fresh, tensors, err));
-    TRY(read_mixtures(&fresh, tensors, name, err));
-    TRY(read_map_tensors(&fresh, tensors, name, err));
-    TRY(read_bands(&fresh, root, tensors, name, err));
-    DELIVER(recipe, fresh, clv_recipe_release(&fresh));
-    json_root_free(root);
-    return status;
+    clv_recipe_init(&result);
+    MUST(read_fields(&result, root, name, err));
+    MUST(read_maps(&result, root, name, err));
+    MUST(check(&result, name, err));
+    FAIL_IF(clv_tensors_find(tensors, RECIPE_KEPT), CLV_ERR_DATA,
+            "%s: features were left out of it by an earlier version; learn it anew", name);
+    MUST(read_codebooks(&result, tensors, err));
+    MUST(read_mixtures(&result, tensors, name, err));
+    MUST(read_map_tensors(&result, tensors, name, err));
+    MUST(read_bands(&result, root, tensors, name, err));
+    *recipe = TAKE(result);
+    return CLV_OK;
 }

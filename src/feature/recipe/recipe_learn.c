@@ -17,7 +17,7 @@ struct sampling {
     size_t per_image;      /* samples of one scale from one image */
     uint8_t *samples;      /* [n_scales][n_images][per_image][128] */
     double (*contrast)[2]; /* [n_images], at a fixed scale: edges between superpixels, sum of their edge_contrast */
-    struct clv_codebook made[CLV_MAX_SCALES];
+    struct clv_codebook learned[CLV_MAX_SCALES];
     float *mixtures[CLV_MAX_SCALES];
     uint64_t seed;
     const struct clv_image_limits *limits;
@@ -28,7 +28,7 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
                                     struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
-    struct sift_grid grid;
+    OWNED(sift_grid_release) struct sift_grid grid = {0};
     MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
     uint8_t *slot = job->samples + ((size_t)scale * job->n_images + index) * job->per_image * SIZE;
     uint32_t n_cells = (uint32_t)(grid.n_columns * grid.n_rows);
@@ -38,7 +38,6 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
         for (int v = 0; v < SIZE; v++)
             slot[k * SIZE + (size_t)v] = grid.values[(size_t)cell * SIZE + (size_t)v];
     }
-    sift_grid_release(&grid);
     return CLV_OK;
 }
 
@@ -50,31 +49,27 @@ static bool has_descriptors(const struct clv_recipe *recipe)
 static enum clv_status sample_descriptors(struct sampling *job, size_t index, const struct clv_image *working,
                                           struct clv_error *err)
 {
-    struct sift_image sift = {0};
-    enum clv_status status = sift_image_init(&sift, working->pixels, working->width, working->height, job->recipe, err);
-    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
-        status = sample_scale(job, index, s, &sift, err);
-    sift_image_release(&sift);
-    return status;
+    OWNED(sift_image_release) struct sift_image sift = {0};
+    MUST(sift_image_init(&sift, working->pixels, working->width, working->height, job->recipe, err));
+    for (int32_t s = 0; s < job->recipe->n_scales; s++)
+        MUST(sample_scale(job, index, s, &sift, err));
+    return CLV_OK;
 }
 
 static enum clv_status measure_contrast(double contrast[2], const struct clv_image *working,
                                         const struct clv_recipe *recipe, struct clv_error *err)
 {
-    struct clv_superpixels superpixels = {0};
-    struct clv_adjacency adjacency = {0};
-    struct scene scene = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
+    OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
+    OWNED(scene_release) struct scene scene = {0};
     struct clv_slic_options options = recipe->slic;
     options.n_superpixels = working_superpixels(recipe, (double)working->width * working->height);
-    enum clv_status status = clv_slic(&superpixels, working, &options, err);
-    TRY(clv_adjacency_build(&adjacency, &superpixels, err));
-    TRY(scene_init(&scene, working, &superpixels, err));
+    MUST(clv_slic(&superpixels, working, &options, err));
+    MUST(clv_adjacency_build(&adjacency, &superpixels, err));
+    MUST(scene_init(&scene, working, &superpixels, err));
     contrast[0] = adjacency.n_edges;
-    contrast[1] = status == CLV_OK ? edge_contrast(&adjacency, scene.regions) : 0;
-    scene_release(&scene);
-    clv_adjacency_release(&adjacency);
-    clv_superpixels_release(&superpixels);
-    return status;
+    contrast[1] = edge_contrast(&adjacency, scene.regions);
+    return CLV_OK;
 }
 
 static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
@@ -82,14 +77,15 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     (void)thread;
     struct sampling *job = context;
     FAIL_IF(stop_requested(job->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    struct clv_image read = {0}, working = {0};
-    enum clv_status status = job->paths ? clv_image_read(&read, job->paths[index], job->limits, err) : CLV_OK;
-    TRY(working_image_of(&working, job->paths ? &read : &job->images[index], job->recipe, err));
-    TRY_IF(has_descriptors(job->recipe), sample_descriptors(job, index, &working, err));
-    TRY_IF(job->contrast, measure_contrast(job->contrast[index], &working, job->recipe, err));
-    clv_image_release(&working);
-    clv_image_release(&read);
-    return status;
+    OWNED(clv_image_release) struct clv_image read = {0}, working = {0};
+    if (job->paths)
+        MUST(clv_image_read(&read, job->paths[index], job->limits, err));
+    MUST(working_image_of(&working, job->paths ? &read : &job->images[index], job->recipe, err));
+    if (has_descriptors(job->recipe))
+        MUST(sample_descriptors(job, index, &working, err));
+    if (job->contrast)
+        MUST(measure_contrast(job->contrast[index], &working, job->recipe, err));
+    return CLV_OK;
 }
 
 static bool samples_slot(struct comm_piece *piece, void *context, size_t index, size_t scale)
@@ -116,13 +112,14 @@ static enum clv_status learn_words(void *context, size_t scale, int thread, stru
                                              .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56),
                                              .progress = job->progress};
     report_progress(job->progress, "learning words", scale, (size_t)recipe->n_scales, NULL);
-    return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options, err);
+    return codebook_learn(&job->learned[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options,
+                          err);
 }
 
 static bool words_slot(struct comm_piece *piece, void *context, size_t scale, size_t k)
 {
     struct sampling *job = context;
-    *piece = (struct comm_piece){job->made[scale].centres, (size_t)job->recipe->n_words * SIZE};
+    *piece = (struct comm_piece){job->learned[scale].centres, (size_t)job->recipe->n_words * SIZE};
     return k == 0;
 }
 
@@ -131,8 +128,8 @@ static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *e
 {
     const struct clv_recipe *recipe = job->recipe;
     for (int32_t s = 0; s < recipe->n_scales; s++) {
-        job->made[s] = (struct clv_codebook){recipe->n_words, array_alloc((size_t)recipe->n_words, SIZE)};
-        MUST_IF(!job->made[s].centres, fail_memory(err));
+        job->learned[s] = (struct clv_codebook){recipe->n_words, array_alloc((size_t)recipe->n_words, SIZE)};
+        NEED(job->learned[s].centres);
     }
     return comm_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
 }
@@ -141,13 +138,12 @@ static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *e
 static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *err)
 {
     size_t n = job->n_images * job->per_image;
-    enum clv_status status = CLV_OK;
-    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++) {
+    for (int32_t s = 0; s < job->recipe->n_scales; s++) {
         const struct codebook_options options = {
             .seed = job->seed, .stream = RNG_STREAM(RNG_MIXTURE, s), .progress = job->progress};
-        status = mixture_learn(&job->mixtures[s], job->samples + (size_t)s * n * SIZE, n, &options, err);
+        MUST(mixture_learn(&job->mixtures[s], job->samples + (size_t)s * n * SIZE, n, &options, err));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* That of one image (edges.c), of all images' edges together. Images of one colour have nothing to tell apart. */
@@ -161,48 +157,57 @@ static float mean_likeness(const struct sampling *job)
     return sum > 0 ? (float)(n / (2 * sum)) : 1;
 }
 
-/* The job says which images, the rest is filled in here. */
-static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, int n_threads, struct clv_error *err)
+static void sampling_release(struct sampling *job)
 {
-    enum clv_status status = recipe_check(recipe, false, err);
-    if (status != CLV_OK || (!has_descriptors(recipe) && !(recipe->scale > 0)))
-        return status;
-    size_t n = job->n_images;
-    FAIL_IF(n == 0, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
-    job->recipe = recipe;
-    job->per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
-    size_t n_samples = n * job->per_image;
-    job->samples = array_alloc((size_t)recipe->n_scales * n_samples, SIZE);
-    job->contrast = recipe->scale > 0 ? array_zalloc(n, sizeof *job->contrast) : NULL;
-    if (!job->samples || (recipe->scale > 0 && !job->contrast)) {
-        array_free(job->samples);
-        return fail_memory(err);
-    }
-    report_progress(job->progress, "sampling descriptors", 0, n, NULL);
-    status = comm_for(n, n_threads, sample_image, samples_slot, job, err);
-    TRY_IF(has_words(recipe), learn_codebooks(job, err));
-    TRY_IF(recipe->blocks & CLV_BLOCK_FISHER, learn_mixtures(job, err));
-    for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
-        struct clv_codebook old = status == CLV_OK ? recipe->codebooks[s] : job->made[s];
-        if (status == CLV_OK)
-            recipe->codebooks[s] = job->made[s];
-        array_free(old.centres);
-        float *old_mixture = status == CLV_OK ? recipe->mixtures[s] : job->mixtures[s];
-        if (status == CLV_OK)
-            recipe->mixtures[s] = job->mixtures[s];
-        array_free(old_mixture);
-    }
-    if (status == CLV_OK && job->contrast)
-        recipe->colour_likeness = mean_likeness(job);
+    for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
+        arrays_free(job->learned[s].centres, job->mixtures[s]);
     arrays_free(job->contrast, job->samples);
-    return status;
+}
+
+/* Puts into the recipe what the job has learned; codebooks and mixtures that it learned earlier go, too. */
+static void take_learned(struct clv_recipe *recipe, struct sampling *job)
+{
+    for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
+        arrays_free(recipe->codebooks[s].centres, recipe->mixtures[s]);
+        recipe->codebooks[s] = TAKE(job->learned[s]);
+        recipe->mixtures[s] = TAKE(job->mixtures[s]);
+    }
+    if (job->contrast)
+        recipe->colour_likeness = mean_likeness(job);
+}
+
+/* `which` gives the images, the seed, the limits and whom to tell; the rest of the job is filled in here. */
+static enum clv_status learn(struct clv_recipe *recipe, const struct sampling *which, int n_threads,
+                             struct clv_error *err)
+{
+    MUST(recipe_check(recipe, false, err));
+    if (!has_descriptors(recipe) && !(recipe->scale > 0))
+        return CLV_OK;
+    size_t n = which->n_images;
+    FAIL_IF(n == 0, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
+    OWNED(sampling_release) struct sampling job = *which;
+    job.recipe = recipe;
+    job.per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
+    size_t n_samples = n * job.per_image;
+    job.samples = array_alloc((size_t)recipe->n_scales * n_samples, SIZE);
+    job.contrast = recipe->scale > 0 ? array_zalloc(n, sizeof *job.contrast) : NULL;
+    NEED(job.samples && (job.contrast || !(recipe->scale > 0)));
+    report_progress(job.progress, "sampling descriptors", 0, n, NULL);
+    MUST(comm_for(n, n_threads, sample_image, samples_slot, &job, err));
+    if (has_words(recipe))
+        MUST(learn_codebooks(&job, err));
+    if (recipe->blocks & CLV_BLOCK_FISHER)
+        MUST(learn_mixtures(&job, err));
+    take_learned(recipe, &job);
+    return CLV_OK;
 }
 
 enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n, uint64_t seed,
                                  int n_threads, const struct clv_image_limits *limits,
                                  const struct clv_progress *progress, struct clv_error *err)
 {
-    struct sampling job = {.paths = image_paths, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
+    const struct sampling job = {
+        .paths = image_paths, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }
 
@@ -210,9 +215,9 @@ enum clv_status recipe_learn_images(struct clv_recipe *recipe, const struct clv_
                                     int n_threads, const struct clv_progress *progress, struct clv_error *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (!images[i].pixels || images[i].width < 1 || images[i].height < 1 || images[i].channels != 3)
-            return fail(err, CLV_ERR_USAGE, "image %zu is %dx%d of %d channels (3 are needed)", i, images[i].width,
-                        images[i].height, images[i].channels);
-    struct sampling job = {.images = images, .n_images = n, .seed = seed, .progress = progress};
+        FAIL_IF(!images[i].pixels || images[i].width < 1 || images[i].height < 1 || images[i].channels != 3,
+                CLV_ERR_USAGE, "image %zu is %dx%d of %d channels (3 are needed)", i, images[i].width, images[i].height,
+                images[i].channels);
+    const struct sampling job = {.images = images, .n_images = n, .seed = seed, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }

@@ -26,13 +26,13 @@ static enum clv_status summarise(struct summary *summary, const struct map_reade
 {
     size_t n = (size_t)map->map.width * (size_t)map->map.height;
     const float *values;
-    float *scratch = array_alloc(n, sizeof *scratch);
-    enum clv_status status = scratch ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY float *scratch = array_alloc(n, sizeof *scratch);
+    NEED(scratch);
     *summary = (struct summary){INFINITY, -INFINITY, summary->sum, summary->square};
-    for (int32_t c = 0; c < map->map.n_channels && status == CLV_OK; c++) {
+    for (int32_t c = 0; c < map->map.n_channels; c++) {
         double sum = 0, square = 0;
-        status = map_reader_channel(&values, scratch, map, c, err);
-        for (size_t p = 0; p < n && status == CLV_OK; p++) {
+        MUST(map_reader_channel(&values, scratch, map, c, err));
+        for (size_t p = 0; p < n; p++) {
             float value = values[p];
             summary->smallest = fminf(summary->smallest, value);
             summary->largest = fmaxf(summary->largest, value);
@@ -42,25 +42,28 @@ static enum clv_status summarise(struct summary *summary, const struct map_reade
         summary->sum[c] = sum / (double)n;
         summary->square[c] = square / (double)n;
     }
-    array_free(scratch);
-    return status;
+    return CLV_OK;
+}
+
+static enum clv_status read_item(struct reading *self, size_t index, const struct clv_item *item, struct clv_error *err)
+{
+    OWNED(map_reader_close) struct map_reader map = {0};
+    MUST(map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err));
+    MUST(summarise(&self->batch[index], &map, err));
+    float smallest = self->batch[index].smallest, largest = self->batch[index].largest;
+    FAIL_IF(self->wanted.kind == CLV_MAP_PROBABILITIES && (smallest < -1e-3F || largest > 1.001F), CLV_ERR_DATA,
+            "%s: values from %g to %g; probabilities are in 0..1", map_path(self->from.set, item, self->wanted.name),
+            (double)smallest, (double)largest);
+    return CLV_OK;
 }
 
 static enum clv_status read_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct reading *self = context;
-    struct map_reader map = {0};
     const struct clv_item *item = &self->from.set->items[self->first + index];
     FAIL_IF(stop_requested(self->from.progress), CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err);
-    TRY(summarise(&self->batch[index], &map, err));
-    if (status == CLV_OK && self->wanted.kind == CLV_MAP_PROBABILITIES &&
-        (self->batch[index].smallest < -1e-3F || self->batch[index].largest > 1.001F))
-        status = fail(err, CLV_ERR_DATA, "%s: values from %g to %g; probabilities are in 0..1",
-                      map_path(self->from.set, item, self->wanted.name), (double)self->batch[index].smallest,
-                      (double)self->batch[index].largest);
-    map_reader_close(&map);
+    enum clv_status status = read_item(self, index, item, err);
     parallel_progress(self->from.progress, "reading maps", &self->n_done, self->from.set->n_items, item->name);
     return status;
 }
@@ -69,11 +72,10 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
 static enum clv_status summarise_set(struct summary *all, struct reading *self, int n_threads, struct clv_error *err)
 {
     size_t n = self->from.set->n_items, n_channels = (size_t)self->wanted.n_channels;
-    enum clv_status status = CLV_OK;
-    for (self->first = 0; self->first < n && status == CLV_OK; self->first += BATCH) {
+    for (self->first = 0; self->first < n; self->first += BATCH) {
         size_t size = n - self->first < BATCH ? n - self->first : BATCH;
-        status = parallel_for(size, n_threads, read_task, self, err);
-        for (size_t i = 0; i < size && status == CLV_OK; i++) {
+        MUST(parallel_for(size, n_threads, read_task, self, err));
+        for (size_t i = 0; i < size; i++) {
             const struct summary *own = &self->batch[i];
             bool is_first = self->first + i == 0;
             all->smallest = is_first ? own->smallest : fminf(all->smallest, own->smallest);
@@ -84,7 +86,7 @@ static enum clv_status summarise_set(struct summary *all, struct reading *self, 
             }
         }
     }
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status settle(struct clv_recipe_map *map, const struct summary *all, int32_t n_labels,
@@ -96,14 +98,14 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
     FAIL_IF(map->kind != CLV_MAP_FEATURES && !is_count, CLV_ERR_DATA,
             "map %s has %d channels; probabilities have 1, or one for each of %d labels", map->name, map->n_channels,
             n_labels);
-    if (map->kind != CLV_MAP_FEATURES && map->n_components)
-        return fail(err, CLV_ERR_DATA, "map %s holds %s; principal components are made of features", map->name,
-                    map->kind == CLV_MAP_LOGITS ? "logits" : "probabilities");
+    FAIL_IF(map->kind != CLV_MAP_FEATURES && map->n_components, CLV_ERR_DATA,
+            "map %s holds %s; principal components are made of features", map->name,
+            map->kind == CLV_MAP_LOGITS ? "logits" : "probabilities");
     if (map->kind != CLV_MAP_FEATURES)
         return CLV_OK;
     size_t n = (size_t)map->n_channels;
     map->standard = array_alloc(n, 2 * sizeof *map->standard);
-    MUST_IF(!map->standard, fail_memory(err));
+    NEED(map->standard);
     for (size_t c = 0; c < n; c++) {
         double variance = all->square[c] - all->sum[c] * all->sum[c];
         bool varies = variance > 1e-12 * all->square[c];
@@ -120,49 +122,55 @@ static void forget(struct clv_recipe_map *map)
     map->n_groups = 0;
 }
 
+/* Looks at the first image's map. */
+static enum clv_status count_channels(int32_t *n_channels, const struct reading *self, struct clv_error *err)
+{
+    OWNED(map_reader_close) struct map_reader first = {0};
+    MUST(map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err));
+    *n_channels = first.map.n_channels;
+    return CLV_OK;
+}
+
 static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *self, int n_threads, struct clv_error *err)
 {
-    struct map_reader first = {0};
     struct summary all = {0};
     self->wanted = *map;
     self->wanted.n_channels = 0;
     self->n_done = 0;
-    MUST(map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err));
-    size_t n = (size_t)first.map.n_channels;
-    self->wanted.n_channels = first.map.n_channels;
-    map_reader_close(&first);
-    double *sums = array_zalloc(n * 2, (BATCH + 1) * sizeof *sums);
-    MUST_IF(!sums, fail_memory(err));
+    MUST(count_channels(&self->wanted.n_channels, self, err));
+    size_t n = (size_t)self->wanted.n_channels;
+    OWNED_ARRAY double *sums = array_zalloc(n * 2, (BATCH + 1) * sizeof *sums);
+    NEED(sums);
     all.sum = sums;
     all.square = sums + n;
     for (size_t i = 0; i < BATCH; i++) {
         self->batch[i].sum = sums + (i + 1) * 2 * n;
         self->batch[i].square = self->batch[i].sum + n;
     }
-    enum clv_status status = summarise_set(&all, self, n_threads, err);
-    struct clv_recipe_map learned = self->wanted;
-    TRY(settle(&learned, &all, self->from.set->labels.n_labels, err));
-    TRY_IF(learned.n_components, map_learn_components(&learned, &self->from, n_threads, err));
-    TRY_IF(learned.use != CLV_MAP_USE_IGNORED, map_learn_statistics(&learned, &self->from, n_threads, err));
-    DELIVER(map, learned, forget(&learned));
-    array_free(sums);
-    return status;
+    MUST(summarise_set(&all, self, n_threads, err));
+    OWNED(forget) struct clv_recipe_map result = self->wanted;
+    MUST(settle(&result, &all, self->from.set->labels.n_labels, err));
+    if (result.n_components)
+        MUST(map_learn_components(&result, &self->from, n_threads, err));
+    if (result.use != CLV_MAP_USE_IGNORED)
+        MUST(map_learn_statistics(&result, &self->from, n_threads, err));
+    *map = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status recipe_learn_maps(struct clv_recipe *recipe, const struct clv_set *set, int n_threads,
                                   const struct clv_image_limits *limits, const struct clv_progress *progress,
                                   struct clv_error *err)
 {
-    enum clv_status status = recipe_check(recipe, false, err);
-    if (status == CLV_OK && recipe->n_maps && !set->n_items)
-        return fail(err, CLV_ERR_USAGE, "recipe: no images to learn from what their maps are");
+    MUST(recipe_check(recipe, false, err));
+    FAIL_IF(recipe->n_maps && !set->n_items, CLV_ERR_USAGE, "recipe: no images to learn from what their maps are");
     struct reading reading = {.from = {set, limits, progress, recipe->scale * sqrtf((float)recipe->region_area)}};
     bool has_others = recipe->blocks != CLV_BLOCK_MAPS;
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
         forget(&recipe->maps[m]);
-        status = learn_map(&recipe->maps[m], &reading, n_threads, err);
+        MUST(learn_map(&recipe->maps[m], &reading, n_threads, err));
         if (recipe->maps[m].n_groups > 1 && recipe->maps[m].use == CLV_MAP_USE_AUTO && has_others)
             recipe->maps[m].use = CLV_MAP_USE_IGNORED;
     }
-    return status;
+    return CLV_OK;
 }

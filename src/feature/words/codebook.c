@@ -76,18 +76,16 @@ static bool update_centres(const struct clv_codebook *codebook, const uint8_t *d
 static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t *descriptors, int32_t *word, size_t n,
                               const struct codebook_options *options, struct clv_error *err)
 {
-    uint64_t *sum = array_alloc((size_t)codebook->n_words * SIZE, sizeof *sum);
-    uint64_t *count = array_alloc((size_t)codebook->n_words, sizeof *count);
-    enum clv_status status = sum && count ? CLV_OK : fail_memory(err);
+    OWNED_ARRAY uint64_t *sum = array_alloc((size_t)codebook->n_words * SIZE, sizeof *sum);
+    OWNED_ARRAY uint64_t *count = array_alloc((size_t)codebook->n_words, sizeof *count);
+    NEED(sum && count);
     bool moved = true;
-    for (int32_t iteration = 0; iteration < options->n_iterations && moved && status == CLV_OK; iteration++) {
-        status = stop_requested(options->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
-                                                   : words_assign(word, codebook, descriptors, n, err);
-        if (status == CLV_OK)
-            moved = update_centres(codebook, descriptors, word, n, sum, count);
+    for (int32_t iteration = 0; iteration < options->n_iterations && moved; iteration++) {
+        FAIL_IF(stop_requested(options->progress), CLV_ERR_INTERRUPTED, "interrupted");
+        MUST(words_assign(word, codebook, descriptors, n, err));
+        moved = update_centres(codebook, descriptors, word, n, sum, count);
     }
-    arrays_free(sum, count);
-    return status;
+    return CLV_OK;
 }
 
 static double mean_square_distance(const struct clv_codebook *codebook, const uint8_t *descriptors, const int32_t *word,
@@ -102,30 +100,21 @@ static double mean_square_distance(const struct clv_codebook *codebook, const ui
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err)
 {
-    struct clv_codebook made = {options->n_words, array_alloc((size_t)options->n_words, SIZE)};
-    int32_t *word = array_alloc(n, sizeof *word);
-    int32_t *distance = array_alloc(n, sizeof *distance);
-    enum clv_status status = CLV_OK;
-    if (!made.centres || !word || !distance) {
-        status = fail_memory(err);
-        goto done;
-    }
-    bool distinct = seed_centres(made.centres, descriptors, n, distance, options);
+    OWNED_ARRAY uint8_t *centres = array_alloc((size_t)options->n_words, SIZE);
+    const struct clv_codebook learned = {options->n_words, centres}; /* a view */
+    OWNED_ARRAY int32_t *word = array_alloc(n, sizeof *word);
+    OWNED_ARRAY int32_t *distance = array_alloc(n, sizeof *distance);
+    NEED(centres && word && distance);
+    bool distinct = seed_centres(centres, descriptors, n, distance, options);
     if (options->kmeans == CLV_KMEANS_VLFEAT && distinct)
-        status = codebook_vlfeat_refine(made.centres, descriptors, n, options, err);
+        MUST(codebook_vlfeat_refine(centres, descriptors, n, options, err));
     else
-        status = refine(&made, descriptors, word, n, options, err);
-    if (status == CLV_OK && distortion) {
-        status = words_assign(word, &made, descriptors, n, err);
-        if (status == CLV_OK)
-            *distortion = mean_square_distance(&made, descriptors, word, n);
+        MUST(refine(&learned, descriptors, word, n, options, err));
+    if (distortion) {
+        MUST(words_assign(word, &learned, descriptors, n, err));
+        *distortion = mean_square_distance(&learned, descriptors, word, n);
     }
-    if (status != CLV_OK)
-        goto done;
     array_free(codebook->centres);
-    *codebook = made;
-    made.centres = NULL;
-done:
-    arrays_free(made.centres, word, distance);
-    return status;
+    *codebook = (struct clv_codebook){options->n_words, TAKE(centres)};
+    return CLV_OK;
 }

@@ -34,15 +34,14 @@ static enum clv_status refine(VlKMeans *kmeans, const float *data, size_t n, int
     return CLV_OK;
 }
 
+/* Restores VLFeat's global state after a failed refinement, too. */
 enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descriptors, size_t n,
                                        const struct codebook_options *options, struct clv_error *err)
 {
     size_t n_words = (size_t)options->n_words;
-    float *data = floats_of(descriptors, n), *start = floats_of(centres, n_words);
-    if (!data || !start) {
-        arrays_free(data, start);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY float *data = floats_of(descriptors, n);
+    OWNED_ARRAY float *start = floats_of(centres, n_words);
+    NEED(data && start);
     VlRand *random = vl_get_rand(), saved = *random;
     vl_rand_seed(random, rng_at(options->seed, options->stream, UINT64_MAX).word[0]);
     vl_size n_threads = vl_get_max_threads();
@@ -53,11 +52,10 @@ enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descript
     vl_kmeans_set_centers(kmeans, start, SIZE, n_words);
     enum clv_status status = refine(kmeans, data, n, options->n_iterations, options->progress, err);
     const float *refined = vl_kmeans_get_centers(kmeans);
-    for (size_t k = 0; k < n_words * SIZE && status == CLV_OK; k++)
+    for (size_t k = 0; k < n_words * SIZE && !status; k++)
         centres[k] = (uint8_t)(refined[k] + 0.5f); /* means of bytes: 0..255 */
     vl_kmeans_delete(kmeans);
     vl_set_num_threads(n_threads);
     *random = saved;
-    arrays_free(data, start);
     return status;
 }

@@ -69,9 +69,10 @@ void mixture_shares(float *share, const struct mixture_view *view, const float *
 /* The mean and the first principal axes of the roots. */
 static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, size_t n, struct clv_error *err)
 {
-    double *matrix = array_zalloc(SIZE, SIZE * sizeof *matrix), mean[SIZE] = {0}, values[SIZE];
+    OWNED_ARRAY double *matrix = array_zalloc(SIZE, SIZE * sizeof *matrix);
+    double mean[SIZE] = {0}, values[SIZE];
     float root[SIZE];
-    MUST_IF(!matrix, fail_memory(err));
+    NEED(matrix);
     for (size_t i = 0; i < n; i++) {
         roots_of(root, descriptors + i * SIZE);
         for (int v = 0; v < SIZE; v++)
@@ -90,7 +91,6 @@ static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, siz
         mixture[v] = (float)mean[v];
     for (int k = 0; k < D * SIZE; k++)
         mixture[MIXTURE_PROJECTION + k] = (float)matrix[k];
-    array_free(matrix);
     return CLV_OK;
 }
 
@@ -176,21 +176,22 @@ static enum clv_status run(float *mixture, const float *places, size_t n, const 
 enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n,
                               const struct codebook_options *options, struct clv_error *err)
 {
-    float *made = array_zalloc(CLV_MIXTURE_SIZE, sizeof *made), *places = array_alloc(n, D * sizeof *places);
-    enum clv_status status = made && places ? find_axes(made, descriptors, n, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        mixture_place(places + i * D, made, descriptors + i * SIZE);
-    for (int k = 0; k < K && status == CLV_OK; k++) {
+    OWNED_ARRAY float *result = array_zalloc(CLV_MIXTURE_SIZE, sizeof *result),
+                      *places = array_alloc(n, D * sizeof *places);
+    NEED(result && places);
+    MUST(find_axes(result, descriptors, n, err));
+    for (size_t i = 0; i < n; i++)
+        mixture_place(places + i * D, result, descriptors + i * SIZE);
+    for (int k = 0; k < K; k++) {
         uint32_t start =
             rng_below(options->seed, options->stream, (uint64_t)k, (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX));
-        memcpy(made + MIXTURE_MEAN + k * D, places + (size_t)start * D, D * sizeof *made);
+        memcpy(result + MIXTURE_MEAN + k * D, places + (size_t)start * D, D * sizeof *result);
         for (int d = 0; d < D; d++)
-            made[MIXTURE_VARIANCE + k * D + d] = 1;
+            result[MIXTURE_VARIANCE + k * D + d] = 1;
     }
-    TRY(run(made, places, n, options->progress, err));
-    array_free(places);
-    DELIVER(mixture, made, array_free(made));
-    return status;
+    MUST(run(result, places, n, options->progress, err));
+    *mixture = TAKE(result);
+    return CLV_OK;
 }
 
 bool mixture_is_sound(const float *mixture)

@@ -209,13 +209,9 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
     FAIL_IF(codebook->n_words < 1 || !codebook->centres, CLV_ERR_USAGE, "codebook is empty");
     enum { LANES = 16 }; /* the widest block; every level pads to it */
     int32_t n_padded = (codebook->n_words + LANES - 1) / LANES * LANES;
-    int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);
-    void *packed = array_zalloc_aligned((size_t)n_padded * SIZE, level == WORDS_AVX2 ? 2 : 1);
-    enum clv_status status = CLV_OK;
-    if (!bias || !packed) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);
+    OWNED_ARRAY void *packed = array_zalloc_aligned((size_t)n_padded * SIZE, level == WORDS_AVX2 ? 2 : 1);
+    NEED(bias && packed);
     for (int32_t w = 0; w < n_padded; w++) {
         if (w >= codebook->n_words) {
             bias[w] = INT32_MIN / 2; /* below every real score: padding never wins */
@@ -231,18 +227,16 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
     if (level == WORDS_AVX512_VNNI) {
         pack_vnni(packed, codebook);
         assign_vnni(word, packed, bias, n_padded / 16, descriptors, n);
-        goto done;
+        return CLV_OK;
     }
     if (level == WORDS_AVX2) {
         pack_avx2(packed, codebook);
         assign_avx2(word, packed, bias, n_padded / 8, descriptors, n);
-        goto done;
+        return CLV_OK;
     }
 #endif
     assign_plain(word, codebook, bias, descriptors, n);
-done:
-    arrays_free(bias, packed);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,

@@ -106,15 +106,11 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
     int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
     int32_t row_pixels = width + 2 * margin + recipe->step_px;
     size_t row_size = (size_t)row_pixels * N;
-    uint32_t *sum = array_zalloc_aligned((size_t)n_rows * row_size, sizeof *sum);
-    uint32_t *first = array_zalloc_aligned(row_size, sizeof *first);
-    uint32_t *gradient = array_zalloc_aligned((size_t)width * N, sizeof *gradient);
-    int32_t *luma = array_alloc((size_t)width * 3, sizeof *luma); /* of three rows, in turn */
-    enum clv_status status = CLV_OK;
-    if (!sum || !first || !gradient || !luma) {
-        status = fail_memory(err);
-        goto done;
-    }
+    OWNED_ARRAY uint32_t *sum = array_zalloc_aligned((size_t)n_rows * row_size, sizeof *sum);
+    OWNED_ARRAY uint32_t *first = array_zalloc_aligned(row_size, sizeof *first);
+    OWNED_ARRAY uint32_t *gradient = array_zalloc_aligned((size_t)width * N, sizeof *gradient);
+    OWNED_ARRAY int32_t *luma = array_alloc((size_t)width * 3, sizeof *luma); /* of three rows, in turn */
+    NEED(sum && first && gradient && luma);
     luma_row(luma, rgb, width);
     for (int32_t r = margin; r < n_rows; r++) {
         int32_t y = r - margin;
@@ -128,11 +124,8 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
         uint32_t *row = sum + (size_t)r * row_size;
         integrate_row(row, first, row - row_size, y < height ? gradient : NULL, margin, width, row_pixels);
     }
-    *integral = (struct sift_integral){width, height, margin, row_pixels, sum};
-    sum = NULL;
-done:
-    arrays_free(sum, first, gradient, luma);
-    return status;
+    *integral = (struct sift_integral){width, height, margin, row_pixels, TAKE(sum)};
+    return CLV_OK;
 }
 
 /* *v = min(*v, high), lane by lane. */
@@ -251,7 +244,7 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
         return sift_integral_init(&image->integral, rgb, width, height, recipe, err);
     size_t n = (size_t)width * (size_t)height;
     image->luma = array_alloc(n, sizeof *image->luma);
-    MUST_IF(!image->luma, fail_memory(err));
+    NEED(image->luma);
     for (size_t k = 0; k < n; k++)
         image->luma[k] = (float)sift_luma(rgb + 3 * k) / SIFT_LUMA_ONE;
     return CLV_OK;

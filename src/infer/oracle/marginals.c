@@ -9,8 +9,6 @@
 #include "infer/oracle/oracle.h"
 #include "infer/oracle/oracle_state.h"
 
-DROPS(bp_drop, struct clv_bp, clv_bp_free)
-
 const char *clv_marginals_name(enum clv_marginals kind)
 {
     switch (kind) {
