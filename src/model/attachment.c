@@ -1,3 +1,4 @@
+/* Keeps named tensors that a model carries for other code. Start at clv_model_attach. */
 #include "model/model.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Records of models: how they were made. */
+/* Keeps the training record of a model, keys and texts that tell how it was trained, and reads texts and numbers of
+ * model files' metadata. Start at clv_record_set. */
 #include "model/model.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Computes the marginals of the first of two stages by damped sum-product, and the scores of a model of one or two
+ * stages. Start at model_field_init. */
 #include "model/model.h"
 
 #include "base/base.h"

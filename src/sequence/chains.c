@@ -1,3 +1,5 @@
+/* Sorts items into sequences, and finds the chains of frames along which masks are propagated, each from the nearest
+ * given mask. Start at chains_find. */
 #include "sequence/sequence.h"
 
 #include <stdio.h>

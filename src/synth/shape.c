@@ -1,3 +1,5 @@
+/* Draws shapes on a canvas: smooth unions of cones by signed distances, materials under light, and shadows. Start at
+ * field_union and canvas_paint. */
 #include "synth/synth.h"
 
 #include <math.h>

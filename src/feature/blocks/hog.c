@@ -1,3 +1,5 @@
+/* Computes the feature block hog by VLFeat: histograms of oriented gradients (Dalal & Triggs 2005; Felzenszwalb et
+ * al. 2010) in cells, averaged over the pixels of a node. Start at hog_init. */
 #include "feature/blocks/blocks.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Divides an image into zones, its centre, its rim and the strip along its border, and measures in which of them the
+ * codes of a region's pixels (colours, visual words) are more frequent. Start at zones_measure. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -48,7 +50,7 @@ struct tally {
     float centre, strip, all;
 };
 
-/* What tally.centre and tally.strip become: how much likelier the code is there. */
+/* Turns tally.centre and tally.strip into how much likelier the code is there. */
 static void compare_frequencies(struct tally *tally, int32_t n_codes)
 {
     double centre = 0, strip = 0, all = 0;

@@ -1,3 +1,5 @@
+/* Keeps features that were read from a file in memory, up to a limit of bytes. They stay until the end, so that
+ * threads find them without a lock. Start at feature_cache_keep. */
 #include "feature/dataset/dataset.h"
 
 #include <pthread.h>

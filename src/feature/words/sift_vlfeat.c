@@ -1,7 +1,7 @@
-/* What is done about VLFeat 0.9.21's vl_dsift. It describes only frames that are wholly inside the image, and reads out
- * of bounds in an image of one row or column: the image is continued past its border, far enough for every cell to have
- * a frame. Its exact Gaussian window is some ten times as slow as its flat one: the flat one is used, which weighs
- * whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
+/* Runs the vl_dsift of VLFeat 0.9.21 and works around its limits. It describes only frames that are wholly inside
+ * the image, and reads out of bounds in an image of one row or column: the image is continued past its border, far
+ * enough for every cell to have a frame. Its exact Gaussian window is some ten times as slow as its flat one: the
+ * flat one is used, which weighs whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
 #include "feature/words/words.h"
 
 #include <string.h>
