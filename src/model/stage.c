@@ -48,7 +48,7 @@ struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwi
     return next;
 }
 
-/* The problem as the stage after sees it, whose shape is `next`: context_release whatever the status. */
+/* Makes the problem of the stage after, whose shape is `next`. context_release may follow a failure, too. */
 static enum clv_status stage_context(struct context *context, const struct clv_stage *stage,
                                      const struct clv_shape *next, const struct clv_problem *problem,
                                      struct clv_error *err)
