@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-/* What a node is: a superpixel, or a square patch of a regular grid that overlaps its neighbours (struct
+/* Kinds of nodes: a superpixel, or a square patch of a regular grid that overlaps its neighbours (struct
  * clv_patch_grid). */
 enum clv_nodes { CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES };
 
@@ -68,12 +68,12 @@ enum clv_blocks {
 enum clv_sift { CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT };
 enum clv_kmeans { CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT };
 
-/* What the shares in histograms of words and colours become, so that products of rows sum to a kernel between
- * histograms: their square roots (Hellinger, exact), or three numbers each, whose products sum nearly to the
+/* Numbers that the shares in histograms of words and colours are mapped to, so that products of rows sum to a kernel
+ * between histograms: their square roots (Hellinger, exact), or three numbers each, whose products sum nearly to the
  * chi-squared or the intersection kernel. */
 enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_INTERSECTION };
 
-/* What a map's values are. GUESS: probabilities where the maps have one channel or one a label and all values are in
+/* Kinds of values in a map. GUESS: probabilities where the maps have one channel or one a label and all values are in
  * 0..1, else features. */
 enum clv_map_kind { CLV_MAP_GUESS, CLV_MAP_PROBABILITIES, CLV_MAP_LOGITS, CLV_MAP_FEATURES };
 
@@ -81,10 +81,10 @@ enum clv_map_kind { CLV_MAP_GUESS, CLV_MAP_PROBABILITIES, CLV_MAP_LOGITS, CLV_MA
  * AUTO: they are IGNORED, that is all their values become 0, unless there is no block but the maps. */
 enum clv_map_use { CLV_MAP_USE_AUTO, CLV_MAP_USE_KEPT, CLV_MAP_USE_IGNORED };
 
-/* What is pooled over a node's pixels, to be combined with |. */
+/* Statistics of a map over the pixels of a node. Combine them with |. */
 enum clv_map_pool { CLV_MAP_MEAN = 1, CLV_MAP_MAX = 2, CLV_MAP_DEVIATION = 4 };
 
-/* What a recipe knows of the maps of one name. Probabilities and logits become log-odds, of each channel on its own,
+/* How a recipe uses the maps of one name. Probabilities and logits become log-odds, of each channel on its own,
  * features are standardised and, if wanted, reduced to principal components; all are clipped at +-6. */
 struct clv_recipe_map {
     char name[CLV_MAX_MAP_NAME + 1];
@@ -200,8 +200,8 @@ CLV_API void clv_example_release(struct clv_example *example);
 CLV_API enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
                                             const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
-/* The same with maps[recipe->n_maps] of that image, in the recipe's order (NULL if it has none). CLV_ERR_USAGE if maps
- * are missing, CLV_ERR_DATA for another number of channels. */
+/* Extracts an example with maps[recipe->n_maps] of its image, in the recipe's order (NULL if it has none).
+ * CLV_ERR_USAGE if maps are missing, CLV_ERR_DATA for another number of channels. */
 CLV_API enum clv_status clv_example_extract_maps(struct clv_example *example, const struct clv_image *image,
                                                  const struct clv_map *maps, const struct clv_recipe *recipe,
                                                  struct clv_error *err) CLV_CHECK;
@@ -214,8 +214,8 @@ CLV_API enum clv_status clv_example_extract_maps(struct clv_example *example, co
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
-/* What boxes say: label 0 for superpixels that are outside of all of them with every pixel, CLV_UNKNOWN for the
- * others; no counts and no theta. Without boxes all is 0: there is no object. */
+/* Labels superpixels from boxes. A superpixel entirely outside every box gets label 0, any other CLV_UNKNOWN. Without
+ * boxes all get 0. Sets neither counts nor theta. */
 CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes,
                                               size_t n_boxes, struct clv_error *err) CLV_CHECK;
 
@@ -223,7 +223,7 @@ CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const
 CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
                                           struct clv_error *err) CLV_CHECK;
 
-/* The same for examples of patches, smoother: the four patches whose centres are around a pixel vote with bilinear
+/* Paints examples of patches more smoothly: the four patches whose centres are around a pixel vote with bilinear
  * weights, the most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL)
  * receives the weights, which sum to 1; of superpixels, that under each pixel has all the votes. Labels y are
  * 0..n_labels-1. O(pixels). CLV_ERR_USAGE for another label, naming the node. */
@@ -232,7 +232,7 @@ CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const st
 
 /* Training data: problems by number. Either in memory or views into a mapped feature file. */
 struct clv_dataset;
-/* What theta is made of from the pixels counted: balanced, image by image (clv_example_set_truth), or counts over the
+/* How theta is computed from the pixels counted: balanced, image by image (clv_example_set_truth), or counts over the
  * mean image's known pixels, so that the mean loss is the share of known pixels that are wrong. */
 enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
 CLV_API void clv_dataset_free(struct clv_dataset *dataset);

@@ -26,9 +26,9 @@ struct clv_image {
 
 #define CLV_MAX_BANDS 64
 
-/* What a training has learned of images of other than grey or colours of 8 bits: how their bands are shown as colours,
- * and what stands where they have no data. Colour c of a pixel is offset[c] + sum over bands b of weight[c][b] *
- * value[b], the value first put into low[b]..high[b]; rounded, and clipped at 0..255. */
+/* How to convert the bands of an image to RGB, learned from the training images, and the values that replace missing
+ * data. Used for all images except 8-bit grey and colour. Colour c of a pixel is offset[c] + sum over bands b of
+ * weight[c][b] * value[b], the value first put into low[b]..high[b]; rounded, and clipped at 0..255. */
 struct clv_bands {
     int32_t n_bands; /* 0: nothing is learned */
     char files[256]; /* limits->band_files of the training images; "": an image is a file */
@@ -38,10 +38,10 @@ struct clv_bands {
     float scale; /* the recipe's, whose working pixels the map of bands has; 0: it shrinks by the image's size */
 };
 
-/* What is refused from the header, before memory for pixels is taken, the message naming value and limit; and what
- * range of grey is wanted. A field that is 0 (or less) means its default. JPEG sides end at libjpeg's 65,500 whatever
- * the limit. Files longer than 8 bytes for each of max_pixels and 64 MiB more are refused unread, but for TIFFs, of
- * which only the page that is asked for is read. */
+/* Limits that are checked in the header of an image, before memory for its pixels is taken (the message names value
+ * and limit), and the range of grey to read. A field that is 0 (or less) means its default. JPEG sides end at
+ * libjpeg's 65,500 whatever the limit. Files longer than 8 bytes for each of max_pixels and 64 MiB more are refused
+ * unread, but for TIFFs, of which only the page that is asked for is read. */
 struct clv_image_limits {
     uint64_t max_pixels;    /* default 64 Mpixel = 64 * 2^20 */
     int32_t max_side_px;    /* default 65,535 */
@@ -125,8 +125,8 @@ CLV_API enum clv_status clv_png_write_labels(const char *path, int32_t width, in
                                              const uint8_t (*palette)[3], int palette_size,
                                              struct clv_error *err) CLV_CHECK;
 
-/* The same into memory: *bytes is to be freed with clv_free. JPEG quality is 1..100, colour at full resolution from 90
- * on and halved below; 1 or 3 channels; at most 65,500 pixels a side. */
+/* Encodes an image into memory: *bytes is to be freed with clv_free. JPEG quality is 1..100, colour at full
+ * resolution from 90 on and halved below; 1 or 3 channels; at most 65,500 pixels a side. */
 CLV_API enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image,
                                        struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_jpeg_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, int quality,

@@ -121,7 +121,7 @@ struct clv_checkpoints {
 
 struct clv_pseudo_labels; /* opaque */
 
-/* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and
+/* Input of a training run. parameters[i] is the value of the learner's parameter i. Examples must have labels and
  * theta; nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
  *
  * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
@@ -208,7 +208,7 @@ struct clv_learner {
     const char *(*idle)(const struct clv_training *training, int parameter); /* why it cannot matter; NULL: never */
 };
 
-/* What is to be learned of a dataset if nothing else is said: its labels and features, and the pairwise form that it is
+/* The default shape of the weights for a dataset: its labels and features, and the pairwise form that it is
  * meant for (none without edges, full tables for patches, windows of slices of more than two labels and feature files
  * that say so, else Potts), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset without
  * examples, CLV_ERR_MEMORY. *shape is then unchanged. */
@@ -225,14 +225,14 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
 /* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
 CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
-/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples of
- * one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same seed,
- * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
- * fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
- * the learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
- * refused (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves more
- * than a fourth open of what could be gained, says so by progress->say (CLV_COMPLAINT). Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and
- * row of W, and a few weight vectors. */
+/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples
+ * of one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same
+ * seed, same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result
+ * is a fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that the
+ * learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
+ * refused (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves
+ * more than a fourth open of what could be gained, says so by progress->say (CLV_COMPLAINT). Memory beyond the data:
+ * for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
@@ -244,7 +244,7 @@ CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset
                                      const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                                      struct clv_error *err) CLV_CHECK;
 
-/* The same over all of a dataset's examples with truth. */
+/* Evaluates all of a dataset's examples with truth. */
 CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset,
                                          const struct clv_shape *shape, const double *w,
                                          const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,

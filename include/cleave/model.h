@@ -81,7 +81,7 @@ CLV_API enum clv_status clv_model_decode(int32_t *y, const struct clv_model *mod
                                          const uint8_t *is_visible, struct clv_oracle *oracle,
                                          struct clv_error *err) CLV_CHECK;
 
-/* The same with all nodes visible. */
+/* Decodes with all nodes visible. */
 CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 

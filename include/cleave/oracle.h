@@ -155,11 +155,11 @@ CLV_API enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y,
                                           const uint8_t *is_visible, const struct clv_decoding *decoding,
                                           struct clv_error *err) CLV_CHECK;
 
-/* The same where every label l that y uses, however often, costs label_cost[l], 0..1e100 (Delong, Osokin, Isack &
- * Boykov 2012), for any field of at most 256 labels: from the MAP labelling without costs, one label after the other is
- * given up, that first whose loss gains most, each time with the MAP labelling of the labels that are left, until no
- * loss gains: a labelling that giving up any one of its labels makes worse. Then the labels that are left are decoded
- * by the rule. CLV_ERR_DATA for a cost out of range, naming the label. */
+/* Decodes with label costs: every label l that y uses, however often, costs label_cost[l], 0..1e100 (Delong, Osokin,
+ * Isack & Boykov 2012), for any field of at most 256 labels: from the MAP labelling without costs, one label after
+ * the other is given up, that first whose loss gains most, each time with the MAP labelling of the labels that are
+ * left, until no loss gains: a labelling that giving up any one of its labels makes worse. Then the labels that are
+ * left are decoded by the rule. CLV_ERR_DATA for a cost out of range, naming the label. */
 CLV_API enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                                 const double *label_cost, const uint8_t *is_visible,
                                                 const struct clv_decoding *decoding, struct clv_error *err) CLV_CHECK;

@@ -87,14 +87,14 @@ CLV_API size_t clv_shape_size(const struct clv_shape *shape);       /* all weigh
 CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
                                           struct clv_error *err) CLV_CHECK;
 
-/* What kind of graph a problem's edges make; each kind is one of the next, too. */
+/* Kinds of graphs that a problem's edges form; each kind is one of the next, too. */
 enum clv_graph {
     CLV_GRAPH_CHAIN,  /* edge e joins nodes e and e + 1, and there are no others */
     CLV_GRAPH_FOREST, /* no loops */
     CLV_GRAPH_ANY,
 };
 
-/* What an oracle sees: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes],
+/* Input of an oracle: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes],
  * the score of label 1 minus that of label 0; otherwise [n_nodes][n_labels]. `pairwise` is coupling[n_edges] (Potts;
  * the score loses coupling when the ends differ), table[n_edges][K][K] (full; added, the label of edges[e][0] first),
  * or NULL. Full tables with is_shared = 1 are one table[K][K], the same for every edge. */

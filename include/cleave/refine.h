@@ -45,7 +45,7 @@ CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *imag
                                    const uint8_t *is_fixed, const struct clv_refine_options *options,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The same for any number of labels, by alpha-expansion: labels[height][width] are replaced by a labelling that no move
+/* Refines any number of labels, by alpha-expansion: labels[height][width] are replaced by a labelling that no move
  * of any set of pixels to one label improves, of the score
  *     sum_p s_p(y_p) - coupling sum_(p,q) [y_p != y_q] (.. as above),
  * s_p(a) = prior votes[a][p] + half the log ratios of the pixel's colour, nearby and overall, in label a against all

@@ -56,12 +56,12 @@ struct clv_candidates {
     size_t n;
 };
 
-/* What is learned from, and how. Each member is the option of `cleave train` of its name, and messages call it so;
- * names of splits are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets
- * another. */
+/* The dataset, the learner and all other settings of a training. Each member is the option of `cleave train` of its
+ * name, and messages call it so; names of splits are comma-separated lists. NULL, 0 and false are the defaults but
+ * where clv_train_defaults sets another. */
 struct clv_train_options {
     size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
-    /* What to learn from. */
+    /* Data to learn from. */
     const char *data; /* a folder, a manifest, or a feature file */
     const char *const
         *files; /* [n_files] feature files that are the data together, `data` the first; NULL: that alone */
@@ -91,7 +91,7 @@ struct clv_train_options {
     bool no_maps;             /* the recipe's blocks leave maps out, though there may be some */
     const char *recipe_given; /* the option that changed the recipe, for messages; NULL: none did */
 
-    /* What is learned. */
+    /* The learner and the form of the model. */
     const struct clv_learner *learner;
     double parameters[CLV_MAX_PARAMETERS];
     bool is_given[CLV_MAX_PARAMETERS]; /* refused where they can have no effect */
@@ -129,8 +129,8 @@ CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t 
  * end. */
 CLV_API const struct clv_option *clv_train_option_at(size_t index);
 
-/* What `cleave train` does between its options and its file: reads the set, looks at all images and masks, learns the
- * recipe, extracts features, chooses by cross-validation, learns one stage or two, and what refines maps. The model's
+/* Does the work of `cleave train` between its options and its file: reads the set, checks all images and masks, learns
+ * the recipe, extracts features, chooses by cross-validation, learns one or two stages and a refinement. The model's
  * record says how it was made; "interrupted" is "yes" if the progress asked to stop while it was learned, and the model
  * is that so far. Release the model whatever the status.
  *

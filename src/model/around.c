@@ -1,3 +1,5 @@
+/* Computes means of values over rings around each node. Values are summed in the cells of a grid first, so that a
+ * node is compared with cells instead of with all other nodes. Start at around_fill. */
 #include "model/context.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Keeps named tensors that a model carries for other code. Start at clv_model_attach. */
 #include "model/model.h"
 
 #include <string.h>
@@ -27,32 +28,27 @@ enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *te
 {
     size_t bytes;
     FAIL_IF(!tensor_bytes(&bytes, tensor), CLV_ERR_USAGE, "tensor \"%s\": type or shape out of range", tensor->name);
-    struct clv_tensor result = *tensor;
+    OWNED(tensor_release) struct clv_tensor result = *tensor;
     result.name = string_copy(tensor->name);
     result.data = array_copy(tensor->data, bytes, 1);
-    if (!result.name || !result.data) {
-        tensor_release(&result);
-        return fail_memory(err);
-    }
-    *copy = result;
+    NEED(result.name && result.data);
+    *copy = TAKE(result);
     return CLV_OK;
 }
 
 enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor, struct clv_error *err)
 {
-    struct clv_tensor copy, *there = find_extra(model, tensor->name);
+    OWNED(tensor_release) struct clv_tensor copy = {0};
+    struct clv_tensor *present = find_extra(model, tensor->name);
     MUST(tensor_copy(&copy, tensor, err));
-    if (there) {
-        tensor_release(there);
-        *there = copy;
+    if (present) {
+        tensor_release(present);
+        *present = TAKE(copy);
         return CLV_OK;
     }
     struct clv_tensor *grown = array_realloc(model->extra, model->n_extra + 1, sizeof *grown);
-    if (!grown) {
-        tensor_release(&copy);
-        return fail_memory(err);
-    }
-    grown[model->n_extra++] = copy;
+    NEED(grown);
+    grown[model->n_extra++] = TAKE(copy);
     model->extra = grown;
     return CLV_OK;
 }

@@ -1,3 +1,5 @@
+/* Computes the features of the second of two stages (auto-context, Tu & Bai 2010) from the marginals of the first: of
+ * each node, of its neighbours, of rings around it and of the image. Start at context_init. */
 #include "model/context.h"
 
 #include <math.h>
@@ -81,7 +83,7 @@ void context_release(struct context *self)
     *self = (struct context){0};
 }
 
-/* What is computed once for all rows of a problem. */
+/* Values that are computed once for all rows of a problem. */
 struct making {
     const struct clv_problem *problem;
     struct columns at;

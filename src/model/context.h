@@ -1,4 +1,4 @@
-/* What a second stage sees besides an image's own features: what a first one said of the nodes around each node
+/* Features of a second stage besides an image's own: the marginals of a first stage at and around each node
  * (auto-context, Tu & Bai 2010; stacked hierarchical labelling, Munoz, Bagnell & Hebert 2010).
  *
  * A channel is a label, or of two labels label 1 alone, whose probability p is written as 2 p - 1. Of each channel a
@@ -56,12 +56,12 @@ void context_release(struct context *self);
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err) CLV_CHECK;
 
-/* What a first stage's marginals say about which labels an image has at all: evidence that label costs are made of. */
+/* Evidence from a first stage's marginals for which labels an image has at all; label costs are made of it. */
 
 /* evidence[2][n_labels]: each label's mean marginal over the nodes, and its largest one. O(n_nodes n_labels). */
 void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels);
 
-/* What the log-odds of a label's presence are linear in, row[evidence_size]: 1, the log-odds of the label's mean and of
+/* The log-odds of a label's presence are linear in row[evidence_size]: 1, the log-odds of the label's mean and of
  * its largest marginal, and the roots of all labels' means, which say with what else it occurs. */
 int32_t evidence_size(int32_t n_labels);
 void evidence_row(double *row, const double *evidence, int32_t n_labels, int32_t label);

@@ -1,4 +1,5 @@
-/* Decisions that cost least in expectation. */
+/* Chooses the labels whose expected error is least, from labellings that are drawn from the model by perturb-and-MAP
+ * (Papandreou & Yuille 2011). Start at clv_model_decide. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -8,7 +9,7 @@
 
 enum { DRAWS_AT_ONCE = 16 };
 
-/* Of a labelling z drawn from the model, node i labelled a costs, in the balanced error (see balanced_theta),
+/* If z is a labelling drawn from the model, labelling node i as a costs, in the balanced error (see balanced_theta),
  *
  *     sum_(b != a) v_i [z_i = b] / (K'(z) V_b(z)),    V_b(z) = sum_j v_j [z_j = b] pixels, K'(z) labels present,
  *

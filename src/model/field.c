@@ -1,3 +1,5 @@
+/* Computes the unary and pairwise scores of a problem under given weights, as a field that inference labels. Start at
+ * scored_field_init. */
 #include "model/model.h"
 
 #include "base/base.h"

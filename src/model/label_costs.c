@@ -1,3 +1,5 @@
+/* Computes what a labelling pays for each label that occurs in it (label costs, Delong et al. 2012), from a first
+ * stage's marginals. Start at label_costs_of. */
 #include "model/model.h"
 
 #include <math.h>

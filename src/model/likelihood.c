@@ -1,9 +1,11 @@
+/* Computes the exact log-likelihood of the true labels, by message passing on forests or by bucket elimination. Start
+ * at likelihood_of. */
 #include "model/model.h"
 
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
 
-/* Of bucket elimination: a few tenths of a second. */
+/* Largest table of bucket elimination. It takes a few tenths of a second. */
 #define CELLS_MAX ((size_t)1 << 22)
 
 void likelihood_release(struct likelihood *self)

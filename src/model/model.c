@@ -1,4 +1,4 @@
-/* Models in memory, and decoding by them. */
+/* Keeps models in memory and labels problems by them. Start at clv_model_decode. */
 #include "cleave/model.h"
 
 #include <string.h>

@@ -35,9 +35,9 @@ enum clv_status scored_field_init(struct clv_field *field, const struct clv_shap
                                   const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
 void scored_field_release(struct clv_field *field);
 
-/* What labels cost by being in an image at all, by how unlikely a first stage's marginals make them: a label whose
- * log-odds of being there are s costs its price times 1 - s, at least 0 and at most 3. Models carry prices and the
- * weights of s as a tensor. */
+/* Label costs, for labels that occur in an image at all, by how unlikely a first stage's marginals make them: a label
+ * whose log-odds of being there are s costs its price times 1 - s, at least 0 and at most 3. Models carry prices and
+ * the weights of s as a tensor. */
 
 #define LABEL_COSTS "label_costs" /* f64 [n_labels][1 + evidence_size(n_labels)]: price, weights */
 
@@ -88,7 +88,7 @@ void record_put_json(struct text *text, const struct clv_record *record);
 enum clv_status record_read(struct clv_record *record, const struct clv_tensors *tensors, const char *path,
                             struct clv_error *err) CLV_CHECK;
 
-/* What the two kinds of model files share: texts and numbers of their metadata. */
+/* Texts and numbers of metadata, shared by the two kinds of model files. */
 /* A metadata text, as it is and as JSON (json_root_free); an error says that it is missing. `path` names the file. */
 enum clv_status metadata_require(const char **text, const struct clv_tensors *tensors, const char *key,
                                  const char *path, struct clv_error *err) CLV_CHECK;
@@ -112,11 +112,12 @@ void model_scale_scores(struct clv_field *field, double scale);
 enum clv_status stage_propagate(double *marginals, const struct clv_field *field, double temperature,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The same under a stage. The problem is checked against the stage's shape. */
+/* Scores of a problem under a stage. The problem is checked against the stage's shape. */
 enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage, const struct clv_problem *problem,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The same of a model's last stage, whatever it is decoded by; scores without a scale get the usual one. */
+/* Scores of a problem under a model's last stage, whatever it is decoded by; scores without a scale get the usual
+ * one. */
 enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
                                 struct clv_error *err) CLV_CHECK;
 

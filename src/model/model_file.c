@@ -1,4 +1,5 @@
-/* Model files. */
+/* Writes and reads model files: tensors of weights, palette and recipe, and JSON texts in the metadata. All that is
+ * read is checked. Start at clv_model_write and model_parse. */
 #include "infer/oracle/oracle.h"
 #include "model/model.h"
 
@@ -48,7 +49,7 @@ static void shape_put_json(struct text *text, const struct clv_shape *shape)
                 shape->n_features, shape->n_edge_features, forms[shape->pairwise]);
 }
 
-/* The same members of a file's object. Only the form is checked. */
+/* Reads the same members from a file's object. Only the form is checked. */
 static enum clv_status shape_read(struct clv_shape *shape, const struct json_value *object, const char *path,
                                   struct clv_error *err)
 {
@@ -66,7 +67,7 @@ static enum clv_status shape_read(struct clv_shape *shape, const struct json_val
                : fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
 }
 
-/* What must hold of any shape; `name` is the file. */
+/* Checks that a shape is possible; `name` is the file. */
 static enum clv_status shape_check(const struct clv_shape *shape, const char *name, struct clv_error *err)
 {
     if (shape->n_labels < 2 || shape->n_labels > CLV_MAX_LABELS)
@@ -144,7 +145,7 @@ static enum clv_status weights_read(double **w, const struct clv_shape *shape, c
     return CLV_OK;
 }
 
-/* What must hold of any model. */
+/* Checks that the parts of a model fit together. */
 
 static enum clv_status check_stages(const struct clv_model *model, const char *name, struct clv_error *err)
 {

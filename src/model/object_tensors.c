@@ -1,4 +1,4 @@
-/* What a model keeps of learned objects: six named tensors, and a view of them as the networks and weights that
+/* Keeps learned objects in a model: six named tensors, and a view of them as the networks and weights that
  * object_model_find uses. Start at learned_objects_attach and learned_objects_view. */
 #include "model/object_tensors.h"
 

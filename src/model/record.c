@@ -1,4 +1,5 @@
-/* Records of models: how they were made. */
+/* Keeps the training record of a model, keys and texts that tell how it was trained, and reads texts and numbers of
+ * model files' metadata. Start at clv_record_set. */
 #include "model/model.h"
 
 #include <string.h>
@@ -33,12 +34,10 @@ const char *clv_record_get(const struct clv_record *record, const char *key)
 static enum clv_status append_entry(struct clv_record *record, const char *key, const char *value,
                                     struct clv_error *err)
 {
-    struct clv_record_entry entry = {string_copy(key), string_copy(value)};
-    if (!entry.key || !entry.value) {
-        arrays_free(entry.key, entry.value);
-        return fail_memory(err);
-    }
-    record->entries[record->n++] = entry;
+    OWNED_ARRAY char *own_key = string_copy(key);
+    OWNED_ARRAY char *own_value = string_copy(value);
+    NEED(own_key && own_value);
+    record->entries[record->n++] = (struct clv_record_entry){TAKE(own_key), TAKE(own_value)};
     return CLV_OK;
 }
 

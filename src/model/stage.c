@@ -1,3 +1,5 @@
+/* Computes the marginals of the first of two stages by damped sum-product, and the scores of a model of one or two
+ * stages. Start at model_field_init. */
 #include "model/model.h"
 
 #include "base/base.h"
@@ -46,7 +48,7 @@ struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwi
     return next;
 }
 
-/* The problem as the stage after sees it, whose shape is `next`: context_release whatever the status. */
+/* Makes the problem of the stage after, whose shape is `next`. context_release may follow a failure, too. */
 static enum clv_status stage_context(struct context *context, const struct clv_stage *stage,
                                      const struct clv_shape *next, const struct clv_problem *problem,
                                      struct clv_error *err)

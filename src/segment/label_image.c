@@ -1,3 +1,5 @@
+/* Labels an image that fits into memory by a model: extracts its features, labels its nodes, paints them and refines
+ * the borders. Start at label_example. */
 
 #include <math.h>
 #include <string.h>

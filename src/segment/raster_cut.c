@@ -1,3 +1,6 @@
+/* Segments a raster that is too large for memory. raster_cut_read computes the scores of each tile and saves them in
+ * a file, from which --resume continues. raster_cut_solve labels the regions of all tiles jointly. Rows of the mask
+ * are painted from that file afterwards. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

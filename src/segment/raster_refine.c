@@ -1,4 +1,4 @@
-/* Masks of rasters, refined square by square. */
+/* Refines the borders in masks of rasters, square by square, each with a halo. Start at raster_cut_refine. */
 #include <string.h>
 
 #include "base/base.h"

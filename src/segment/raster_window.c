@@ -1,4 +1,4 @@
-/* From a window of a raster to what is left of its tiles. */
+/* Reads windows of a raster and describes the tiles in them, side by side. Start at describe. */
 #include <string.h>
 
 #include "base/base.h"
@@ -49,7 +49,7 @@ enum clv_status raster_window_show(struct clv_image *image, const struct raster_
     return CLV_OK;
 }
 
-/* What is seen of a tile, at working size. */
+/* Makes the image of a tile and its halo, at working size. */
 static enum clv_status show(struct clv_image *seen, const struct raster_cut *self, const struct raster_window *window,
                             const struct image_part *wanted, struct clv_error *err)
 {

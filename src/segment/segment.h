@@ -16,7 +16,7 @@
 #include "object/object.h"
 #include "superpixel/region_graph.h"
 
-/* What clv_segment does of an image whose features are there already. */
+/* Labels an image whose features are extracted already, as clv_segment does. */
 
 /* labels[height][width]: labels the example's nodes, paints, and by options->refine refines borders at the pixels of
  * the example's image, else not read: clv_refine for two labels that the model finds by a cut, clv_refine_labels for
@@ -38,7 +38,7 @@ bool label_refines(enum clv_refine_choice choice, const struct clv_model *model,
 enum clv_status learned_objects_find(struct clv_object_map *map, const struct clv_model *model,
                                      const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
-/* What is left of a tile of a raster once it is described (tile_scores.c). */
+/* The part of a tile of a raster that is kept once it is described (tile_scores.c). */
 enum tile_array {
     TILE_UNARY,    /* double [regions][rows of the model's weights] */
     TILE_COUPLING, /* double [edges][edge_scores] */
@@ -60,7 +60,8 @@ struct tile_scores {
 };
 void tile_scores_release(struct tile_scores *self);
 
-/* Of a tile and where its core is in what was seen. The model has one stage; errors of clv_problem_check. */
+/* Describes a tile; `core` is where its core is in the image of the tile and its halo. The model has one stage; errors
+ * of clv_problem_check. */
 enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *tile, const struct patch *core,
                                  const struct clv_model *model, const struct layout *at,
                                  struct clv_error *err) CLV_CHECK;
@@ -141,7 +142,7 @@ struct raster_window {
 };
 void raster_window_release(struct raster_window *window);
 
-/* What working pixels `seen` are made of, by the thread's reader. */
+/* Reads the pixels that the working pixels `seen` are computed from, by the thread's reader. */
 enum clv_status raster_window_read(struct raster_window *window, struct raster_cut *self, const struct image_part *seen,
                                    int thread, struct clv_error *err) CLV_CHECK;
 
@@ -161,7 +162,8 @@ enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *ora
  * a map. O(pixels of the windows). */
 enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_DATA if a file of the raster was written since it was opened: rows before and after would be of two images. */
+/* CLV_ERR_DATA if a file of the raster was written since it was opened: rows before and after would be of two
+ * images. */
 enum clv_status raster_cut_check_files(const struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
 /* labels[n_rows][width]. O(pixels), memory of a row of tiles' runs. */

@@ -1,5 +1,5 @@
-/* What is left of a tile once it is described: scores, couplings, its regions by runs of pixels, and of those at its
- * border what the couplings across seams are made of. */
+/* Keeps what remains of a tile once it is described: scores, couplings, its regions by runs of pixels, and of the
+ * regions at its border the features that couplings across seams need. Start at tile_scores_make. */
 #include <string.h>
 
 #include "base/base.h"

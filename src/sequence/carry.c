@@ -1,3 +1,5 @@
+/* Propagates a mask to the frames after it: each pixel is scored (evidence.c), and a minimum cut decides at the
+ * working size, then again near the border at full size. Start at carry_next. */
 #include "sequence/sequence.h"
 
 #include <math.h>

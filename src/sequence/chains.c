@@ -1,3 +1,5 @@
+/* Sorts items into sequences, and finds the chains of frames along which masks are propagated, each from the nearest
+ * given mask. Start at chains_find. */
 #include "sequence/sequence.h"
 
 #include <stdio.h>
@@ -157,8 +159,7 @@ static enum clv_status list_places(struct place **places, const struct clv_set *
     struct place *list = *places = array_alloc(n, sizeof *list);
     const char *file = NULL;
     struct stack_axes axes;
-    if (!list)
-        return fail_memory(err);
+    NEED(list);
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         const char *slash = strrchr(item->name, '/');
@@ -209,8 +210,7 @@ static enum clv_status name_sequence(struct clv_item *item, const struct place *
         return CLV_OK;
     size_t size = place->length + sizeof SEQUENCE_TIME + 10;
     item->sequence = array_zalloc(size, 1);
-    if (!item->sequence)
-        return fail_memory(err);
+    NEED(item->sequence);
     if (place->time)
         snprintf(item->sequence, size, "%.*s" SEQUENCE_TIME "%u", (int)place->length, place->sequence, place->time);
     else

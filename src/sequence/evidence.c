@@ -1,3 +1,5 @@
+/* Scores how likely each pixel of a frame is foreground, from frames whose foreground is known: by its place, its
+ * colours, its motion and the borders of the frame before. Start at evidence_gather. */
 #include "sequence/sequence.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Shrinks a frame to its working size and computes its colours and its pyramid for motion, once. Start at
+ * frame_init. */
 #include "sequence/sequence.h"
 
 #include "base/base.h"

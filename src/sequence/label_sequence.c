@@ -1,3 +1,5 @@
+/* Labels sequences whose images are in memory: by a model (clv_segment_sequence), or by propagating given masks
+ * (clv_carry_masks). */
 
 #include <pthread.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Samples, blurs and measures distances in planes of floats. plane_distance sweeps forwards and backwards (chamfer). */
 #include "sequence/sequence.h"
 
 #include <math.h>

@@ -41,7 +41,7 @@ void frame_release(struct frame *self);
  *     carry_release(&carry);
  */
 
-/* What a pixel is scored by; evidence.c says how. */
+/* Terms of a pixel's score; evidence.c computes them. */
 enum carry_term {
     TERM_BEFORE,  /* log odds of what was at its place in the frame before */
     TERM_NEAR,    /* distance from that figure's border, up to 24 pixels */
@@ -150,12 +150,12 @@ bool sequences_are_of_one_file(const struct clv_item *items, size_t n);
 enum clv_status chains_find(struct chains *self, const struct clv_set *set, const char *given, const char *split,
                             struct clv_error *err) CLV_CHECK;
 
-/* The same for n frames of one sequence, in their order, by what is given and what is wanted of each: as far as that is
- * not given. */
+/* Finds the chains of n frames of one sequence, in their order: is_given and is_wanted of each. Frames that are given
+ * are not wanted. */
 enum clv_status chains_between(struct chains *self, const uint8_t *is_given, const uint8_t *is_wanted, size_t n,
                                struct clv_error *err) CLV_CHECK;
 
-/* What is known of a frame's pixels from frames whose figure is known. */
+/* Evidence for the pixels of a frame, from frames whose foreground is known. */
 
 /* Fills self->overall. */
 void evidence_learn(struct carry *self);

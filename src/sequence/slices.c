@@ -1,5 +1,5 @@
-/* A sequence labelled window by window: a window's slices are extracted side by side, its nodes are labelled at once,
- * and those slices are painted of which its middle is the nearest. */
+/* Labels a sequence window by window: the slices of a window are extracted side by side, its nodes are labelled
+ * jointly, and those slices are painted to which the middle of the window is the nearest. Start at do_window. */
 #include "sequence/sequence.h"
 
 #include <malloc.h>

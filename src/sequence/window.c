@@ -1,3 +1,5 @@
+/* Joins the slices of a window into one problem and labels it; divides a sequence into overlapping windows. Start at
+ * window_label. */
 #include "sequence/sequence.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Composes one synthetic image: ground, distractors and the animal, then light, tint and sensor noise, and the
+ * labels. Start at synth_scene_draw. */
 #include "synth/synth.h"
 
 #include <math.h>

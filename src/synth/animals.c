@@ -1,5 +1,6 @@
-/* Writes sets of synthetic images: each image is a pure function of the seed and its number (animal_scene.c), so
- * threads draw them in any order. The manifest comes last: a folder without one is not a set. */
+/* Writes sets of synthetic images. Each image is a pure function of the seed and its number (animal_scene.c), so
+ * threads draw them in any order. The manifest is written last: a folder without one is not a set. Start at
+ * clv_synth_animals. */
 #include "synth/synth.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Paints the ground, the sky and the distractors of a synthetic image. Start at ground_paint. */
 #include "synth/synth.h"
 
 #include <math.h>

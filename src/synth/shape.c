@@ -1,3 +1,5 @@
+/* Draws shapes on a canvas: smooth unions of cones by signed distances, materials under light, and shadows. Start at
+ * field_union and canvas_paint. */
 #include "synth/synth.h"
 
 #include <math.h>
@@ -31,14 +33,13 @@ struct colour colour_jitter(struct dice *dice, struct colour colour, float amoun
 enum clv_status field_init(struct field *field, int32_t width, int32_t height, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
-    *field = (struct field){.width = width, .height = height};
-    field->distance = array_alloc(n, sizeof *field->distance);
-    field->radius = array_alloc(n, sizeof *field->radius);
-    field->axial = array_alloc(n, sizeof *field->axial);
-    if (field->distance && field->radius && field->axial)
-        return CLV_OK;
-    field_release(field);
-    return fail_memory(err);
+    OWNED(field_release) struct field result = {.width = width, .height = height};
+    result.distance = array_alloc(n, sizeof *result.distance);
+    result.radius = array_alloc(n, sizeof *result.radius);
+    result.axial = array_alloc(n, sizeof *result.axial);
+    NEED(result.distance && result.radius && result.axial);
+    *field = TAKE(result);
+    return CLV_OK;
 }
 
 void field_release(struct field *field)
@@ -138,13 +139,13 @@ void field_union(struct field *field, const struct cone *cones, size_t n_cones, 
 enum clv_status canvas_init(struct canvas *canvas, int32_t width, int32_t height, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
-    *canvas = (struct canvas){.width = width, .height = height, .unit = (float)(width > height ? width : height) / 240};
-    canvas->colour = array_zalloc(n, sizeof *canvas->colour);
-    canvas->figure = array_zalloc(n, sizeof *canvas->figure);
-    if (canvas->colour && canvas->figure)
-        return CLV_OK;
-    canvas_release(canvas);
-    return fail_memory(err);
+    OWNED(canvas_release)
+    struct canvas result = {.width = width, .height = height, .unit = (float)(width > height ? width : height) / 240};
+    result.colour = array_zalloc(n, sizeof *result.colour);
+    result.figure = array_zalloc(n, sizeof *result.figure);
+    NEED(result.colour && result.figure);
+    *canvas = TAKE(result);
+    return CLV_OK;
 }
 
 void canvas_release(struct canvas *canvas)

@@ -1,3 +1,4 @@
+/* Draws random numbers in order (dice), and smooth noise from random values on a grid. */
 #include "synth/synth.h"
 
 #include <math.h>

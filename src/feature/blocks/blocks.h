@@ -12,8 +12,8 @@
 #include "data/maps/maps.h"
 #include "feature/words/words.h"
 
-/* What a share of a histogram becomes in a row of features: its square root, or numbers whose products sum to another
- * kernel. */
+/* Kernel maps turn a share of a histogram into entries of a row of features: its square root, or numbers whose products
+ * sum to another kernel. */
 
 /* With h and g two histograms that each sum to 1, the products of what their shares are mapped to sum to
  *   CLV_KERNEL_MAP_NONE          sum_b sqrt(h_b g_b)            (Hellinger, exactly)
@@ -37,8 +37,8 @@ void kernel_map_share(float *numbers, const struct kernel_map *self, float share
 /* Appends to the name of a bin which of its numbers is meant; nothing where there is but one. */
 void kernel_map_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t number);
 
-/* What the feature blocks look at: the image at working size in RGB, Lab and grey, and its superpixels as lists of
- * pixels. */
+/* A scene is the input of the feature blocks: the image at working size in RGB, Lab and grey, and its superpixels as
+ * lists of pixels. */
 
 /* Means over one superpixel's pixels. */
 struct region {
@@ -67,9 +67,9 @@ enum clv_status scene_init(struct scene *scene, const struct clv_image *image,
 /* Fills regions[n_regions] from the lists of pixels. */
 void scene_measure(struct scene *scene);
 
-/* The same image seen through windows: region i of `windows` holds the pixels of patch i of the grid and of all that
- * are within margin_px of it, so that regions overlap; labels stay those of the partition. It borrows from `scene`
- * and must not outlive it. O(pixels of all windows). */
+/* Makes a scene of overlapping windows from a scene: region i of `windows` holds the pixels of patch i of the grid and
+ * of all that are within margin_px of it, so that regions overlap; labels stay those of the partition. It borrows from
+ * `scene` and must not outlive it. O(pixels of all windows). */
 enum clv_status windows_init(struct scene *windows, const struct scene *scene, const struct clv_patch_grid *grid,
                              int32_t margin_px, struct clv_error *err) CLV_CHECK;
 /* One region of all pixels. */
@@ -136,8 +136,8 @@ int32_t contrast_size(const struct clv_recipe *recipe);
 void contrast_fill(float *row, const float *measures, int32_t n_measures);
 void contrast_name(char *name, size_t size, int32_t index);
 
-/* What separates figure from ground within one image, learned from no other: how a region's colour relates to the
- * border's, to the centre's and to all the others'. */
+/* Measures that separate foreground from background within one image, learned from no other: how a region's colour
+ * relates to the border's, to the centre's and to all the others'. */
 
 enum contrast_measure {
     CONTRAST_BORDER,        /* similarity of colours to those along the image's border */
@@ -166,7 +166,7 @@ enum clv_status contrast_measure(float *measures, const struct scene *scene, con
 
 enum { EDGE_TEXTURE = 4 }; /* of superpixels: the feature that needs words */
 
-/* Those of edges between slices are behind those of edges within one; an edge has but one of both kinds. */
+/* Features of edges between slices stand behind those of edges within one; an edge has only one of both kinds. */
 enum {
     NEXT_CONSTANT = EDGE_TEXTURE + 1,
     NEXT_OVERLAP, /* pixels, by those of a mean region */
@@ -180,8 +180,7 @@ enum {
 int32_t edge_feature_count(const struct clv_recipe *recipe);
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
-/* What differences and lengths are measured by: that of the scene, image by image, or that of a recipe of a fixed
- * scale. */
+/* Units of colour differences and lengths: of the scene, image by image, or of a recipe with a fixed scale. */
 struct edge_units {
     float likeness; /* squared distances of colours are multiplied by it */
     float side;     /* of a region, about */
@@ -205,8 +204,8 @@ struct node_words {
 void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct region *regions,
                 struct edge_units units, struct node_words words);
 
-/* The same for the 4-neighbours of a grid of patches, whose edges run along rows or along columns: full tables can
- * distinguish above from below. O(edges). */
+/* Fills the features of the edges between 4-neighbours of a grid of patches, which edges run along rows or along
+ * columns: full tables can distinguish above from below. O(edges). */
 void patch_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency,
                       const struct scene *scene);
 
@@ -257,8 +256,8 @@ enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_
 void hog_fill(float *row, const struct hog *hog, const struct scene *scene, int32_t region);
 void hog_name(char *name, size_t size, int32_t index);
 
-/* What a recipe makes of a map's values: of probabilities their log-odds, of features their standardised values or what
- * principal components make of them, all clipped at +-MAP_CLIP. */
+/* Values of maps as recipes use them: log-odds of probabilities, standardised features or their principal components,
+ * all clipped at +-MAP_CLIP. */
 
 #define MAP_CLIP 6.0F
 /* Bytes of components that are made in one pass over the map, unless one alone takes more. */
@@ -288,7 +287,7 @@ void map_ready_release(struct map_ready *ready);
 enum clv_status map_ready_channel(const float **values, struct map_ready *ready, int32_t channel,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Of n pixels. */
+/* Mean over n pixels. */
 double map_channel_mean(const float *values, size_t n);
 
 /* Maps of networks, pooled over the pixels of each node. */
@@ -328,7 +327,7 @@ void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency 
 
 /* Sums over all pairs of regions, weighted by how alike their colours are or how near they are. */
 
-/* What one region sums over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0),
+/* Sums of one region over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0),
  * s = the kernel of the distance in the image. */
 enum pair_sum {
     PAIR_BORDER,    /* border_j k */
@@ -367,7 +366,7 @@ enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const
 enum clv_status working_image(struct clv_image *working, const struct clv_image *image, int32_t max_pixels,
                               struct clv_error *err) CLV_CHECK;
 
-/* The same at a recipe's size: at its fixed scale, if it has one, else of its working_pixels. */
+/* Shrinks the image to a recipe's size: to its fixed scale, if it has one, else to its working_pixels. */
 enum clv_status working_image_of(struct clv_image *working, const struct clv_image *image,
                                  const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 /* How many pixels it has, of an image of n. */
@@ -375,7 +374,7 @@ double working_count(const struct clv_recipe *recipe, double n);
 /* How many superpixels an image of n working pixels has, about. */
 int32_t working_superpixels(const struct clv_recipe *recipe, double n);
 
-/* What places of nodes are measured in, working pixels: the root of the image's area, so that distances are comparable
+/* Unit of the centroids of nodes, in working pixels: the root of the image's area, so that distances are comparable
  * between images of any size and shape; at a fixed scale that of 600 regions, as an image usually has. */
 double working_unit(const struct clv_recipe *recipe, int32_t width, int32_t height);
 

@@ -1,3 +1,5 @@
+/* Computes the feature blocks colour and rgb: histograms of the red, green and blue channels, a joint histogram of a
+ * and b of CIE Lab, means and deviations. Start at colour_fill. */
 #include <stdio.h>
 
 #include "feature/blocks/blocks.h"

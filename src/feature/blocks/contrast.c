@@ -1,3 +1,5 @@
+/* Computes the feature block contrast: measures that separate foreground from background within one image, from the
+ * image border, its centre, and distances of colours (pairs.c, zones.c). Start at contrast_measure. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -11,12 +13,12 @@ enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
  * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated figure (5.97 to 5.83 %), not each
  * factor. The shares are those of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) that a
  * factor cuts at 1; only the figure's are cut at 0, too. */
-/* Of the root of the share of the border so coloured: .28 in the median; 1.1 %. */
+/* Spreads the root of the share of the border so coloured: .28 in the median; 1.1 %. */
 static const double BORDER_FACTOR = 1.4;
-/* Of the odds' distance from even, .31 to .77 for nine of ten regions; 2.0 %. */
+/* Spreads the odds' distance from even, .31 to .77 for nine of ten regions; 2.0 %. */
 static const double CENTRE_FACTOR = 1.5;
 static const double GRADIENT_FACTOR = 1.5; /* of the root of the mean gradient: .31 in the median; 1.3 % */
-/* Of the same odds for the estimated figure, extreme already: 4 %, 32 % at 0. */
+/* Spreads the same odds for the estimated foreground, extreme already: 4 %, 32 % at 0. */
 static const double FIGURE_FACTOR = 1.2;
 /* Each measure is one of a dozen or so: together their norm is about 1. */
 static const float MEASURE_WEIGHT = 0.4f;
@@ -143,7 +145,7 @@ static void measure_figure(float *measures, int32_t n_measures, struct pairs *pa
     }
 }
 
-/* Those of all pairs of regions. centre[n_regions] is scratch afterwards. */
+/* Computes the measures of all pairs of regions. centre[n_regions] is scratch afterwards. */
 static enum clv_status measure_pairs(float *measures, int32_t n_measures, const struct scene *scene,
                                      const float *border, float *centre, struct clv_error *err)
 {

@@ -1,3 +1,5 @@
+/* Computes the features of edges: constants, border lengths and overlaps, multiplied by the similarity of the colours
+ * (Boykov & Jolly 2001) and textures of the two nodes. Start at edges_fill and patch_edges_fill. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Computes the feature block fisher: improved Fisher vectors of a patch and its surroundings (Perronnin, Sanchez &
+ * Mensink 2010). fisher_init assigns descriptors to the components of a mixture, fisher_fill adds them up. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

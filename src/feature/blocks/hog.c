@@ -1,3 +1,5 @@
+/* Computes the feature block hog by VLFeat: histograms of oriented gradients (Dalal & Triggs 2005; Felzenszwalb et
+ * al. 2010) in cells, averaged over the pixels of a node. Start at hog_init. */
 #include "feature/blocks/blocks.h"
 
 #include <stdio.h>
@@ -33,13 +35,10 @@ enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_
     int32_t height = scene->height > HOG_CELL_PX ? scene->height : HOG_CELL_PX;
     int32_t n_columns = (width + HOG_CELL_PX / 2) / HOG_CELL_PX, n_rows = (height + HOG_CELL_PX / 2) / HOG_CELL_PX;
     size_t n_cells = (size_t)n_columns * (size_t)n_rows;
-    float *planes = array_alloc((size_t)width * (size_t)height, 3 * sizeof *planes);
-    float *by_value = array_alloc(n_cells, HOG_SIZE * sizeof *by_value); /* [HOG_SIZE][n_rows][n_columns] */
-    float *values = array_alloc(n_cells, HOG_SIZE * sizeof *values);
-    if (!planes || !by_value || !values) {
-        arrays_free(planes, by_value, values);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY float *planes = array_alloc((size_t)width * (size_t)height, 3 * sizeof *planes);
+    OWNED_ARRAY float *by_value = array_alloc(n_cells, HOG_SIZE * sizeof *by_value); /* [HOG_SIZE][n_rows][n_columns] */
+    OWNED_ARRAY float *values = array_alloc(n_cells, HOG_SIZE * sizeof *values);
+    NEED(planes && by_value && values);
     fill_planes(planes, width, height, scene);
     VlHog *filter = vl_hog_new(VlHogVariantUoctti, HOG_ORIENTATIONS, VL_FALSE);
     vl_hog_put_image(filter, planes, (vl_size)width, (vl_size)height, 3, HOG_CELL_PX);
@@ -48,8 +47,7 @@ enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_
     for (size_t cell = 0; cell < n_cells; cell++)
         for (size_t v = 0; v < HOG_SIZE; v++)
             values[cell * HOG_SIZE + v] = by_value[v * n_cells + cell];
-    arrays_free(planes, by_value);
-    *hog = (struct hog){n_columns, n_rows, values};
+    *hog = (struct hog){n_columns, n_rows, TAKE(values)};
     return CLV_OK;
 }
 

@@ -1,3 +1,5 @@
+/* Computes the feature block of maps: statistics of each channel over the pixels of each node, soft bins of
+ * probabilities, and edge features from differences of the means. Start at map_pool_init and maps_fill. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

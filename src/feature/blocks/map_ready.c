@@ -1,3 +1,5 @@
+/* Makes the values of a map's channels comparable, as its recipe learned: log-odds of probabilities, standardised
+ * features or their principal components, all clipped. Start at map_ready_channel. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

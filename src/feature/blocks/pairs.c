@@ -1,3 +1,5 @@
+/* Sums over all pairs of regions, weighted by the similarity of their colours or by their distance in the image,
+ * several regions at a time. Start at pairs_init. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

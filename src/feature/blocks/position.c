@@ -1,3 +1,5 @@
+/* Computes the feature blocks position, where a node's centroid is on a coarse grid, and size. This is the shortest
+ * block: read it first. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,3 +1,5 @@
+/* Prepares an image for the feature blocks: its colours in Lab and grey, the pixels of each superpixel as a list, and
+ * the means of each. Start at scene_init. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Computes the feature blocks surround and scene: histograms of colours and visual words of wider windows. Start at
+ * surround_fill. */
 #include <stdio.h>
 
 #include "feature/blocks/blocks.h"

@@ -1,4 +1,4 @@
-/* An image's pixels by overlapping windows instead of by superpixel. */
+/* Lists an image's pixels by overlapping windows instead of by superpixel. Start at windows_init. */
 #include <limits.h>
 
 #include "base/base.h"

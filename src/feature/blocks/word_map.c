@@ -1,3 +1,5 @@
+/* Computes the feature blocks words and word: every pixel gets the visual word of the nearest dense-SIFT descriptor
+ * (Sivic & Zisserman 2003), and a node the histogram of its pixels' words. Start at word_map_init. */
 #include <stdio.h>
 
 #include "base/base.h"
@@ -21,7 +23,7 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
     OWNED_ARRAY int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
     OWNED(word_map_release)
     struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
-                            .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
+                              .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
     NEED(cell_word && result.word && result.met);
     MUST(words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err));
     for (int32_t y = 0; y < sift->height; y++) {

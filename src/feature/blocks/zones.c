@@ -1,3 +1,5 @@
+/* Divides an image into zones, its centre, its rim and the strip along its border, and measures in which of them the
+ * codes of a region's pixels (colours, visual words) are more frequent. Start at zones_measure. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -25,21 +27,20 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
 {
     int32_t w = scene->width, h = scene->height;
     size_t n = (size_t)w * (size_t)h;
-    *zones = (struct zones){.scene = scene,
-                            .n_pixels = w * h,
-                            .centre = array_alloc(n, sizeof *zones->centre),
-                            .strip = array_alloc(n, sizeof *zones->strip)};
-    if (!zones->centre || !zones->strip) {
-        zones_release(zones);
-        return fail_memory(err);
-    }
+    OWNED(zones_release)
+    struct zones result = {.scene = scene,
+                           .n_pixels = w * h,
+                           .centre = array_alloc(n, sizeof *result.centre),
+                           .strip = array_alloc(n, sizeof *result.strip)};
+    NEED(result.centre && result.strip);
     int32_t depth = int32_within(ceil(STRIP * sqrt((double)n)), 0, INT32_MAX);
     for (int32_t y = 0; y < h; y++)
         for (int32_t x = 0; x < w; x++) {
             size_t i = (size_t)y * (size_t)w + (size_t)x;
-            zones->centre[i] = centrality(((float)x + 0.5f) / (float)w, ((float)y + 0.5f) / (float)h);
-            zones->strip[i] = x < depth || y < depth || w - 1 - x < depth || h - 1 - y < depth;
+            result.centre[i] = centrality(((float)x + 0.5f) / (float)w, ((float)y + 0.5f) / (float)h);
+            result.strip[i] = x < depth || y < depth || w - 1 - x < depth || h - 1 - y < depth;
         }
+    *zones = TAKE(result);
     return CLV_OK;
 }
 
@@ -48,7 +49,7 @@ struct tally {
     float centre, strip, all;
 };
 
-/* What tally.centre and tally.strip become: how much likelier the code is there. */
+/* Turns tally.centre and tally.strip into how much likelier the code is there. */
 static void compare_frequencies(struct tally *tally, int32_t n_codes)
 {
     double centre = 0, strip = 0, all = 0;

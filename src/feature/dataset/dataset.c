@@ -1,3 +1,5 @@
+/* Keeps examples in memory: clv_dataset_add copies a problem, dataset_take takes over an example. Start at struct
+ * dataset_item in dataset.h. */
 #include "feature/dataset/dataset.h"
 
 #include <stdbool.h>

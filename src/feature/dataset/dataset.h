@@ -43,7 +43,7 @@ struct features_arrays {
         *volume, *size, *superpixels;
 };
 
-/* What an opened feature file adds: the mapped arrays, and what is derived from them once. */
+/* The part of a dataset that an opened feature file adds: the mapped arrays, and values derived from them once. */
 struct dataset_file {
     struct clv_tensors *tensors;
     struct features_arrays arrays;
@@ -185,7 +185,7 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
 
 /* Examples that a team's members extracted, from one to all others, or to the leader alone. */
 
-/* What is known of an example before its arrays are there. */
+/* Sizes of an example, known before its arrays exist. */
 struct example_sizes {
     int32_t n_nodes, n_edges, n_features, n_edge_features;
     int32_t width, height, working_width, working_height;
@@ -203,7 +203,7 @@ struct example_sharing {
 
 void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate);
 
-/* As comm_slot: the sizes of an example, to be shared first, by comm_for itself. */
+/* A comm_slot: the sizes of an example, to be shared first, by comm_for itself. */
 struct comm_piece;
 bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, size_t index, size_t k);
 
@@ -213,7 +213,7 @@ enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_a
 /* Features that stay in memory of those that are read when they are needed (loaded_item.c): a block of bytes an item,
  * as long as all fit. Nothing is evicted: for passes in turn or at random no other rule would find more. */
 
-/* Of n items, `memory` bytes. NULL is fine to free. */
+/* A cache of the features of n items, up to `memory` bytes. NULL is fine to free. */
 struct feature_cache;
 enum clv_status feature_cache_new(struct feature_cache **cache, size_t n, double memory,
                                   struct clv_error *err) CLV_CHECK;
@@ -283,7 +283,7 @@ enum clv_status features_arrays_read(struct features_reading *self, struct clv_e
 /* [n + 1] the first node of each image. */
 const int64_t *features_node_offsets(const struct features_reading *self);
 
-/* What the writer and the reader of feature files share. */
+/* Names and checks that the writer and the reader of feature files share. */
 
 #define FEATURES_FORMAT  "cleave features "
 #define FEATURES_VERSION "1"

@@ -1,4 +1,4 @@
-/* Writing a dataset that is in memory as a feature file. */
+/* Writes a dataset that is in memory as a feature file. Start at clv_dataset_write. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Extracts the examples of a set, in batches whose items are extracted side by side and handed on in the order of the
+ * set; slices of sequences are gathered in windows. Start at extract_all and dataset_extract_boxed. */
 #include "feature/dataset/dataset.h"
 
 #include <string.h>
@@ -13,8 +15,8 @@
  * (an example takes about 2 MB at the default working size). */
 #define BATCH_PER_THREAD 8
 
-/* Of a team, whose members may have unlike numbers of threads: items for each member, as long as there are not too many
- * for all. */
+/* Several processes may have different numbers of threads: items for each process, unless there are too many for
+ * all. */
 enum { BATCH_PER_MEMBER = 32, BATCH_OF_TEAM = 512, BATCH_AT_LEAST = 2 };
 
 struct batch {

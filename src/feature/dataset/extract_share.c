@@ -1,3 +1,5 @@
+/* Shares extracted examples among the processes of one job: first their sizes, then their arrays. Start at
+ * examples_share. */
 #include "feature/dataset/dataset.h"
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Keeps features that were read from a file in memory, up to a limit of bytes. They stay until the end, so that
+ * threads find them without a lock. Start at feature_cache_keep. */
 #include "feature/dataset/dataset.h"
 
 #include <pthread.h>
@@ -14,18 +16,15 @@ struct feature_cache {
 
 enum clv_status feature_cache_new(struct feature_cache **cache, size_t n, double memory, struct clv_error *err)
 {
-    struct feature_cache *self = array_zalloc(1, sizeof *self);
+    OWNED_ARRAY struct feature_cache *result = array_zalloc(1, sizeof *result);
     *cache = NULL;
-    if (self)
-        self->blocks = array_zalloc(n, sizeof *self->blocks);
-    if (!self || !self->blocks) {
-        array_free(self);
-        return fail_memory(err);
-    }
-    self->limit = memory;
-    self->n = n;
-    pthread_mutex_init(&self->lock, NULL);
-    *cache = self;
+    NEED(result);
+    result->blocks = array_zalloc(n, sizeof *result->blocks);
+    NEED(result->blocks);
+    result->limit = memory;
+    result->n = n;
+    pthread_mutex_init(&result->lock, NULL);
+    *cache = TAKE(result);
     return CLV_OK;
 }
 

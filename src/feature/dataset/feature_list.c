@@ -1,3 +1,5 @@
+/* Lists the files of a sharded feature file, which is a folder or an index, and of several feature files. Start at
+ * features_list_files. */
 #include "feature/dataset/dataset.h"
 
 #include <dirent.h>

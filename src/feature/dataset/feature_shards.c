@@ -1,3 +1,5 @@
+/* Opens the shards of a feature file, or several feature files, as one dataset, after checking that they belong
+ * together and follow each other. Start at open_shards. */
 #include "feature/dataset/dataset.h"
 
 #include <string.h>
@@ -44,7 +46,7 @@ struct place {
     size_t n_shards, n_opened, total;
 };
 
-/* Whether a file is the shard that belongs here. */
+/* Checks that a file is the shard that belongs here. */
 static enum clv_status check_place(struct place *place, const struct clv_dataset *part, const char *path,
                                    struct clv_error *err)
 {
@@ -63,7 +65,7 @@ static enum clv_status check_place(struct place *place, const struct clv_dataset
     return CLV_OK;
 }
 
-/* The same of a list in which whole files and all shards of a set may follow each other. */
+/* Checks the next file of a list in which whole files and all shards of a set may follow each other. */
 static enum clv_status check_turn(struct place *place, const struct clv_dataset *part, const char *path,
                                   struct clv_error *err)
 {

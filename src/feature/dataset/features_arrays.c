@@ -1,3 +1,5 @@
+/* Finds the arrays of a feature file and checks their types, shapes, offsets and combinations before any of them is
+ * used. Start at features_arrays_read. */
 #include "feature/dataset/dataset.h"
 
 #include <limits.h>

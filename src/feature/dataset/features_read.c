@@ -1,5 +1,5 @@
-/* Opening feature files as datasets of views. What a file says is checked once, in one pass, before any of it is handed
- * out. */
+/* Opens feature files as datasets of views. All that a file contains is checked once, in one pass, before any of it
+ * is handed out. Start at features_parse. */
 #include "feature/dataset/dataset.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Writing feature files. Every array grows in a nameless file of its own while the images go by; at the end they are
- * joined behind a header, so that memory does not grow with the set (but for 56 bytes an image). */
+/* Writes feature files. Every array grows in a nameless file of its own while the images are extracted; at the end
+ * they are joined behind a header, so that memory grows by only 56 bytes per image. Start at write_part. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

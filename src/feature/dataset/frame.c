@@ -1,3 +1,5 @@
+/* Computes privileged features of nodes from boxes, for training alone: where in its box each node is, and how likely
+ * it is foreground by the estimate. Start at frame_add. */
 #include "feature/dataset/dataset.h"
 
 #include <math.h>
@@ -24,7 +26,7 @@ struct row_places {
     double *u, *v;    /* its place in that box, 0..1 */
 };
 
-/* Of several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
+/* Among several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
  * centres of working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
 static void locate_row(struct row_places *places, const struct item_boxes *boxes, const struct clv_example *example,
                        double y)

@@ -1,4 +1,4 @@
-/* Words as chain problems. */
+/* Makes chain problems of handwritten words, one node per letter. Start at letters_dataset. */
 #include <stdio.h>
 #include <string.h>
 

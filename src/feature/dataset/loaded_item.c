@@ -1,3 +1,5 @@
+/* Reads the features of one item of a dataset whose features stay in their file, or takes them from the cache. Start
+ * at loaded_item_load. */
 #include "feature/dataset/dataset.h"
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* How the loss weighs nodes: theta from the pixels of each true label. */
+/* Weighs the nodes in the loss: sets theta from the pixels of each true label. Start at dataset_weigh_labels. */
 #include <string.h>
 
 #include "base/base.h"

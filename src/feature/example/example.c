@@ -1,4 +1,5 @@
-/* One image as a structured problem, its truth, and its labels as a mask. */
+/* Makes a structured problem of one image: the image is shrunk and divided into superpixels or patches, whose rows of
+ * features and edges are filled. Start at example_extract. */
 #include "feature/example/example.h"
 
 #include "base/base.h"

@@ -55,7 +55,7 @@ INLINE void patch_votes_at(int32_t voter[4], float share[4], const struct patch_
     share[3] = row.share * column.share;
 }
 
-/* What the feature blocks look at, made of one image. */
+/* Inputs of the feature blocks, computed from one image. */
 
 /* Each node's own pixels, for patches more of the image around them, and what blocks share between nodes. */
 struct views {
@@ -73,7 +73,7 @@ struct views {
 };
 void views_release(struct views *views);
 
-/* What there is to see of an image or a tile. */
+/* The parts of an image or a tile that features are computed from. */
 struct view_source {
     const struct clv_image *working; /* the pixels at working size */
     const struct map_reader *maps;   /* [recipe->n_maps] or NULL, spread over .. */
@@ -85,7 +85,7 @@ enum clv_status views_init(struct views *views, const struct view_source *source
                            const struct clv_adjacency *adjacency, const struct layout *at,
                            struct clv_error *err) CLV_CHECK;
 
-/* What a node's own pixels are. */
+/* The scene whose regions are the nodes' own pixels. */
 const struct scene *views_own(const struct views *views);
 
 /* The feature rows of an example's nodes, every block in its columns. */

@@ -1,4 +1,5 @@
-/* From patches back to pixels: every pixel asks the patches whose centres are around it. */
+/* Turns the labels of patches into labels of pixels: each pixel takes the votes of the four patches whose centres are
+ * around it. Start at clv_example_vote. */
 #include "feature/example/example.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Fills the sparse rows of node features, block by block. Start at fill_row. */
 #include "feature/example/example.h"
 
 #include <string.h>

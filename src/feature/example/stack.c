@@ -1,3 +1,6 @@
+/* Makes one example of successive slices: regions that overlap in neighbouring slices are joined by edges, after the
+ * motion between them, and every node also gets the mean features of those it overlaps. Start at stack_add and
+ * stack_take. */
 #include "feature/example/example.h"
 
 #include <math.h>
@@ -52,8 +55,8 @@ static float likeness(double distance, double mean)
     return mean > 0 ? portable_expf((float)(-distance / (2 * mean))) : 1;
 }
 
-/* Of the edges from `first` on, all between the last two slices. A difference is measured by the mean over these edges.
- * */
+/* Fills the features of the edges from `first` on, all between the last two slices. A difference is measured by the
+ * mean over these edges. */
 static void fill_next(struct stack *self, int32_t first, const struct clv_example *slice)
 {
     struct region_graph *graph = &self->graph;

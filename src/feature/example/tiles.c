@@ -1,3 +1,5 @@
+/* Extracts an image at a fixed scale tile by tile: each tile is described with a halo around it, and its regions and
+ * the edges across its borders are added to one graph. Start at tiles_extract. */
 #include "feature/example/example.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Between superpixels and the original image's pixels: true labels in, mask out. */
+/* Moves labels between nodes and the pixels of the original image: clv_example_set_truth counts the labels of a mask
+ * per node, clv_example_paint paints the nodes' labels. */
 #include "feature/example/example.h"
 
 #include <string.h>

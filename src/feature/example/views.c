@@ -1,3 +1,5 @@
+/* Prepares what the feature blocks read, once per image: scenes and their windows, maps of visual words, gradients,
+ * pooled maps, measures of contrast. Start at views_init. */
 #include "feature/example/example.h"
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* The maps of an item of a set, in the order of a recipe. */
+/* Opens the maps of an item of a set, in the order of a recipe. Start at item_maps_open. */
 #include <string.h>
 
 #include "base/base.h"

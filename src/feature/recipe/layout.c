@@ -1,3 +1,5 @@
+/* Gives each feature block its first column in a row of node features. Start at layout_init, whose order is the order
+ * of the columns. */
 #include "feature/recipe/recipe.h"
 
 #include <stdbool.h>

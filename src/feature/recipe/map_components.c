@@ -1,4 +1,5 @@
-/* Principal components of a map's channels. */
+/* Computes the principal components of a map's channels, from the correlations of up to 256 pixels of each image.
+ * Start at map_learn_components. */
 #include <math.h>
 
 #include "base/base.h"

@@ -1,3 +1,5 @@
+/* Warns of maps of another network: compares the channels' means over the first 1, 2, 4, 8 and so on images with
+ * those of the training images. Start at map_drift_add. */
 #include "feature/recipe/recipe.h"
 
 #include <math.h>

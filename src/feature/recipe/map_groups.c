@@ -95,7 +95,7 @@ static void add_up(struct groups *self)
     }
 }
 
-/* Of distances 1 - cosine, whose means over a group are one product with its sum. */
+/* The silhouette by distances 1 - cosine, whose means over a group are one product with its sum. */
 static double silhouette(const struct groups *self)
 {
     double total = 0;

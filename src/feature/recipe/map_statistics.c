@@ -1,5 +1,6 @@
-/* What images' maps usually are, for a later look at whether others are like them; and whether the channels of features
- * separate figure from ground in the same way in all training images. */
+/* Measures how the maps of training images usually are, to compare other images with them later (map_drift.c), and
+ * whether the channels of features separate foreground from background in the same way in all training images. Start
+ * at map_learn_statistics. */
 #include <math.h>
 
 #include "base/base.h"
@@ -72,7 +73,7 @@ static void find_means(float *mean, const struct look *self, size_t c, const flo
     }
 }
 
-/* Of an item's map; without a mask the means alone. */
+/* Measures an item's map; without a mask only its means. */
 static enum clv_status look_at(struct look *self, size_t index, const struct map_reader *map,
                                const struct clv_mask *mask, int32_t image_width, struct clv_error *err)
 {

@@ -1,3 +1,5 @@
+/* Estimates the bytes of memory that extracting features takes, from the sizes of images and maps and from the
+ * recipe. The constants at the top were measured. Start at memory_of_extraction. */
 #include "feature/recipe/recipe.h"
 
 #include <math.h>
@@ -9,7 +11,7 @@
 
 #define GIGABYTE 1e9
 
-/* Of extraction, bytes a pixel of the image as it is read, or of the working copy. */
+/* Bytes that extraction takes per pixel of the image as it is read, or of the working copy. */
 #define DECODING    15  /* the image, a second one to turn it, coefficients of progressive JPEG */
 #define IMAGE       3   /* what stays while it is worked on */
 #define WORKING     110 /* colours, superpixels, sums of gradients, planes of blocks */

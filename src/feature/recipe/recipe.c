@@ -1,3 +1,5 @@
+/* Sets the defaults of recipes and checks their values: recipe_check refuses values that are out of range or do not
+ * fit together, for training (need_codebooks false) or for use. Start at recipe_check. */
 #include "feature/recipe/recipe.h"
 
 #include <stdio.h>

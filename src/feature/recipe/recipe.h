@@ -44,7 +44,7 @@ struct map_drift {
     double *sum; /* [map_drift_size] of images' means */
     bool is_reported[CLV_MAX_MAPS];
 };
-/* Of memory that is 0. */
+/* Initialises *drift, which the caller has zeroed. */
 enum clv_status map_drift_init(struct map_drift *drift, const struct clv_recipe *recipe,
                                struct clv_error *err) CLV_CHECK;
 void map_drift_release(struct map_drift *drift);
@@ -114,7 +114,7 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
                                       const struct clv_image_limits *limits, int n_threads,
                                       struct clv_error *err) CLV_CHECK;
 
-/* The same for one of the set's images, of that size. */
+/* Estimates the same for one image of the set, of the given size. */
 enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const struct clv_set *set,
                                         const struct clv_item *item, int32_t width, int32_t height,
                                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
@@ -129,8 +129,8 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
  * their codebooks are not learned. O(features). */
 enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebooks, struct clv_error *err) CLV_CHECK;
 
-/* What images must be read with, for the recipe to see them as it saw those that it was learned from: its bands and,
- * unless the limits have a range of grey, its range. The recipe must stay as long as the limits. */
+/* Sets the limits with which images must be read, so that they look like those of training: the recipe's bands and,
+ * unless the limits have a range of grey, its range. The recipe must outlive the limits. */
 void recipe_limits(struct clv_image_limits *limits, const struct clv_recipe *recipe);
 
 /* Keeps the range of grey that the limits have, if they have one. */
@@ -182,7 +182,7 @@ bool recipe_tensor_is_known(const char *name);
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
                             const char *name, struct clv_error *err) CLV_CHECK;
 
-/* Of enum clv_map_kind; ends with NULL. */
+/* Names of the values of enum clv_map_kind; ends with NULL. */
 extern const char *const map_kind_names[];
 
 #endif

@@ -1,3 +1,6 @@
+/* Writes recipes into feature files and models and reads them back: plain values and maps as JSON, codebooks,
+ * mixtures and statistics of maps as tensors. Everything that is read is checked. Start at the table of values and
+ * recipe_read. */
 #include "feature/recipe/recipe.h"
 
 #include <limits.h>
@@ -127,7 +130,7 @@ enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
 static const char *const map_tensors[CLV_MAX_MAPS][MAP_TENSORS] = {OF_MAP("0"), OF_MAP("1"), OF_MAP("2"), OF_MAP("3"),
                                                                    OF_MAP("4"), OF_MAP("5"), OF_MAP("6"), OF_MAP("7")};
 
-/* What a map has of a kind; shape[0] is 0 where it has none. */
+/* The numbers of one kind that a map has; shape[0] is 0 if it has none. */
 static float **map_numbers(int64_t shape[2], struct clv_recipe_map *map, int which)
 {
     bool is_feature = map->kind == CLV_MAP_FEATURES;

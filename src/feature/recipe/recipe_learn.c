@@ -1,5 +1,5 @@
-/* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. At a fixed
- * scale also which differences of colours count as strong. */
+/* Learns the codebooks and mixtures of a recipe from descriptors that are sampled evenly from all images, one
+ * codebook per scale; at a fixed scale also which differences of colour count as strong. Start at learn. */
 #include "feature/recipe/recipe.h"
 
 #include "base/base.h"
@@ -146,7 +146,7 @@ static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *er
     return CLV_OK;
 }
 
-/* That of one image (edges.c), of all images' edges together. Images of one colour have nothing to tell apart. */
+/* Applies the formula for one image (edges.c) to the edges of all images together. Images of one colour give 0. */
 static float mean_likeness(const struct sampling *job)
 {
     double n = 0, sum = 0;

@@ -1,5 +1,6 @@
-/* What a recipe learns of maps. Maps are read a batch at a time and forgotten: memory is that of the sums of a batch
- * and of one channel a thread. */
+/* Learns how a recipe uses maps: the kind and channels of each, their scales, components and statistics. Maps are
+ * read a batch at a time and forgotten, so memory holds the sums of a batch and one channel per thread. Start at
+ * learn_map. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 #define BATCH 64
 
-/* What one map, or all so far, have in them. */
+/* Values in one map, or in all maps so far. */
 struct summary {
     float smallest, largest;
     double *sum, *square; /* [n_channels] of pixels, divided by their number */

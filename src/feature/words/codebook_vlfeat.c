@@ -1,7 +1,7 @@
-/* What is done about VLFeat 0.9.21's k-means: it crashes where there are more centres than data, so its caller sees to
- * that; it takes random numbers from a state of the thread's, which is seeded here and put back; it starts OpenMP's
- * threads, which end the process where one is refused, so it is limited to the calling one; it cannot be stopped, so it
- * runs a few rounds at a time. */
+/* Runs the k-means of VLFeat 0.9.21 and works around its faults: it crashes where there are more centres than data,
+ * so its caller sees to that; it takes random numbers from a state of the thread's, which is seeded here and put
+ * back; it starts OpenMP's threads, which end the process where one is refused, so it is limited to the calling one;
+ * it cannot be stopped, so it runs a few rounds at a time. */
 #include "feature/words/words.h"
 
 #include <vl/kmeans.h>

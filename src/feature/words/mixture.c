@@ -1,3 +1,5 @@
+/* Learns a mixture of Gaussians with diagonal covariances of SIFT descriptors, whose roots are projected on their
+ * first principal axes: k-means first, then expectation-maximisation. Start at mixture_learn. */
 #include "feature/words/words.h"
 
 #include <math.h>
@@ -94,7 +96,7 @@ static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, siz
     return CLV_OK;
 }
 
-/* What places and shares add up to, by component. */
+/* Sums of shares, and of places weighted by them, by component. */
 struct sums {
     double weight[K], place[K][D], square[K][D];
 };

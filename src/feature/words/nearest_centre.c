@@ -1,6 +1,6 @@
-/* |x - c|^2 = |x|^2 - (2<x,c> - |c|^2), so the nearest centre is the one with the largest score 2<x,c> - |c|^2.
- * Descriptors and centres are bytes: a score is an integer below 2^25 in size, every sum is exact in 32 bits in any
- * order, and so every instruction set finds the same word.
+/* Finds the nearest centre of a codebook for each descriptor. |x - c|^2 = |x|^2 - (2<x,c> - |c|^2), so the nearest
+ * centre is the one with the largest score 2<x,c> - |c|^2. Descriptors and centres are bytes: a score is an integer
+ * below 2^25 in size, every sum is exact in 32 bits in any order, and so every instruction set finds the same word.
  *
  * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates
  * are interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are

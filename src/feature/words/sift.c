@@ -214,18 +214,14 @@ enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral 
     *grid = (struct sift_grid){0};
     int32_t n_columns = (integral->width + step_px - 1) / step_px, n_rows = (integral->height + step_px - 1) / step_px;
     size_t row_bytes = (size_t)n_columns * CLV_DESCRIPTOR_SIZE;
-    uint8_t *values = array_alloc((size_t)n_rows, row_bytes);
-    uint32_t *band = array_zalloc_aligned((size_t)integral->row_pixels, BINS * N * sizeof *band);
-    if (!values || !band) {
-        arrays_free(values, band);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY uint8_t *values = array_alloc((size_t)n_rows, row_bytes);
+    OWNED_ARRAY uint32_t *band = array_zalloc_aligned((size_t)integral->row_pixels, BINS * N * sizeof *band);
+    NEED(values && band);
     for (int32_t r = 0; r < n_rows; r++) {
         sum_rows(band, integral, r * step_px + (step_px - 1) / 2, bin_px);
         describe_row(values + (size_t)r * row_bytes, band, integral, n_columns, bin_px, step_px);
     }
-    array_free(band);
-    *grid = (struct sift_grid){n_columns, n_rows, values};
+    *grid = (struct sift_grid){n_columns, n_rows, TAKE(values)};
     return CLV_OK;
 }
 

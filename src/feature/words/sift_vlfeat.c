@@ -1,7 +1,7 @@
-/* What is done about VLFeat 0.9.21's vl_dsift. It describes only frames that are wholly inside the image, and reads out
- * of bounds in an image of one row or column: the image is continued past its border, far enough for every cell to have
- * a frame. Its exact Gaussian window is some ten times as slow as its flat one: the flat one is used, which weighs
- * whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
+/* Runs the vl_dsift of VLFeat 0.9.21 and works around its limits. It describes only frames that are wholly inside
+ * the image, and reads out of bounds in an image of one row or column: the image is continued past its border, far
+ * enough for every cell to have a frame. Its exact Gaussian window is some ten times as slow as its flat one: the
+ * flat one is used, which weighs whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
 #include "feature/words/words.h"
 
 #include <string.h>
@@ -53,15 +53,12 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
     int32_t first = (step_px - 1) / 2, frame = 3 * bin_px, before = frame / 2;
     int32_t last_x = first + (n_columns - 1) * step_px + frame, last_y = first + (n_rows - 1) * step_px + frame;
     size_t n_across = (size_t)last_x + 1, n_down = (size_t)last_y + 1;
-    if (n_across * n_down > INT32_MAX)
-        return fail(err, CLV_ERR_USAGE, "SIFT by VLFeat: %dx%d pixels are too many for it", width, height);
+    FAIL_IF(n_across * n_down > INT32_MAX, CLV_ERR_USAGE, "SIFT by VLFeat: %dx%d pixels are too many for it", width,
+            height);
     size_t n_cells = (size_t)n_columns * (size_t)n_rows;
-    float *continued = array_alloc(n_across, n_down * sizeof *continued);
-    uint8_t *values = array_alloc(n_cells, SIZE);
-    if (!continued || !values) {
-        arrays_free(continued, values);
-        return fail_memory(err);
-    }
+    OWNED_ARRAY float *continued = array_alloc(n_across, n_down * sizeof *continued);
+    OWNED_ARRAY uint8_t *values = array_alloc(n_cells, SIZE);
+    NEED(continued && values);
     continue_image(continued, last_x + 1, last_y + 1, luma, width, height, before);
     VlDsiftFilter *filter = vl_dsift_new_basic(last_x + 1, last_y + 1, step_px, bin_px);
     vl_dsift_set_bounds(filter, first, first, last_x, last_y);
@@ -74,7 +71,6 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
     for (size_t c = 0; c < n_cells; c++)
         finish_descriptor(values + c * SIZE, unit + c * SIZE, (float)frames[c].norm * area);
     vl_dsift_delete(filter);
-    array_free(continued);
-    *grid = (struct sift_grid){n_columns, n_rows, values};
+    *grid = (struct sift_grid){n_columns, n_rows, TAKE(values)};
     return CLV_OK;
 }

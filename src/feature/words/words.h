@@ -80,7 +80,7 @@ enum words_level words_best_level(void);
 enum clv_status words_assign_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
                                 const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* The same at the best level. */
+/* Assigns words at the best level that the processor has. */
 enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,
                              struct clv_error *err) CLV_CHECK;
 
