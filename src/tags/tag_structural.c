@@ -46,10 +46,10 @@ static enum clv_status decide(struct machine *self, struct clv_error *err)
 {
     if (self->relaxation.oracle)
         return tag_relax(self->y, NULL, &self->relaxation, self->model->coupling, self->augmented, err);
-    enum clv_status status = clv_tag_decide(self->tags, NULL, self->model, self->augmented, NULL, err);
-    for (size_t i = 0; status == CLV_OK && i < self->k; i++)
+    MUST(clv_tag_decide(self->tags, NULL, self->model, self->augmented, NULL, err));
+    for (size_t i = 0; i < self->k; i++)
         self->y[i] = self->tags[i] ? 1 : -1;
-    return status;
+    return CLV_OK;
 }
 
 /* argmax_y |y - y_l|_H + f(y): the loss moves each score by a half against the truth. Fills the corner and returns its

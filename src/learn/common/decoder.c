@@ -132,20 +132,19 @@ static void drop_unknown(struct clv_field *field, const struct clv_problem *prob
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
                                    const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = load_for_known(self, problem, shape, w, err);
-    if (!status)
-        drop_unknown(&self->field, problem, shape);
-    return status;
+    MUST(load_for_known(self, problem, shape, w, err));
+    drop_unknown(&self->field, problem, shape);
+    return CLV_OK;
 }
 
 static enum clv_status map_known(struct decoder *self, double *score, const struct clv_problem *problem,
                                  struct clv_error *err)
 {
-    enum clv_status status = clv_oracle_map(self->oracle, self->y, score, &self->field, err);
-    for (int32_t i = 0; !status && i < problem->n_nodes; i++)
+    MUST(clv_oracle_map(self->oracle, self->y, score, &self->field, err));
+    for (int32_t i = 0; i < problem->n_nodes; i++)
         if (problem->label[i] == CLV_UNKNOWN)
             self->y[i] = CLV_UNKNOWN;
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,

@@ -249,10 +249,10 @@ enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling,
     block->n_support = n;
     if (is_there || step <= NO_SHARE)
         return CLV_OK;
-    enum clv_status status = n % SUPPORT_STEP == 0 ? block_reserve(block, n + 1, err) : CLV_OK;
-    if (!status)
-        block->support[block->n_support++] = (struct bcfw_share){labelling, step};
-    return status;
+    if (n % SUPPORT_STEP == 0)
+        MUST(block_reserve(block, n + 1, err));
+    block->support[block->n_support++] = (struct bcfw_share){labelling, step};
+    return CLV_OK;
 }
 
 size_t bcfw_n_support(const struct bcfw *self)

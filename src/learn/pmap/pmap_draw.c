@@ -139,14 +139,16 @@ static enum clv_status solve_clamped(struct drawing *self, int32_t node, int32_t
         enough += field->pairwise[space->incident[at]];
     field->unary[node] = label ? enough : -enough;
     enum clv_status status = clv_oracle_map(decoder->oracle, decoder->y, NULL, field, err);
-    field->unary[node] = original;
+    field->unary[node] = original; /* whatever the status */
+    if (status)
+        return status;
     int32_t n = 0;
-    for (int32_t i = 0; !status && i < field->n_nodes; i++)
+    for (int32_t i = 0; i < field->n_nodes; i++)
         if (decoder->y[i] != space->y[i])
             space->flipped[n++] = i;
-    if (!status && label != space->y[node])
+    if (label != space->y[node])
         visit_clamp(self, node, 0, space->flipped, n);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status clamp_anew(struct drawing *self, struct decoder *decoder, struct clv_error *err)

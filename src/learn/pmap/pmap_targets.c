@@ -85,9 +85,9 @@ enum clv_status pmap_target(struct pmap_example *target, const struct pmap_targe
     *target = self->list[index];
     if (index >= self->n_labelled)
         return CLV_OK;
-    enum clv_status status = examples_at(&problem, self->examples, index, thread, true, err);
+    MUST(examples_at(&problem, self->examples, index, thread, true, err));
     target->problem = *problem;
-    return status;
+    return CLV_OK;
 }
 
 void pmap_targets_release(struct pmap_targets *self)
