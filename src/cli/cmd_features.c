@@ -114,7 +114,7 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
                                    struct clv_error *err)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
-    OWNED(opened_dataset_drop) struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     const char *path = self->model_path ? self->model_path : self->recipe_path;
     struct clv_recipe *found = &model.recipe;
     MUST(self->model_path ? clv_model_read(&model, path, err) : clv_features_open(&dataset, found, path, err));

@@ -354,9 +354,6 @@ struct page_view {
 };
 void page_view_release(struct page_view *view);
 
-DROPS(page_oracle_drop, struct clv_oracle, clv_oracle_free)
-DROPS(page_json_drop, struct json_value, json_root_free)
-
 /* shown: the image without a model, which must stay, or NULL. To be released also after a failure. The view must not be
  * moved. */
 enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const char *path,

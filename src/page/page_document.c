@@ -11,6 +11,7 @@
 #include "cleave/refine.h"
 #include "cleave/segment.h"
 #include "feature/recipe/recipe.h"
+#include "infer/infer.h"
 
 void page_document_release(struct page_document *document)
 {
@@ -494,7 +495,7 @@ enum clv_status page_document_use_model(struct page_document *document, const st
                                         struct clv_error *err)
 {
     OWNED(clv_example_release) struct clv_example example = {0};
-    OWNED(page_oracle_drop) struct clv_oracle *oracle = NULL;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     array_free(document->prior);
     document->prior = NULL;
     if (model->shape.n_labels != 2 || !model->has_recipe)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/json.h"
 #include "cleave/segment.h"
 
 #define MAX_ANSWER   ((size_t)512 << 20)
@@ -532,7 +533,7 @@ static enum clv_status answer(struct page_response *response, struct page_sessio
 static enum clv_status post(struct page_response *response, struct page_session *session,
                             const struct page_request *request, struct page_target target, struct clv_error *err)
 {
-    OWNED(page_json_drop) struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     MUST(json_parse(&root, request->body ? request->body : "", request->size, "request", err));
     MUST(check_names(session, target, root, err));
     return answer(response, session, target, root, err);

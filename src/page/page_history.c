@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json.h"
 
 static const char *const kinds[] = {"figure", "ground",     "erase", "box",   "mask",
                                     "delete", "suggestion", "merge", "split", "relabel"};
@@ -223,7 +224,7 @@ enum clv_status page_history_parse(struct page_history *history, const char *byt
                                    int32_t width, int32_t height, struct clv_error *err)
 {
     OWNED(page_history_release) struct page_history result = {0};
-    OWNED(page_json_drop) struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     MUST(json_parse(&root, bytes, size, name, err));
     MUST(parse_events(&result, root, name, width, height, err));
     *history = TAKE(result);

@@ -71,7 +71,7 @@ static enum clv_status install(struct page_session *session, const struct text *
 static enum clv_status find_drawn(bool *used, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *bytes = NULL;
-    OWNED(page_json_drop) struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     size_t size = 0, n = 0;
     if (!path_exists(path))
         return CLV_OK;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 
 #define DRAWS 20
 #define SEED  1
@@ -58,7 +59,7 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
 {
     OWNED(page_view_release) struct page_view view = {0};
     OWNED(clv_example_release) struct clv_example example = {0};
-    OWNED(page_oracle_drop) struct clv_oracle *oracle = NULL;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     double wrong = 0, all = 0;
     size_t n_labels = (size_t)model->shape.n_labels;
     MUST(page_view_open(&view, NULL, path, model, NULL, err));

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "cleave/infer.h"
+#include "infer/infer.h"
 #include "tags/tags.h"
 
 /* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */
@@ -73,8 +74,6 @@ static double enumerate(struct state *self, uint64_t *n_looked)
     return least;
 }
 
-DROPS(messages_drop, struct clv_bp, clv_bp_free)
-
 /* Max-product belief propagation on the Boltzmann machine's couplings: sum_i a_i y_i + sum c_ij y_i y_j. */
 static enum clv_status start_from_messages(struct state *self, struct clv_error *err)
 {
@@ -84,7 +83,7 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
     OWNED_ARRAY double *pairwise = array_alloc(4 * n_edges, sizeof *pairwise);
     OWNED_ARRAY int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges);
     OWNED_ARRAY int32_t *labels = array_alloc(n, sizeof *labels);
-    OWNED(messages_drop) struct clv_bp *bp = NULL;
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     struct clv_bp_options options;
     NEED(unary && pairwise && edges && labels);
     MUST(clv_bp_new(&bp, err));

@@ -117,12 +117,10 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     return CLV_OK;
 }
 
-DROPS(metadata_drop, struct json_value, json_root_free)
-
 static enum clv_status read_head(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
                                  struct clv_error *err)
 {
-    OWNED(metadata_drop) struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     const char *form = "";
     MUST(metadata_parse(&root, tensors, "model", path, err));
     MUST(metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err));
@@ -144,7 +142,7 @@ static enum clv_status read_head(struct clv_tag_model *model, const struct clv_t
 static enum clv_status read_names(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
-    OWNED(metadata_drop) struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     size_t n = 0;
     MUST(metadata_parse(&root, tensors, "names", path, err));
     FAIL_IF(!json_get_array(root, &n) || (n && n != (size_t)model->n_tags), CLV_ERR_DATA,
@@ -233,12 +231,10 @@ static enum clv_status read_arrays(struct clv_tag_model *model, const struct tag
                             : take_reals(&model->weight, file, "weight", 2, (int64_t[]){k, d}, err);
 }
 
-DROPS(model_file_drop, struct clv_tensors, clv_tensors_close)
-
 enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err)
 {
     static const char *const known[] = {"format", "model", "names", "recipe", "record", NULL};
-    OWNED(model_file_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     OWNED(clv_tag_model_release) struct clv_tag_model result = {0};
     MUST(clv_tensors_open(&tensors, path, err));
     MUST(check_format(tensors, path, err));

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "cleave/train.h"
+#include "data/data.h"
 #include "learn/common/common.h"
 #include "learn/select/select.h"
 #include "learn/stages/stages.h"
@@ -89,12 +90,10 @@ static void search_release(struct search *self)
     array_free(self->losses);
 }
 
-DROPS(state_drop, struct clv_tensors, clv_tensors_close)
-
 /* Reads the losses that an earlier run left. */
 static enum clv_status read_losses(struct search *self, struct clv_error *err)
 {
-    OWNED(state_drop) struct clv_tensors *state = NULL;
+    OWNED(tensors_drop) struct clv_tensors *state = NULL;
     const struct clv_tensor *losses;
     MUST(checkpoint_read(&state, &self->checkpoints, err));
     if (!state)

@@ -259,12 +259,10 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
     return CLV_OK;
 }
 
-DROPS(checkpoint_drop, struct clv_tensors, clv_tensors_close)
-
 enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
                                             const struct clv_train_options *options, struct clv_error *err)
 {
-    OWNED(checkpoint_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     char key[80];
     *found = false;
     enum path_kind kind;

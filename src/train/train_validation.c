@@ -9,8 +9,6 @@
 #include "sequence/sequence.h"
 #include "train/train.h"
 
-DROPS(validation_drop, struct clv_dataset, clv_dataset_free)
-
 static enum clv_status check_truth(const struct clv_problem *problem, const struct clv_shape *shape,
                                    struct clv_error *err)
 {
@@ -23,7 +21,7 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
 static enum clv_status open_features(struct clv_dataset **dataset, const struct clv_train_options *options,
                                      const struct train_data *data, struct clv_error *err)
 {
-    OWNED(validation_drop) struct clv_dataset *result = NULL;
+    OWNED(dataset_drop) struct clv_dataset *result = NULL;
     OWNED(loaded_item_release) struct loaded_item loaded = {0};
     MUST(options->feature_memory > 0
              ? features_open_on_demand(&result, NULL, options->validate, options->feature_memory, err)

@@ -42,9 +42,6 @@ extern const struct command commands[]; /* ends with a NULL name */
 
 const struct command *command_find(const char *name); /* or NULL */
 
-/* For OWNED: drops a dataset that clv_features_open, or a function like it, has opened. */
-DROPS(opened_dataset_drop, struct clv_dataset, clv_dataset_free)
-
 /* Prints one-line notes and errors, and a progress line, on standard error, and answers on standard output. Safe from
  * any thread. */
 

@@ -47,7 +47,7 @@ enum clv_status import_take_folds(void *member, const struct clv_option *option,
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err)
 {
     OWNED(letters_release) struct letters letters = {0};
-    OWNED(opened_dataset_drop) struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     MUST(letters_read(&letters, options->annotations, err));
     enum clv_status status = letters_dataset(&dataset, &letters, options->has_folds ? options->folds : NULL, err);
     if (status != CLV_OK)

@@ -200,7 +200,7 @@ static enum clv_status print(const struct scoring *self, bool json, struct clv_e
 static enum clv_status score_features(const struct features_task *task, struct clv_error *err)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
-    OWNED(opened_dataset_drop) struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(scoring_release) struct scoring scoring = {.n_threads = parallel_threads(task->n_threads)};
     MUST(clv_model_read(&model, task->model_path, err));
     MUST(features_open_list(&dataset, NULL, task->paths, 0, err));

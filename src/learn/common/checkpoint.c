@@ -161,7 +161,7 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     if (kind == PATH_ABSENT)
         return CLV_OK;
     OWNED(facts_release) struct facts facts = {0};
-    OWNED(resumed_drop) struct clv_tensors *result = NULL;
+    OWNED(tensors_drop) struct clv_tensors *result = NULL;
     MUST(facts_open(&facts, self, err));
     MUST(clv_tensors_open(&result, wanted->path, err));
     MUST(compare(&is_of_others, self, &facts, result, err));

@@ -99,8 +99,6 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
 /* *state: the tensors to go on from (clv_tensors_close), NULL if there are none. CLV_ERR_USAGE names what differs. */
 enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
                                 struct clv_error *err) CLV_CHECK;
-DROPS(resumed_drop, struct clv_tensors, clv_tensors_close)
-
 /* Decoding for learners: one per thread, its memory grows and is kept. */
 
 struct decoder {

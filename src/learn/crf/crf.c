@@ -77,7 +77,7 @@ static enum clv_status read_steps(struct crf_state *state, const struct clv_tens
 static enum clv_status crf_state_read(struct crf_state *state, const struct checkpoints *checkpoints,
                                       struct clv_error *err)
 {
-    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     int64_t place[N_PLACE];
     const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
     MUST(checkpoint_read(&tensors, checkpoints, err));

@@ -165,7 +165,7 @@ static enum clv_status go_on_by_dual(struct hidden_descent *self, struct clv_err
 /* Starts from the checkpoint, or at the beginning. */
 static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 {
-    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     memcpy(self->best, self->ascent.w, self->hidden.size * sizeof *self->best);
     MUST(hidden_state_open(&tensors, self, err));
     if (tensors) {

@@ -114,7 +114,7 @@ static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *e
 /* Starts from the checkpoint, or at the beginning. */
 static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 {
-    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     MUST(hidden_state_open(&tensors, self, err));
     self->place.stage = STAGE_LOWER;
     if (self->place.is_sharp)

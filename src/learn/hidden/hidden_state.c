@@ -137,7 +137,7 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
 {
     int64_t place[N_PLACE] = {0};
     const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
-    OWNED(resumed_drop) struct clv_tensors *result = NULL;
+    OWNED(tensors_drop) struct clv_tensors *result = NULL;
     *tensors = NULL;
     MUST(checkpoint_read(&result, &self->checkpoints, err));
     if (!result)

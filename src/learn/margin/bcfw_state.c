@@ -185,7 +185,7 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
 
 enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err)
 {
-    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     *found = false;
     MUST(checkpoint_read(&tensors, &self->keeper.checkpoints, err));
     if (!tensors)

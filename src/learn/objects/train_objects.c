@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "feature/blocks/blocks.h"
+#include "feature/dataset/dataset.h"
 #include "object/object.h"
 #include "pixel_net/pixel_net.h"
 #include "score/score.h"
@@ -299,15 +300,13 @@ static enum clv_status choose_bias(struct learning *self, size_t n_images, struc
     return CLV_OK;
 }
 
-DROPS(edges_drop, struct clv_dataset, clv_dataset_free)
-
 /* From the images whose edges are there. */
 static enum clv_status learn_edges(struct learning *self, const struct clv_learner *learner, size_t n_images,
                                    struct clv_error *err)
 {
     struct clv_training training = *self->like;
     OWNED_ARRAY int32_t *examples = array_alloc(n_images, sizeof *examples);
-    OWNED(edges_drop) struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_training_result_release) struct clv_training_result result = {0};
     size_t n_of[2] = {0};
     NEED(examples);

@@ -90,7 +90,7 @@ static enum clv_status pmap_state_write(struct checkpoints *checkpoints, const s
 static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
                                        struct clv_error *err)
 {
-    OWNED(resumed_drop) struct clv_tensors *tensors = NULL;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     struct state_field fields[5];
     int64_t numbers[N_PLACE];
     *found = false;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "feature/dataset/dataset.h"
 
 /* Chosen by the errors of pseudo-labels: teachers learned from five random 14s of the horses' masks and labelled the
  * others. */
@@ -107,7 +108,7 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
                                         struct clv_error *err)
 {
     struct partial_options options = pseudo_labelled_options(learner, training);
-    OWNED(pseudo_labelled_drop) struct clv_dataset *result = NULL;
+    OWNED(dataset_drop) struct clv_dataset *result = NULL;
     size_t n_weak = q ? training->n_weak : 0;
     MUST(clv_dataset_new(&result, training->shape.n_labels, err));
     for (size_t i = 0; i < training->n_examples + n_weak; i++) {

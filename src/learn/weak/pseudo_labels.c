@@ -208,7 +208,7 @@ static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, st
     int passes = clv_learner_parameter(self->learner, "passes");
     if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
-    OWNED(pseudo_labelled_drop) struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_training_result_release) struct clv_training_result result = {0};
     MUST(pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL, self->framed,
                                  self->learner, training, err));
@@ -294,7 +294,7 @@ enum clv_status pseudo_labels_train(struct clv_training_result *result, const st
                                     const struct clv_learner *learner, const struct clv_training *training,
                                     struct clv_error *err)
 {
-    OWNED(pseudo_labelled_drop) struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     MUST(pseudo_labelled_dataset(&dataset, self->q, false, learner, training, err));
     return pseudo_labelled_train(result, dataset, learner, training, err);
 }

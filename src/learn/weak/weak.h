@@ -87,9 +87,6 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
                                         const struct clv_learner *learner, const struct clv_training *training,
                                         struct clv_error *err) CLV_CHECK;
 
-/* Trains on all of the dataset. */
-DROPS(pseudo_labelled_drop, struct clv_dataset, clv_dataset_free)
-
 enum clv_status pseudo_labelled_train(struct clv_training_result *result, const struct clv_dataset *dataset,
                                       const struct clv_learner *learner, const struct clv_training *training,
                                       struct clv_error *err) CLV_CHECK;
