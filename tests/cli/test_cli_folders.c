@@ -52,9 +52,9 @@ TEST(bad_images_are_reported_and_the_rest_goes_on)
     int code =
         run_command(&output, "cd $HERE && cleave segment -m $MODEL photos -o out --status status.tsv --report report");
     ck_assert_int_eq(code, 65);
-    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/007.jpg: "));
-    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/055.jpg: "));
-    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/099.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/007.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/055.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/099.jpg: "));
     ck_assert(strstr(output, "photos/007.jpg") < strstr(output, "photos/055.jpg")); /* in order */
     ck_assert_ptr_nonnull(strstr(output, "97 images segmented into out, 3 failed"));
     ck_assert_ptr_nonnull(strstr(output, "1 file is no image and was skipped: photos/notes.txt"));

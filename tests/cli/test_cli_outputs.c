@@ -172,7 +172,7 @@ TEST(a_finished_training_is_neither_resumed_nor_advised_to_be)
     for (int k = 0; k < 2; k++) {
         char *text = expect_success("cd %s && cleave %s %s", folder, train, k ? "--requeue" : "--resume");
         ck_assert_str_eq(
-            text, "cleave: p.cleave: this training is finished, nothing is left to do; --overwrite repeats it\n");
+            text, "cleave: note: p.cleave: this training is finished, nothing is left to do; --overwrite repeats it\n");
         free(text);
     }
     run_here("cd %s && ls -i --full-time p.cleave | cmp before", folder);

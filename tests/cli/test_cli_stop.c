@@ -49,7 +49,8 @@ TEST(the_second_signal_ends_at_once_with_a_line)
         "env --default-signal=HUP cleave train --data f --gap 0 --passes 1000000 -o twice >log 2>&1 & work=$!; until "
         "grep -q nodes log; do "
         "sleep .1; done; kill -STOP $work; kill -TERM $work; kill -HUP $work; kill -CONT $work; code=0; wait $work "
-        "|| code=$?; [ $code -gt 128 ] && grep -q '^cleave: stopped; where there is --resume, it goes on' log && "
+        "|| code=$?; [ $code -gt 128 ] && grep -q '^cleave: note: stopped; a command that has --resume continues' log "
+        "&& "
         "[ ! -e twice ]");
 }
 

@@ -54,7 +54,7 @@ void console_init(void);
  * characters as "\x1b". */
 void console_put_field(FILE *stream, const char *string);
 
-/* Leaves out notes and progress; errors stay. */
+/* Leaves out notes and progress; warnings and errors stay. */
 void console_set_quiet(bool quiet);
 bool console_is_quiet(void);
 
@@ -66,10 +66,13 @@ void console_set_progress(enum console_progress_form form);
 /* Nothing that is printed from now on appears. */
 void console_silence(void);
 
-/* "cleave: MESSAGE" on a line of its own. */
+/* "cleave: SEVERITY: MESSAGE" on a line of its own, or an event of --progress json that is called as the severity. A
+ * note tells what was chosen, and -q leaves it out; after a warning and after an error of one of many things the command
+ * goes on. */
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void console_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The error that the command ends with. */
+/* Prints the error that the command ends with. */
 void console_failure(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Progress for library calls: on a terminal from a stage's second second on, elsewhere a line a minute, both with the

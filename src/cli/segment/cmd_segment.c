@@ -139,8 +139,8 @@ static void note_range(const struct clv_recipe *recipe, const struct clv_image_l
 {
     if (recipe->grey16_high && limits->grey16_high > 0 &&
         (recipe->grey16_low != limits->grey16_low || recipe->grey16_high != limits->grey16_high))
-        console_note("warning: --range %d,%d: the model was trained with %d,%d, and sees other images than it knows",
-                     limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
+        console_warning("--range %d,%d: the model was trained with %d,%d, and sees other images than it knows",
+                        limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
 }
 
 /* How many bands an image has that is shown by its own values; 0 of others. */
@@ -169,9 +169,9 @@ static enum clv_status check_bands(const struct input_list *inputs, const struct
                 "add --range 0,65535 to have colours made of them by each image's own values",
                 image, n);
         if (n && !is_said)
-            console_note("warning: %s: an image of bands, but the model is of photographs: colours are made of the "
-                         "bands by this image's own values",
-                         image);
+            console_warning("%s: an image of bands, but the model is of photographs: colours are made of the "
+                            "bands by this image's own values",
+                            image);
         is_said |= n > 0;
     }
     return CLV_OK;
@@ -297,13 +297,13 @@ static void print_summary(const struct segment *self, const struct segment_count
 static void note_empty(const struct segment *self, const struct segment_counts *counts, const struct clv_labels *labels)
 {
     if (self->boxes && counts->n_boxes_empty)
-        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts->n_boxes_empty, counts->n_boxes,
-                     counts->n_boxes_empty == 1 ? ": " : ", the first is ", counts->first_empty);
+        console_warning("nothing was found in %zu of %zu boxes%s%s", counts->n_boxes_empty, counts->n_boxes,
+                        counts->n_boxes_empty == 1 ? ": " : ", the first is ", counts->first_empty);
     if (self->boxes || !counts->n_empty || counts->n_empty < counts->n_done)
         return;
-    console_note("warning: %s: label 0 (%s) is everywhere, nothing was found; is the model of images of another kind?",
-                 counts->n_empty == 1 ? "the mask is empty" : "all masks are empty",
-                 labels->n_labels ? labels->names[0] : "background");
+    console_warning("%s: label 0 (%s) is everywhere, nothing was found; is the model of images of another kind?",
+                    counts->n_empty == 1 ? "the mask is empty" : "all masks are empty",
+                    labels->n_labels ? labels->names[0] : "background");
 }
 
 /* Masks that stay though their images were written later. */
@@ -327,9 +327,9 @@ static void note_changed(const struct segment_run *run)
         array_free(file);
     }
     if (n)
-        console_note("warning: %zu image%s written after the mask that is there, which stays; --overwrite makes it "
-                     "again; the first is %s",
-                     n, n == 1 ? " was" : "s were", first);
+        console_warning("%zu image%s written after the mask that is there, which stays; --overwrite makes it "
+                        "again; the first is %s",
+                        n, n == 1 ? " was" : "s were", first);
 }
 
 static enum clv_status run_inputs(struct segment *self, struct segment_run *run, struct clv_error *err)

@@ -212,8 +212,8 @@ static enum clv_status check_run(const struct segment *self, char *before, const
                               : self->model_path);
     const char *options = then + n_identity, *now = line->bytes + n_identity;
     if (strcmp(options, now) != 0)
-        console_note("warning: %s: has results of other options (%s, now %s), which stay; --overwrite replaces them",
-                     self->output, *options ? options + 1 : "the defaults", *now ? now + 1 : "the defaults");
+        console_warning("%s: has results of other options (%s, now %s), which stay; --overwrite replaces them",
+                        self->output, *options ? options + 1 : "the defaults", *now ? now + 1 : "the defaults");
     return CLV_OK;
 }
 

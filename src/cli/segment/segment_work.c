@@ -60,9 +60,9 @@ static void features_watch(struct job *job, const struct work *work)
     if (job->is_unmet_reported || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * own)
         return;
     job->is_unmet_reported = true;
-    console_note("warning: %.1f %% of the features of the first %zu image%s were in no training image: is the model of "
-                 "images of another kind?",
-                 100 * share, n, n == 1 ? "" : "s");
+    console_warning("%.1f %% of the features of the first %zu image%s were in no training image: is the model of "
+                    "images of another kind?",
+                    100 * share, n, n == 1 ? "" : "s");
 }
 
 void work_release(struct work *work)

@@ -369,7 +369,7 @@ TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
         "read head; read train; read segment; read link; read note; kill -INT $process; echo \"$note\"; }",
         folder());
     ck_assert_int_eq(code, 0);
-    ck_assert_msg(strstr(output, "cleave: the browser is not opened: ") == output &&
+    ck_assert_msg(strstr(output, "cleave: note: the browser is not opened: ") == output &&
                       strstr(output, ".html: cannot write: "),
                   "%s", output);
     free(output);
@@ -497,7 +497,7 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
 {
     make_labelled_set();
     run_here("mv set \"it's \\$HOME\"");
-    const char *head = formatted("cleave: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
+    const char *head = formatted("cleave: note: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
     for (int k = 0; k < 2; k++) {
         char *text = noted("\"it's \\$HOME\"");
         ck_assert_msg(

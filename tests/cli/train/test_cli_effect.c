@@ -48,7 +48,8 @@ TEST(a_training_that_goes_astray_says_so)
 {
     run_here("cleave features -q --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
              "--codebook-samples 1000 -o astray");
-    static const char *const ways[][2] = {{"-q", "cleave: "}, {"--progress json", "\"event\":\"warning\",\"text\":\""}};
+    static const char *const ways[][2] = {{"-q", "cleave: warning: "},
+                                          {"--progress json", "\"event\":\"warning\",\"text\":\""}};
     for (int k = 0; k < 2; k++) {
         char *output =
             expect_success("cd $HERE && cleave train astray --learner mssvm --solver subgradient --rate 1000 "

@@ -233,8 +233,8 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
     int code = run_command(
         &output, "cd %s && cleave train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm 2>&1", folder);
     ck_assert_int_eq(code, 65);
-    static const char *const named[] = {"cleave: set/masks/0002.png", "cleave: set/images/0004.jpg",
-                                        "cleave: set/masks/0006.png", "cleave: set/images/0008.jpg",
+    static const char *const named[] = {"cleave: error: set/masks/0002.png", "cleave: error: set/images/0004.jpg",
+                                        "cleave: error: set/masks/0006.png", "cleave: error: set/images/0008.jpg",
                                         "4 of 8 images cannot be learned from; --skip-bad goes on without them"};
     for (int i = 0; i < 5; i++)
         ck_assert_msg(strstr(output, named[i]) != NULL, "%s: %s", named[i], output);
