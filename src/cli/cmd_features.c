@@ -32,7 +32,7 @@ static const struct clv_option features_rows[] = {
      .help = "The feature file to write (safetensors), all or nothing"},
     {"split", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(task.split),
      .help = "Only these splits of the manifest (default: all)"},
-    {"drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(task.drafts), .help = DRAFTS_HELP},
+    {"include-drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(task.drafts), .help = DRAFTS_HELP},
     {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(task.voids), .help = VOID_HELP},
     {"skip-bad", 0, NULL, SECTION_LEARN_FROM, BASIC, CLV_OPTION_FLAG, AT(task.skip_bad),
      .help = "Leave out images and masks that cannot be read or do not fit\n"

@@ -107,7 +107,7 @@ static enum clv_status join_team(const struct command *command, int32_t n, struc
         return fail(
             err, CLV_ERR_USAGE,
             "started %d times by mpirun or srun, and each would do all of the work: this cleave was built without MPI; "
-            "segment, marginals, features and score take their part by --shard I/%d",
+            "segment, probabilities, features and score take their part by --shard I/%d",
             n, n);
     enum clv_status status = comm_join(err);
     atexit(leave_team);

@@ -83,7 +83,7 @@ void training_set_note_reading(const struct clv_set *set, const char *path, cons
 /* Takes drafts of masks away, which a note counts; `hint` ends it. */
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
                               const struct clv_progress *progress);
-#define DRAFTS_HINT "; --drafts takes them"
+#define DRAFTS_HINT "; --include-drafts takes them"
 
 /* The same set once more, for other splits (NULL: all): what the first reading reported is not reported again. */
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
@@ -212,7 +212,7 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
                                   const char (*columns)[CLV_MAX_MAP_NAME + 1], size_t n_columns, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* --drafts, --void, --maps, wherever they are offered. */
+/* --include-drafts, --void, --maps, wherever they are offered. */
 #define DRAFTS_HELP "Also use masks that `cleave label' has not accepted yet (default: they are left out)"
 #define VOID_HELP   "Treat these labels as void: not learned from, not counted"
 #define MAPS_HELP                                                                                                      \

@@ -1,4 +1,4 @@
-/* Models that annotate, in memory: their scores. */
+/* Models of tags, in memory: their scores. */
 #include "tags/tags.h"
 
 #include <stdio.h>

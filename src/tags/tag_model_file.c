@@ -1,4 +1,4 @@
-/* Files of models that annotate. */
+/* Files of models of tags. */
 #include <math.h>
 #include <string.h>
 

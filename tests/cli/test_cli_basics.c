@@ -6,9 +6,9 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-static const char *const names[] = {"label",    "train",   "segment",        "marginals",        "score",
-                                    "features", "inspect", "annotate train", "annotate predict", "annotate score",
-                                    "synth",    "import"};
+static const char *const names[] = {"label",     "train",    "segment", "probabilities", "propagate",
+                                    "score",     "features", "inspect", "tag train",     "tag predict",
+                                    "tag score", "synth",    "import"};
 #define N_NAMES (sizeof names / sizeof *names)
 
 TEST(what_is_no_model_says_so)
@@ -62,7 +62,7 @@ TEST(values_after_an_equals_sign_commands_after_help_and_models_are_completed)
     expect_completion("cleave train --pairwise=p", "--pairwise=potts");
     expect_completion("cleave train --pairwise = p", "potts");
     expect_completion("cleave train --pairwise =", "auto none potts full");
-    expect_completion("cleave help an", "annotate");
+    expect_completion("cleave help ta", "tag");
     expect_completion("cleave segment -m \"\"", "a.cleave sub");
     expect_completion("cleave segment --model=a", "--model=a.cleave");
     expect_completion("cleave segment --model = \"\"", "a.cleave sub");
@@ -86,7 +86,7 @@ TEST(help_lists_every_command_and_every_exit_status)
     for (size_t i = 0; i < N_NAMES; i++)
         if (!strchr(names[i], ' ')) /* a command of its own */
             ck_assert_msg(strstr(output, names[i]) != NULL, "%s", names[i]);
-    ck_assert_ptr_nonnull(strstr(output, "annotate "));
+    ck_assert_ptr_nonnull(strstr(output, "tag "));
     for (int status = CLV_ERR_USAGE; status <= CLV_ERR_INTERRUPTED; status++)
         ck_assert_ptr_nonnull(strstr(output, formatted("%d", clv_status_exit_code((enum clv_status)status))));
     free(output);
@@ -160,7 +160,7 @@ TEST(option_values_are_checked_and_named)
         {64, "--blocks: \"colours\" is none of words, colour", "train --blocks words,colours"},
         {64, "--size: \"10x10\"", "synth --size 10x10 -o x"},
         {64, "--train-share: \"2\"", "synth --train-share 2 -o x"},
-        {64, "--masks: \"rgb\" is none of auto, grey, binary, palette", "segment --masks rgb"},
+        {64, "--mask-format: \"rgb\" is none of auto, grey, binary, palette", "segment --mask-format rgb"},
         {64, "--lambda: \"-1\" is no number", "train --lambda -1 --data x -o y"},
         {64, "--cv: \"1\"", "train --cv 1"},
         {64, "unrecognized option '--nonsense'", "train --nonsense"},
@@ -174,7 +174,7 @@ TEST(missing_and_conflicting_options_are_named)
         {64, "--data is missing", "train -o x"},
         {64, "-o is missing", "train --data x"},
         {64, "cleave train' makes a model of images with masks, `cleave label' of what is marked", "segment x -o y"},
-        {64, "`cleave segment --boxes' and `--sequence' need none", "segment h.jpg"},
+        {64, "`cleave segment --boxes' and `cleave propagate' need none", "segment h.jpg"},
         {64, "-o is missing", "segment x -m y"},
         {64, "no images", "segment -m x -o y"},
         {64, "exclude each other", "segment --overwrite --resume"},

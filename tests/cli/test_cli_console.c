@@ -67,7 +67,8 @@ TEST(messages_are_coloured_on_a_terminal_alone)
     static struct terminal terminal;
     start(&terminal, "\"$CLEAVE\" inspect absent");
     ck_assert_int_eq(finish(&terminal), 66);
-    ck_assert_msg(strstr(terminal.seen, "\033[1;31mcleave:\033[0m absent: ") == terminal.seen, "%s", terminal.seen);
+    ck_assert_msg(strstr(terminal.seen, "\033[1;31mcleave: error:\033[0m absent: ") == terminal.seen, "%s",
+                  terminal.seen);
     start(&terminal, "env NO_COLOR=1 \"$CLEAVE\" inspect absent");
     ck_assert_int_eq(finish(&terminal), 66);
     ck_assert_msg(strstr(terminal.seen, "cleave: error: absent: ") == terminal.seen, "%s", terminal.seen);

@@ -235,7 +235,7 @@ TEST(masks_do_not_go_among_the_images)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, formatted("%s", lines[i][1]), "cleave segment -m $MODEL %s", lines[i][0]);
     expect_error(64, "photos/000.png: the output folder is the input folder; choose another, such as -o out",
-                 "cleave marginals -m $MODEL photos -o photos");
+                 "cleave probabilities -m $MODEL photos -o photos");
     ck_assert(same_bytes(here("photos"), here("before")));
     ck_assert_int_eq(count_files(here("set/images")), 12);
     run_here("cd photos && cleave segment -m $MODEL 000.jpg -o - >../piped.png");
@@ -351,7 +351,7 @@ TEST(sets_with_named_labels_give_palette_masks)
              "'value\\tname\\tred\\tgreen\\tblue\\n0\\tground\\t0\\t0\\t0\\n1\\tanimal\\t250\\t120\\t10\\n' "
              ">set/labels.tsv && cleave train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
              " -o m.cleave && cleave segment -m m.cleave --data set/manifest.tsv --split test -o out && cleave segment "
-             "-m m.cleave --data set/manifest.tsv --split test -o grey --masks grey");
+             "-m m.cleave --data set/manifest.tsv --split test -o grey --mask-format grey");
     struct clv_indexed_image mask = {0}, grey = {0};
     must(clv_indexed_image_read(&mask, here("out/0009.png"), NULL, err));
     must(clv_indexed_image_read(&grey, here("grey/0009.png"), NULL, err));
@@ -365,8 +365,8 @@ TEST(sets_with_named_labels_give_palette_masks)
     ck_assert_ptr_nonnull(strstr(score, "\"class_accuracy\":{\"ground\":"));
     ck_assert_ptr_nonnull(strstr(score, ",\"animal\":"));
     free(score);
-    expect_error(64, "--masks binary: the model's labels are from a labels.tsv",
-                 "cleave segment -m m.cleave set/images -o none --masks binary");
+    expect_error(64, "--mask-format binary: the model's labels are from a labels.tsv",
+                 "cleave segment -m m.cleave set/images -o none --mask-format binary");
 }
 
 TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
@@ -374,7 +374,8 @@ TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
     static const char *const forms[] = {"auto", "grey", "binary", "palette"};
     char *first = NULL;
     for (int k = 0; k < 4; k++) {
-        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test --masks %s -o %s", forms[k], forms[k]);
+        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test --mask-format %s -o %s", forms[k],
+                 forms[k]);
         struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, here("%s/0009.png", forms[k]), NULL, err));
         int32_t largest = 0;
@@ -394,8 +395,9 @@ TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
     }
     free(first);
     /* What an earlier run wrote as 0 and 255 is known again. */
-    expect_output("4 finished before", "cleave segment -m $MODEL --data $SET/manifest.tsv --split test --masks binary "
-                                       "-o binary --resume --report report");
+    expect_output("4 finished before",
+                  "cleave segment -m $MODEL --data $SET/manifest.tsv --split test --mask-format binary "
+                  "-o binary --resume --report report");
 }
 
 /* A link to a folder elsewhere, another one to the same, one in a circle, one to a file. */

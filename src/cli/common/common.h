@@ -29,8 +29,8 @@
  * there. */
 typedef enum clv_status command_run(int argc, char **argv, struct clv_error *err);
 
-command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_features, cmd_annotate, cmd_inspect,
-    cmd_label, cmd_import;
+command_run cmd_synth, cmd_train, cmd_segment, cmd_probabilities, cmd_propagate, cmd_score, cmd_features, cmd_tag,
+    cmd_inspect, cmd_label, cmd_import;
 
 struct command {
     const char *name, *summary;
@@ -361,12 +361,12 @@ enum clv_status common_options_check(const struct common_options *common, const 
                                      struct clv_error *err) CLV_CHECK;
 
 /* --decode: by which rule labels follow from a model's scores, in place of the model's own. */
-enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS, DECODING_LEAST_LOSS };
-extern const char *const decoding_names[], *const decoding_names_of_images[]; /* the latter with least-loss, too */
+enum decoding_choice { DECODING_AUTO, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS, DECODING_MIN_LOSS };
+extern const char *const decoding_names[], *const decoding_names_of_images[]; /* the latter with min-loss, too */
 #define DECODING_HELP                                                                                                  \
-    "How labels follow from scores\n"                                                                                  \
+    "How to choose labels from scores\n"                                                                               \
     "map: the best labelling of all nodes. marginal-map: the best of the nodes with a known label, the others summed " \
-    "out. marginals: of every node the most probable label. own (default): what the model was learned for"
+    "out. marginals: of every node the most probable label. auto (default): the rule that the model was trained for"
 /* A temperature of hidden nodes stays the model's if it has one above 0; the least loss is clv_model_decide's. */
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice);
 

@@ -94,15 +94,15 @@ enum clv_status common_options_check(const struct common_options *common, const 
     return given ? fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", given, why) : CLV_OK;
 }
 
-const char *const decoding_names[] = {"own", "map", "marginal-map", "marginals", NULL};
-const char *const decoding_names_of_images[] = {"own", "map", "marginal-map", "marginals", "least-loss", NULL};
+const char *const decoding_names[] = {"auto", "map", "marginal-map", "marginals", NULL};
+const char *const decoding_names_of_images[] = {"auto", "map", "marginal-map", "marginals", "min-loss", NULL};
 
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
 {
     static const enum clv_decoding_rule rules[] = {[DECODING_MAP] = CLV_DECODE_MAP,
                                                    [DECODING_MARGINAL_MAP] = CLV_DECODE_MARGINAL_MAP,
                                                    [DECODING_MARGINALS] = CLV_DECODE_MARGINALS};
-    if (choice == DECODING_OWN || choice == DECODING_LEAST_LOSS)
+    if (choice == DECODING_AUTO || choice == DECODING_MIN_LOSS)
         return;
     decoding->rule = rules[choice];
     if (!(decoding->hidden_temperature > 0))

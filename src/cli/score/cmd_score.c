@@ -241,17 +241,18 @@ static const struct clv_option score_rows[] = {
              "Or a .tif whose pages are masks. With -m alone, feature files: --data again for each"},
     {"pred", 'p', "FOLDER", SECTION_COMPARED, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(predictions),
      .help = "The predictions, as `cleave segment -o FOLDER' wrote them\n"
-             "Of a sequence also the file of `segment --sequence -o FILE.tif'"},
+             "Of a sequence also the file of `propagate -o FILE.tif'"},
     {"split", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(split),
      .help = "Only these splits of the manifest (default: all)"},
-    {"given", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
-     .help = "Leave out what has a mask in SET, whose masks `segment --sequence' was given\n"
-             "Those that a run has noted in PRED are left out without this"},
+    {"exclude", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
+     .help = "Skip what has a mask in SET, whose masks `cleave propagate' was given\n"
+             "Frames that a run noted in PRED as given are skipped without this"},
     {"void", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"pred-labels", 0, "FILE", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(pred_labels),
      .help = "The labels.tsv of the predictions, where it is another than the truth's\n"
              "Labels of one name are the same, others are wrong"},
-    {"band", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1, .maximum = BAND_MAX_PX,
+    {"border-width", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1,
+     .maximum = BAND_MAX_PX,
      .help = "Only pixels within PX pixels of a border between true labels\nAlong rows and columns"},
     {"model", 'm', "MODEL", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Also score each superpixel of this model's recipe\n"
@@ -275,8 +276,8 @@ static const struct clv_option score_rows[] = {
 /* What goes with masks in files alone, each pixel on its own. */
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
 {
-    const char *option = self->band_px ? "band" : self->pred_labels ? "pred-labels" : NULL;
-    FAIL_IF(self->given && !self->predictions, CLV_ERR_USAGE, "--given: goes with --pred");
+    const char *option = self->band_px ? "border-width" : self->pred_labels ? "pred-labels" : NULL;
+    FAIL_IF(self->given && !self->predictions, CLV_ERR_USAGE, "--exclude: goes with --pred");
     if (!option || (self->predictions && !self->model_path))
         return CLV_OK;
     return fail(err, CLV_ERR_USAGE, "--%s: goes with --pred, without -m", option);
@@ -327,7 +328,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (status != CLV_OK)
         return status;
     bool has_features = self->data && is_tensor_file(self->data);
-    FAIL_IF((self->decoding != DECODING_OWN || self->likelihood) && !has_features, CLV_ERR_USAGE,
+    FAIL_IF((self->decoding != DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
     MUST(feature_paths_check(&self->common.paths, "--data", err));
     MUST(check_shards(self, err));

@@ -21,7 +21,7 @@
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
-static const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NULL}; /* enum mask_form */
+const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NULL}; /* enum mask_form */
 
 #define AT(member) offsetof(struct segment, member)
 static const struct clv_option own_rows[] = {
@@ -32,15 +32,12 @@ static const struct clv_option own_rows[] = {
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
      .help =
-         "With -m: label slices together. Without: carry masks to other frames\n"
-         "Rows of one `sequence', or the images of a folder by their numbers. Without a model figure and ground, each "
-         "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window, and "
-         "slices that have a mask, too"},
-    {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
-     .help = "With --sequence: only masks of these splits are given (default: all there are)"},
-    {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
+         "Label slices together, by a model of `train --sequence'\n"
+         "Rows of one `sequence', or the images of a folder by their numbers; window by window, and slices that have a "
+         "mask, too. `cleave propagate' needs no model"},
+    {"mask-format", 0, "FORMAT", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
      .choices = mask_forms,
-     .help = "Form of the masks, 8-bit PNG: palette, grey or binary\n"
+     .help = "Format of the masks, 8-bit PNG: palette, grey or binary\n"
              "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
              "label numbers "
              "as grey values. binary: 0 and 255"},
@@ -49,10 +46,10 @@ static const struct clv_option own_rows[] = {
              "In masks and all that is made of them, objects, too"},
     {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names_of_images,
-     .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
-    {"draws", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
-     .help = "Random draws (perturb-and-MAP) that --decode least-loss looks at"},
-    {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
+     .help = DECODING_HELP ". min-loss: the least expected balanced error of samples"},
+    {"samples", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
+     .help = "Random samples (perturb-and-MAP) that --decode min-loss looks at"},
+    {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the samples"},
     {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_ALL,
      .help = "Refine the borders of labels by a cut of all pixels\n"
              "(default: of images that are larger than the model's working size, and by models of train --pixel-net)"},
@@ -87,24 +84,23 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     if (self->is_sequence && !self->data && self->common.n_arguments == 1)
         self->data = self->common.arguments[--self->common.n_arguments];
     TRY(segment_check(self, "segment", err));
-    TRY_IF(self->is_sequence, self->model_path ? slices_check(self, err) : sequence_check(self, err));
+    TRY_IF(self->is_sequence, slices_check(self, err));
     TRY(segment_check_outputs(self, err));
-    bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
-    TRY_IF(self->decoding != DECODING_OWN && self->boxes,
+    bool is_least_loss = self->decoding == DECODING_MIN_LOSS;
+    TRY_IF(self->decoding != DECODING_AUTO && self->boxes,
            fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes"));
-    TRY_IF(
-        is_least_loss && self->refine == CLV_REFINE_ALL,
-        fail(err, CLV_ERR_USAGE, "--decode least-loss: does not go with --refine, which refines the best labelling"));
+    TRY_IF(is_least_loss && self->refine == CLV_REFINE_ALL,
+           fail(err, CLV_ERR_USAGE, "--decode min-loss: does not go with --refine, which refines the best labelling"));
     TRY_IF(self->features && self->refine == CLV_REFINE_ALL,
            fail(err, CLV_ERR_USAGE, "--refine: a feature file has no pixels; name the images instead"));
     TRY_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss),
            fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
-                self->features ? "a feature file has no pixels" : "--decode least-loss refines nothing"));
-    const char *of_draws = options_given(&self->common, "seed")    ? "seed"
-                           : options_given(&self->common, "draws") ? "draws"
-                                                                   : NULL;
+                self->features ? "a feature file has no pixels" : "--decode min-loss refines nothing"));
+    const char *of_draws = options_given(&self->common, "seed")      ? "seed"
+                           : options_given(&self->common, "samples") ? "samples"
+                                                                     : NULL;
     TRY_IF(of_draws && !is_least_loss,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", of_draws));
+           fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode min-loss is missing, which samples", of_draws));
     return status;
 }
 
@@ -224,7 +220,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     char refined[96] = "no";
     struct clv_refine_options usual;
     clv_refine_defaults(&usual);
-    bool is_usual = self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes;
+    bool is_usual = self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_MIN_LOSS && !self->boxes;
     if (self->refine == CLV_REFINE_ALL || (is_usual && label_refines(self->refine, run->model, 1, 1)))
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", usual.coupling);
     else if (is_usual)

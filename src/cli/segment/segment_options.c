@@ -1,4 +1,4 @@
-/* Options that `cleave segment` and `cleave marginals` share. */
+/* Options that `cleave segment` and `cleave probabilities` share. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +111,7 @@ bool segment_is_piped(const struct segment *self)
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px)
 {
     const struct segment *self = run->options;
-    if (self->marginals || self->decoding == DECODING_LEAST_LOSS || self->features || self->boxes)
+    if (self->marginals || self->decoding == DECODING_MIN_LOSS || self->features || self->boxes)
         return false;
     return label_refines(self->refine, run->model, width_px, height_px);
 }
@@ -130,7 +130,6 @@ static const struct option_rule of_boxes[] =
         {"boxes", RULE_EXCLUDES, "features", "needs the images; leave out --features"},
 },
                                 of_inputs[] = {
-                                    {"given", RULE_NEEDS, "sequence", "masks of what are given?"},
                                     {"maps", RULE_EXCLUDES, "features",
                                      "goes with a model and images, not with --features, which has what they gave"},
                                     {"maps", RULE_EXCLUDES, "boxes", "goes with a model and images, not with --boxes"},
@@ -144,10 +143,10 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     const struct common_options *common = &self->common;
     if (options_given(common, "overwrite") && options_given(common, "resume"))
         return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
-    if (!self->model_path && !self->boxes && !self->is_sequence)
+    if (!self->model_path && !self->boxes)
         return fail(err, CLV_ERR_USAGE,
                     "%s: -m is missing: `cleave train' makes a model of images with masks, `cleave label' of what is "
-                    "marked on a page; `cleave segment --boxes' and `--sequence' need none",
+                    "marked on a page; `cleave segment --boxes' and `cleave propagate' need none",
                     command);
     MUST(options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err));
     enum clv_status status = CLV_OK;

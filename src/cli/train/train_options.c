@@ -229,8 +229,8 @@ static const struct clv_option own_rows[] = {
              "Again as NAME=X,.. for other parameters, all of whose combinations are tried"},
     {"overwrite", 0, NULL, SECTION_RUNNING, CLV_OPTION_BASIC | CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(overwrite),
      .help = OVERWRITE_HELP},
-    {"progress", 0, "FORM", SECTION_RUNNING, CLV_OPTION_PLAIN | CLV_OPTION_UNRECORDED, CLV_OPTION_CHOICE, AT(progress),
-     .choices = progress_forms,
+    {"progress", 0, "FORMAT", SECTION_RUNNING, CLV_OPTION_PLAIN | CLV_OPTION_UNRECORDED, CLV_OPTION_CHOICE,
+     AT(progress), .choices = progress_forms,
      .help = "bar (default): a line on a terminal; json: a line of JSON on standard error for each event; none\n"
              "Events are progress, note, warning, summary and error, for programs that follow a training"},
     {"requeue", 0, NULL, SECTION_RUNNING, CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(requeue),

@@ -271,11 +271,8 @@ void dual_set_variance(struct dual_point *point, const double *variance);
 /* What can keep a parameter from having any effect, for the learners' `idle`: clauses, NULL where nothing does. Without
  * a dataset nothing is known of the data, and so nothing there is in the way. */
 
-/* Of what is about pairwise terms: that there are none. */
-const char *idle_edges(const struct clv_training *training);
-
-/* Of what is about full pairwise tables: that there are none, or `with_edges` is false. */
-const char *idle_tables(const struct clv_training *training, bool with_edges);
+/* For parameters of full pairwise tables: the data has none. */
+const char *idle_tables(const struct clv_training *training);
 
 /* Of how weak examples are labelled: that there are none. */
 const char *idle_weak(const struct clv_training *training);

@@ -108,7 +108,7 @@ TEST(boxes_and_strokes_teach_the_model_in_the_background)
 {
     static const char *const strokes[] = {
         "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[5,5,35,25]}",
-        "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[20,15]}"};
+        "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[20,15]}"};
     make_labelled_set();
     run_here("rm $(ls -d %s/masks/* | tail -1)", folder());
     struct server server = start();
@@ -502,7 +502,7 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
         char *text = noted("\"it's \\$HOME\"");
         ck_assert_msg(
             strncmp(text, head, strlen(head)) == 0 && !strstr(text + 1, head) &&
-                strstr(text, "\ncleave: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
+                strstr(text, "\ncleave: note: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
             "%s", text);
         ck_assert_int_eq(strstr(text, "--overwrite") != NULL, k);
         run_here(

@@ -1,4 +1,4 @@
-/* cleave segment --boxes: box to cut; --decode least-loss. */
+/* cleave segment --boxes: box to cut; --decode min-loss. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,7 +194,8 @@ TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
     expect_error(73, "L/labels.tsv: is an input of this command",
                  "rm -r L/masks && sed -i s/dog/hen/ L/labels.boxes.tsv && cut -f 1 L/manifest.tsv >L/m.tsv && cleave "
                  "segment --data L/m.tsv --boxes L/labels.boxes.tsv -o L --overwrite");
-    expect_error(64, "--masks binary", "cleave segment L/images --boxes L/labels.boxes.tsv -o x --masks binary");
+    expect_error(64, "--mask-format binary",
+                 "cleave segment L/images --boxes L/labels.boxes.tsv -o x --mask-format binary");
     clv_indexed_image_release(&alone);
     clv_indexed_image_release(&large);
     clv_indexed_image_release(&both);
@@ -245,9 +246,9 @@ TEST(options_that_contradict_boxes_are_refused)
 
 TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
 {
-    const char *const runs[] = {"-o map", "--decode own -o same", "--decode least-loss -t 1 -o one",
-                                "--decode least-loss -t 4 --seed 0 --draws 100 -o four",
-                                "--decode least-loss --seed 5 --draws 3 -o other"};
+    const char *const runs[] = {"-o map", "--decode auto -o same", "--decode min-loss -t 1 -o one",
+                                "--decode min-loss -t 4 --seed 0 --samples 100 -o four",
+                                "--decode min-loss --seed 5 --samples 3 -o other"};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
         run_here("cleave segment -m $MODEL --data $SET/manifest.tsv %s", runs[k]);
     ck_assert(same_bytes(here("map"), here("same")));
@@ -261,8 +262,8 @@ TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
         free(json);
     }
     ck_assert_double_lt(loss[1], loss[0] + 0.05);
-    expect_error(64, "does not go with --refine", "cleave segment -m x -o y z --decode least-loss --refine");
-    expect_error(64, "does not go with --boxes", "cleave segment -o y z --decode least-loss --boxes b");
+    expect_error(64, "does not go with --refine", "cleave segment -m x -o y z --decode min-loss --refine");
+    expect_error(64, "does not go with --boxes", "cleave segment -o y z --decode min-loss --boxes b");
 }
 
 TEST(four_numbers_are_one_box_of_each_image)

@@ -28,8 +28,8 @@ TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
     expect_same("one", "three");
     expect_same("one.tsv", "all.tsv");
     run_here("cat page-0000?-of-00003/index.html >/dev/null");
-    run_here("cleave marginals -m m --data set -o p1");
-    run_shards("marginals -m m --data set -o p3");
+    run_here("cleave probabilities -m m --data set -o p1");
+    run_shards("probabilities -m m --data set -o p3");
     expect_same("p1", "p3");
     /* A shard goes on with its own work. */
     run_here("rm three/0002.png; cleave segment -m m set/images -o three --resume --overlay --status three.tsv --shard "

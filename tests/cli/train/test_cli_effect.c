@@ -24,8 +24,6 @@ TEST(options_that_rule_each_other_out_are_refused_at_once)
         {"--learner crf --penalty none --cv 3", "--cv: --lambda has no effect with --learner crf: --penalty is none"},
         {"--learner m3n --cv 3 --cv-grid beta=1,2",
          "--cv-grid: --beta has no effect with --learner m3n: --solver is bcfw"},
-        {"--learner ssvm --edges 0 --table-variance 2",
-         "--table-variance has no effect with --learner ssvm: --edges is 0"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], TRAIN "m --data absent %s", lines[i][0]);
@@ -129,10 +127,11 @@ TEST(options_that_the_data_rule_out_are_refused)
     static const char *const lines[][2] = {
         {"wmpmap --kappa 2", "--kappa has no effect with --learner wmpmap: every image has a mask"},
         {"mpmap --rounds 2", "--rounds has no effect with --learner mpmap: every image has a mask"},
-        {"mpmap --draws 5", "--draws has no effect with --learner mpmap: every image has a mask"},
+        {"mpmap --samples 5", "--samples has no effect with --learner mpmap: every image has a mask"},
         {"ssvm --table-variance 2",
          "--table-variance has no effect with --learner ssvm: there are no full pairwise tables"},
-        {"ssvm --no-edges --edges 1", "--edges has no effect with --learner ssvm: there are no pairwise terms"},
+        {"ssvm --pairwise none --table-variance 2",
+         "--table-variance has no effect with --learner ssvm: there are no full pairwise tables"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], TRAIN "m --data $SET/manifest.tsv --split train --learner %s", lines[i][0]);
@@ -146,7 +145,7 @@ TEST(a_second_round_labels_anew)
 {
     spill(here("only"), "images/0001.jpg\nimages/0002.jpg\n", 32);
     static const char *const settings[] = {"--rounds 1 --passes 4", "--rounds 2 --passes 4",
-                                           "--rounds 2 --passes 4 --draws 7"};
+                                           "--rounds 2 --passes 4 --samples 7"};
     for (int i = 0; i < 3; i++)
         run_here(TRAIN
                  "m%d --data $SET/manifest.tsv --split train --only only --boxes $SET/boxes.tsv --learner wmpmap %s",
@@ -162,7 +161,7 @@ TEST(a_grid_that_gives_an_option_its_effect_is_taken)
              "m --data $SET/manifest.tsv --split train --learner m3n --beta 2 --passes 2 --cv 2 --cv-grid solver=0,1");
 }
 
-TEST(annotate_refuses_what_has_no_effect)
+TEST(tag_refuses_what_has_no_effect)
 {
     static const char *const lines[][2] = {
         {"--gamma 1", "--gamma has no effect with --learner lmsbn: --kernel is linear"},
@@ -175,7 +174,7 @@ TEST(annotate_refuses_what_has_no_effect)
         {"--lambda 1 --cv-repeats 2", "--cv-repeats has no effect with --learner lmsbn: there is no cross-validation"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], "cleave annotate train --data absent -o m %s", lines[i][0]);
+        expect_error(64, lines[i][1], "cleave tag train --data absent -o m %s", lines[i][0]);
 }
 
 SETUP_ONCE(sample_setup, NULL)

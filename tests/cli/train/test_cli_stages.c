@@ -92,8 +92,8 @@ TEST(inspect_marginals_and_score_take_two_stages)
              "label 1 above, within 0.3' text && grep -q 'stage 1: likeness' text && cleave inspect %s --json | grep "
              "-q '\"stages\":2'",
              two, two);
-    run_here("cleave marginals -m %s --data $SET/manifest.tsv --split test -o q && cleave segment -q -m %s --data "
-             "$SET/manifest.tsv --split test --decode least-loss -o s && cleave score --data $SET/manifest.tsv --split "
+    run_here("cleave probabilities -m %s --data $SET/manifest.tsv --split test -o q && cleave segment -q -m %s --data "
+             "$SET/manifest.tsv --split test --decode min-loss -o s && cleave score --data $SET/manifest.tsv --split "
              "test --pred s -m %s",
              two, two, two);
 }
