@@ -100,7 +100,7 @@ CLV_API enum clv_status clv_segment_sequence(uint8_t *const *labels, const struc
  *
  * Errors: CLV_ERR_USAGE (an image without pixels or of other than 3 channels; nothing wanted), CLV_ERR_DATA (no mask is
  * given, frames of different sizes), CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. Some labels may be written then. */
-CLV_API enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given,
+CLV_API enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given,
                                         const struct clv_image *images, size_t n,
                                         const struct clv_sequence_options *options, struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,4 @@
-/* Labels of the open image, carried to the image that follows it, as `cleave segment --sequence` does. */
+/* Labels of the open image, carried to the image that follows it, as `cleave propagate` does. */
 #include <string.h>
 
 #include "base/base.h"
@@ -22,7 +22,7 @@ static enum clv_status carry_labels(uint8_t *carried, const uint8_t *labels, con
             continue;
         for (size_t p = 0; p < n_pixels; p++)
             given[0][p] = labels[p] == label;
-        status = clv_carry_masks(own, (const uint8_t *const *)given, images, n, NULL, err);
+        status = clv_propagate_masks(own, (const uint8_t *const *)given, images, n, NULL, err);
         for (size_t p = 0; p < n_pixels && status == CLV_OK; p++)
             carried[p] = own[1][p] ? (uint8_t)label : carried[p];
     }

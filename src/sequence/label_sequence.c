@@ -149,7 +149,7 @@ static enum clv_status carry_one(void *context, size_t index, int thread, struct
     return carry_along(&k, &self->chains.items[index], &frames, err);
 }
 
-enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
+enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
                                 size_t n, const struct clv_sequence_options *options, struct clv_error *err)
 {
     struct stored self = {.images = images, .labels = labels, .given = given, .n = n, .what = "frame"};
