@@ -238,7 +238,7 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     }
     enum clv_status status = gather(&self, err);
     if (status == CLV_ERR_INTERRUPTED)
-        fail(err, status, "interrupted before anything was learned: nothing is written, the same line begins again");
+        fail(err, status, "interrupted before anything was learned; nothing is written");
     TRY(choose(&self, err));
     TRY(learn(&self, err));
     TRY(make_model(model, &self, err));

@@ -108,7 +108,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     enum clv_status status = dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
     TRY_IF(weighs && data->n_masks, look_for_rare(&has_rare, data->dataset, err));
     if (status == CLV_OK && !has_rare)
-        status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
+        status = fail(err, CLV_ERR_USAGE, "--label-weights cannot be used: all labels weigh the same already%s",
                       counts ? "" : ", by the balanced loss (--loss counts)");
     return status == CLV_OK && data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err)
                                                        : status;

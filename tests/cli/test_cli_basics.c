@@ -31,7 +31,7 @@ TEST(masks_and_images_without_each_other_are_named)
     EXPECT_PARTS(expect_success("mkdir s && cp -r $SET/images $SET/masks s && mv s/masks/0002.png s/masks/o002.png "
                                 "&& cleave train --learner ssvm --data s " SAMPLE_TRAINING " -o m.cleave"),
                  "1 mask has no image of its name: masks/o002.png",
-                 "have no mask and were left out, the first is images/0002.jpg");
+                 "have no mask and were skipped, the first is images/0002.jpg");
 }
 
 TEST(values_of_options_are_completed)
@@ -74,8 +74,8 @@ TEST(an_option_that_is_nearly_one_is_named)
         {64, "unrecognized option '--modle'; did you mean --model?", "segment --modle x y -o z"},
         {64, "'--learnr'; did you mean --learner?", "train x --learnr=ssvm"},
         {64, "did you mean --lambda?", "train -qo x --lambad 1"},
-        {64, "-o is missing", "train x --void --modle"}, /* a value */
-        {64, "-o is missing", "train x --over -- --modle"},
+        {64, "no model file; add -o FILE", "train x --void --modle"}, /* a value */
+        {64, "no model file; add -o FILE", "train x --over -- --modle"},
     };
     EXPECT_REFUSALS(refusals);
 }
@@ -171,22 +171,22 @@ TEST(option_values_are_checked_and_named)
 TEST(missing_and_conflicting_options_are_named)
 {
     static const struct refusal refusals[] = {
-        {64, "--data is missing", "train -o x"},
-        {64, "-o is missing", "train --data x"},
+        {64, "no dataset", "train -o x"},
+        {64, "no model file; add -o FILE", "train --data x"},
         {64, "cleave train' makes a model of images with masks, `cleave label' of what is marked", "segment x -o y"},
         {64, "`cleave segment --boxes' and `cleave propagate' need none", "segment h.jpg"},
-        {64, "-o is missing", "segment x -m y"},
+        {64, "no output; add -o FOLDER", "segment x -m y"},
         {64, "no images", "segment -m x -o y"},
         {64, "exclude each other", "segment --overwrite --resume"},
         {64, "--split", "segment -m x -o y --split test z"},
         {64, "--overlay: a feature file", "segment -m x -o y --features z --overlay"},
-        {64, "--pred is missing", "score --data x"},
+        {64, "no predictions; add --pred", "score --data x"},
         {64, "exclude each other", "score --data x --pred . --json --csv"},
         {64, "no folder", "synth"},
         {64, "b: one folder is enough", "synth -o a b"},
         {64, "which model", "inspect"},
-        {64, "-o is missing", "train x"},
-        {64, "--pred is missing", "score x"},
+        {64, "no model file; add -o FILE", "train x"},
+        {64, "no predictions; add --pred", "score x"},
         {64, "c: one argument too many", "score a b c"},
         {64, "b: one argument too many", "features -d x b -o y"},
     };

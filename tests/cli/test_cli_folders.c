@@ -259,7 +259,7 @@ TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
             "tee p/boxes.tsv >p/labels/a.txt && cp $MODEL p/label.cleave && cleave segment -m $MODEL p -o out",
             layouts[k].files, layouts[k].masks);
         const char *note = k ? "1 image that is a mask, or in a folder's own " : "3 images that are masks, or in";
-        ck_assert_msg(strstr(output, note) && strstr(output, "left out"), "%s", output);
+        ck_assert_msg(strstr(output, note) && strstr(output, "skipped"), "%s", output);
         ck_assert_msg(strstr(output, formatted("%d images segmented", layouts[k].n)) != NULL, "%s", output);
         ck_assert_msg(!strstr(output, "skipped") == (k == 1), "%s", output); /* a.txt */
         free(output);
@@ -272,7 +272,7 @@ TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
     run_here("cd photos && mkdir masks strokes overlays cutouts objects objects/2 more more/masks && for d in masks "
              "overlays cutouts objects/2 more more/masks; do cp 000.jpg $d; done && echo '{}' >strokes/000.json");
     char *output = expect_success("cleave segment -m $MODEL photos -o out");
-    ck_assert_ptr_nonnull(strstr(output, "were left out, the first is photos/cutouts/000.jpg"));
+    ck_assert_ptr_nonnull(strstr(output, "were skipped, the first is photos/cutouts/000.jpg"));
     ck_assert_ptr_nonnull(strstr(output, "4 images segmented into out"));
     ck_assert_ptr_null(strstr(output, "skipped"));
     free(output);
@@ -287,7 +287,7 @@ TEST(results_of_another_run_are_not_segmented)
     run_here("cleave segment -m $MODEL photos -o photos/more/first --overlay");
     EXPECT_PARTS(expect_success("cleave segment -m $MODEL photos -o out"), "2 images segmented into out",
                  "4 images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the "
-                 "results of a run, were left out, the first is photos/more/first/000.png");
+                 "results of a run, were skipped, the first is photos/more/first/000.png");
 }
 
 TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)

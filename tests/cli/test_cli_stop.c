@@ -63,7 +63,7 @@ TEST(cross_validation_prints_its_table_so_far)
     ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
     ck_assert_ptr_nonnull(strstr(output, "interrupted in cross-validation: nothing is chosen and no model is learned"));
     ck_assert_ptr_nonnull(
-        strstr(output, "are in cv.cleave.checkpoint, from which the same line with --resume goes on"));
+        strstr(output, "are in cv.cleave.checkpoint; run the same command with --resume to continue"));
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
     free(output);
 }

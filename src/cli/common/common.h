@@ -404,9 +404,9 @@ enum clv_status options_take_manifest(const struct option_table *table, struct c
 struct option_rule {
     const char *option;
     enum {
-        RULE_NEEDS,    /* "--option: --other is missing: why" */
+        RULE_NEEDS,    /* "--option needs --other, why" */
         RULE_EXCLUDES, /* "--option: why" */
-        RULE_IDLE,     /* "--option has no effect: why" */
+        RULE_IDLE,     /* "--option cannot be used with --other: why" */
     } relation;        /* with the other */
     const char *other, *why;
 };

@@ -91,7 +91,7 @@ void common_options_release(struct common_options *common)
 enum clv_status common_options_check(const struct common_options *common, const char *why, struct clv_error *err)
 {
     const char *given = why ? options_first_given(common, SECTION_IMAGES) : NULL;
-    return given ? fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", given, why) : CLV_OK;
+    return given ? fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s", given, why) : CLV_OK;
 }
 
 const char *const decoding_names[] = {"auto", "map", "marginal-map", "marginals", NULL};
@@ -310,10 +310,10 @@ enum clv_status options_check(const struct common_options *common, const struct 
             options_given(common, rule->other) == (rule->relation == RULE_NEEDS))
             continue;
         switch (rule->relation) {
-        case RULE_NEEDS:
-            return fail(err, CLV_ERR_USAGE, "--%s: --%s is missing: %s", rule->option, rule->other, rule->why);
+        case RULE_NEEDS: return fail(err, CLV_ERR_USAGE, "--%s needs --%s, %s", rule->option, rule->other, rule->why);
         case RULE_EXCLUDES: return fail(err, CLV_ERR_USAGE, "--%s: %s", rule->option, rule->why);
-        case RULE_IDLE: return fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", rule->option, rule->why);
+        case RULE_IDLE:
+            return fail(err, CLV_ERR_USAGE, "--%s cannot be used with --%s: %s", rule->option, rule->other, rule->why);
         }
     }
     return CLV_OK;

@@ -92,7 +92,7 @@ enum clv_status import_dsb(struct import_set *self, struct clv_error *err)
     TRY_IF(!n_folders, fail(err, CLV_ERR_NO_INPUT, "%s: has no NAME/images/ with NAME/masks/ next to it", root));
     TRY_IF(!self->n, fail(err, CLV_ERR_DATA, "%s: no image of it can be taken over", root));
     if (status == CLV_OK && n_without)
-        console_note("%s: %zu of %zu folders have no masks and were left out", root, n_without, n_folders);
+        console_note("%s: %zu of %zu folders have no masks and were skipped", root, n_without, n_folders);
     path_list_release(&files);
     return status;
 }

@@ -467,10 +467,11 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     const char *of_models = options_given(common, "top")         ? "top"
                             : options_given(common, "threshold") ? "threshold"
                                                                  : NULL;
-    TRY_IF(is_image && of_models, fail(err, CLV_ERR_USAGE, "--%s has no effect: %s is no model", of_models, self.path));
+    TRY_IF(is_image && of_models,
+           fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s is no model", of_models, self.path));
     TRY_IF(!is_image, common_options_check(common, "a model has no pixels", err));
     if (is_tags && options_given(common, "threshold"))
-        status = fail(err, CLV_ERR_USAGE, "--threshold has no effect: %s is a model of tags", self.path);
+        status = fail(err, CLV_ERR_USAGE, "--threshold cannot be used: %s is a model of tags", self.path);
     TRY(is_image  ? inspect_image(self.path, &common->limits, self.json, err)
         : is_tags ? inspect_tags(self.path, self.n_top, self.json, err)
                   : clv_model_read(&model, self.path, err));

@@ -287,7 +287,7 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 {
     if (self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
-    FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
+    FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file needs a model; add -m MODEL", self->data);
     return common_options_check(&self->common, "a feature file holds no images", err);
 }
 
@@ -333,13 +333,13 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     MUST(feature_paths_check(&self->common.paths, "--data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
-    FAIL_IF(!self->data, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
+    FAIL_IF(!self->data, CLV_ERR_USAGE, "score: no truth; give a folder or manifest with --data");
     if (is_tensor_file(self->data))
         return check_features(self, err);
     FAIL_IF(self->json && self->csv, CLV_ERR_USAGE, "--json and --csv exclude each other");
     if (self->merge)
         return common_options_check(&self->common, "--merge adds counts", err);
-    FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
+    FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: no predictions; add --pred FOLDER");
     FAIL_IF(score_is_pages(self->data) && self->model_path, CLV_ERR_USAGE, "--model: reads images, %s has masks alone",
             self->data);
     if (!path_is_folder(self->predictions) && !(score_is_pages(self->predictions) && path_exists(self->predictions)))

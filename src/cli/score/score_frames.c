@@ -176,10 +176,10 @@ enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs,
     FAIL_IF(!kept, CLV_ERR_DATA,
             "%s: no mask of the truth is left to score by: `cleave propagate' was given all of them", task->folder);
     FAIL_IF(task->keeps_counts, CLV_ERR_USAGE,
-            "--shard: frames whose masks were given are left out, the first is %s; score this sequence without --shard",
+            "--shard: frames whose masks were given are skipped, the first is %s; score this sequence without --shard",
             first);
-    console_note("%s: left out %zu of %zu frames, as their masks were given; the first is %s", task->folder, n - kept,
-                 n, first);
+    console_note("%s: skipped %zu of %zu frames, as their masks were given; the first is %s", task->folder, n - kept, n,
+                 first);
     return CLV_OK;
 }
 

@@ -94,13 +94,13 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     TRY_IF(self->features && self->refine == CLV_REFINE_ALL,
            fail(err, CLV_ERR_USAGE, "--refine: a feature file has no pixels; name the images instead"));
     TRY_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss),
-           fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
+           fail(err, CLV_ERR_USAGE, "--no-refine cannot be used: %s",
                 self->features ? "a feature file has no pixels" : "--decode min-loss refines nothing"));
     const char *of_draws = options_given(&self->common, "seed")      ? "seed"
                            : options_given(&self->common, "samples") ? "samples"
                                                                      : NULL;
     TRY_IF(of_draws && !is_least_loss,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode min-loss is missing, which samples", of_draws));
+           fail(err, CLV_ERR_USAGE, "--%s needs --decode min-loss, which samples", of_draws));
     return status;
 }
 
@@ -285,7 +285,7 @@ static void print_summary(const struct segment *self, const struct segment_count
                  segment_is_piped(self) ? "standard output"
                  : self->file           ? self->file
                                         : self->output,
-                 given, objects, failed, before, interrupted ? "; the same line with --resume goes on" : "",
+                 given, objects, failed, before, interrupted ? "; run the same command with --resume to continue" : "",
                  interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 

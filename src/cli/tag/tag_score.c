@@ -145,7 +145,7 @@ static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_mod
     enum clv_status status = clv_tag_model_read(model, self->model_path, err);
     const char *of_search = options_first_given(&self->common, SECTION_SEARCH);
     TRY_IF(of_search && model->form != CLV_TAGS_LMSBN,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound", of_search,
+           fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s does not decide by branch and bound", of_search,
                 self->model_path));
     TRY(tagging_read(set, images, NULL, &source, model, err));
     TRY(tagging_set(annotation, model, set, &self->search, self->common.n_threads, err));
@@ -260,8 +260,8 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
     };
     struct answer self;
     enum clv_status status = parse(&self, table, predict_rows, argc, argv, err);
-    TRY_IF(!self.model_path, fail(err, CLV_ERR_USAGE, "tag predict: -m is missing: which model?"));
-    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag predict: --data is missing: which examples?"));
+    TRY_IF(!self.model_path, fail(err, CLV_ERR_USAGE, "tag predict: no model; add -m MODEL"));
+    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag predict: no examples; add --data FILE"));
     TRY_IF(self.report && !tagging_is_images(self.data),
            fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data));
     TRY(claim_outputs(&self, err));
@@ -376,14 +376,14 @@ enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
     };
     struct answer self;
     enum clv_status status = parse(&self, table, score_rows, argc, argv, err);
-    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag score: --data is missing: where is the truth?"));
+    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag score: no truth; add --data FILE"));
     TRY_IF(!self.model_path == !self.predictions,
            fail(err, CLV_ERR_USAGE, "tag score: give either a model (-m) or a prediction (--pred)"));
     const char *of_search = options_first_given(&self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
                                                                                            : self.split ? "split"
                                                                                                         : NULL;
     TRY_IF(self.predictions && of_model,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model));
+           fail(err, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there", of_model));
     TRY_IF(self.predictions, common_options_check(&self.common, "--pred and its truth hold no images", err));
     TRY(self.predictions ? score_prediction(&self, err) : score_model(&self, err));
     common_options_release(&self.common);

@@ -213,18 +213,18 @@ static enum clv_status check_effect(const struct tagging_training *self, struct 
     const char *learner = training->learner->name;
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
         const char *why = self->is_given[i] ? clv_tag_idle(training, (enum clv_tag_parameter)i) : NULL;
-        FAIL_IF(why, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", clv_tag_parameters[i].name, learner,
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", clv_tag_parameters[i].name, learner,
                 why);
     }
-    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE, "--cv-gamma has no effect: --kernel is linear");
+    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE, "--cv-gamma cannot be used: --kernel is linear");
     FAIL_IF(training->is_in_f_order && training->learner->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
-            "--order-by f has no effect with --learner %s: it decides all tags at once", learner);
+            "--order-by f cannot be used with --learner %s: it decides all tags at once", learner);
     FAIL_IF(self->is_goal_given && !self->n_folds && !training->learner->is_tuned, CLV_ERR_USAGE,
-            "--goal has no effect with --learner %s: there is no cross-validation", learner);
+            "--goal cannot be used with --learner %s: there is no cross-validation", learner);
     if (training->is_scaled && tagging_is_images(self->data))
-        return fail(err, CLV_ERR_USAGE, "--normalise has no effect: features of images are always divided so");
+        return fail(err, CLV_ERR_USAGE, "--normalise cannot be used: features of images are always divided so");
     if (self->n_repeats && !self->n_folds && !training->learner->is_tuned && !training->is_in_f_order)
-        return fail(err, CLV_ERR_USAGE, "--cv-repeats has no effect with --learner %s: there is no cross-validation",
+        return fail(err, CLV_ERR_USAGE, "--cv-repeats cannot be used with --learner %s: there is no cross-validation",
                     learner);
     return CLV_OK;
 }
@@ -251,8 +251,8 @@ static enum clv_status parse(struct tagging_training *self, int argc, char **arg
     self->is_goal_given = options_given(&self->common, "goal");
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
         self->is_given[i] = options_given(&self->common, clv_tag_parameters[i].name);
-    FAIL_IF(!self->data, CLV_ERR_USAGE, "tag train: --data is missing: which examples?");
-    FAIL_IF(!self->output, CLV_ERR_USAGE, "tag train: -o is missing: where does the model go?");
+    FAIL_IF(!self->data, CLV_ERR_USAGE, "tag train: no examples; add --data FILE");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "tag train: no model file; add -o FILE");
     if (self->training.learner->form == CLV_TAGS_LMBM && !self->is_given[CLV_TAG_ETA0])
         self->training.parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
     FAIL_IF(self->n_folds == 1, CLV_ERR_USAGE, "--cv: one fold leaves nothing to learn from; 2 or more, or 0");

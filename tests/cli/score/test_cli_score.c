@@ -111,7 +111,7 @@ TEST(known_nodes_of_a_feature_file_are_scored)
                            "\"background\":0.5,\"foreground\":1}}\n");
     free(json);
     expect_output("accuracy      80.00 %", "cleave score -m m --data test.safetensors");
-    expect_error(64, "-m is missing", "cleave score --data test.safetensors");
+    expect_error(64, "needs a model; add -m MODEL", "cleave score --data test.safetensors");
     expect_error(64, "-m and --json only", "cleave score -m m --data test.safetensors --csv");
 }
 

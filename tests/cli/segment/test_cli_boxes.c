@@ -121,7 +121,7 @@ TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
     run_here("cp -r $SET B");
     spill(here("B/two.tsv"), boxes, strlen(boxes));
     spill(here("B/m.tsv"), manifest, strlen(manifest));
-    expect_output("two.tsv: images without a box were left out: 10, the first is images/0003",
+    expect_output("two.tsv: images without a box were skipped: 10, the first is images/0003",
                   "cd B && cleave segment --data manifest.tsv --boxes two.tsv -o ../out");
     run_here("cd B && cleave segment --data m.tsv --boxes two.tsv -o ../rows");
     ck_assert(same_bytes(here("out"), here("rows")));
@@ -223,10 +223,9 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
                  "%s2", command);
     boxes = HEADER "lost/8.jpg\t\to\t5\t5\t30\t30\nlost/9.jpg\t\to\t5\t5\t30\t30\n0001.jpg\t\to\t5\t5\t30\t30\n";
     spill(here("some.tsv"), boxes, strlen(boxes));
-    expect_output(
-        "were left out: 11, the first is B/images/0002.jpg; it names images that were not given: 2, the first "
-        "is lost/8.jpg",
-        "cleave segment B/images --boxes some.tsv -o out3");
+    expect_output("were skipped: 11, the first is B/images/0002.jpg; it names images that were not given: 2, the first "
+                  "is lost/8.jpg",
+                  "cleave segment B/images --boxes some.tsv -o out3");
     spill(here("some.tsv"), "", 0);
     expect_error(65, "some.tsv: is empty", "%s2", command);
     expect_error(66, "absent.tsv", "cleave segment B/images --boxes absent.tsv -o out2");
@@ -239,7 +238,7 @@ TEST(options_that_contradict_boxes_are_refused)
         {64, "--boxes: cuts boxes without a model", "segment -m x -o y z --boxes b"},
         {64, "--boxes: needs the images; leave out --features", "segment -o y --features z --boxes b"},
         {64, "leave out --refine", "segment -o y z --boxes b --refine"},
-        {64, "-m is missing", "segment -o y z"},
+        {64, "no model; add -m MODEL", "segment -o y z"},
     };
     EXPECT_REFUSALS(refusals);
 }

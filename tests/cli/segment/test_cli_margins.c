@@ -54,8 +54,10 @@ TEST(margins_have_no_options_of_probabilities)
         {64, "--margins: --json is of probabilities", "probabilities -m x -o y z --margins --json"},
         {64, "--margins: --overlay is of probabilities", "probabilities -m x -o y z --margins --overlay"},
         {64, "--margins: --report is of probabilities", "probabilities -m x -o y z --margins --report r"},
-        {64, "--samples has no effect: margins are not sampled", "probabilities -m x -o y z --margins --samples 3"},
-        {64, "--seed has no effect: margins are not sampled", "probabilities -m x -o y z --margins --seed 3"},
+        {64, "--samples cannot be used with --margins: margins are not sampled",
+         "probabilities -m x -o y z --margins --samples 3"},
+        {64, "--seed cannot be used with --margins: margins are not sampled",
+         "probabilities -m x -o y z --margins --seed 3"},
         {64, "--side: it is of maps, which --all-labels or --margins write", "probabilities -m x -o y z --side 3"},
     };
     EXPECT_REFUSALS(refusals);

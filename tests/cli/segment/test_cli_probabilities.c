@@ -76,7 +76,7 @@ TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
     struct clv_model model = {0};
     run_here("cleave train --learner crf --data $SET/manifest.tsv --split train --pairwise none --lambda "
              "0.5 " SAMPLE_TRAINING " -o unary.cleave && cleave probabilities -m unary.cleave --data $SET/manifest.tsv "
-                                    "--split test -o out --samples "
+             "--split test -o out --samples "
              "1000 --seed 3");
     must(clv_model_read(&model, here("unary.cleave"), err));
     for (int i = 9; i <= 12; i++)
@@ -214,8 +214,8 @@ TEST(another_training_takes_the_maps_of_all_labels)
 TEST(bad_requests_and_bad_images_are_named)
 {
     static const struct refusal refusals[] = {
-        {64, "-m is missing", "probabilities x -o y"},
-        {64, "-o is missing", "probabilities x -m y"},
+        {64, "no model; add -m MODEL", "probabilities x -o y"},
+        {64, "no output; add -o FOLDER", "probabilities x -m y"},
         {64, "no images", "probabilities -m x -o y"},
         {64, "--samples: \"0\" is no whole number", "probabilities -m x -o y z --samples 0"},
         {64, "--seed: \"-1\"", "probabilities -m x -o y z --seed -1"},

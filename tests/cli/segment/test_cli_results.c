@@ -123,8 +123,9 @@ TEST(a_stopped_run_says_how_to_go_on)
     int code = run_command(&text, "cd $HERE && (cleave segment -t 1 -m $MODEL many -o out 2>&1 & process=$!; while ! "
                                   "test -f out/1.png; do sleep 0.01; done; kill -TERM $process; wait $process)");
     ck_assert_int_eq(code, 143);
-    ck_assert_msg(strstr(text, " of 40 images segmented into out; the same line with --resume goes on") != NULL, "%s",
-                  text);
+    ck_assert_msg(strstr(text, " of 40 images segmented into out; run the same command with --resume to continue") !=
+                      NULL,
+                  "%s", text);
     free(text);
 }
 

@@ -128,7 +128,7 @@ TEST(a_file_of_pages_is_scored_as_predictions_and_as_truth)
                  "that of images/f10.png; if these masks were given, --exclude SET skips them",
                  "{\"images\":6,");
     EXPECT_PARTS(expect_success("%s full l.tif --exclude few", score),
-                 "l.tif: left out 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,",
+                 "l.tif: skipped 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,",
                  most);
     write_manifest(here("few"));
     run_here("cp full/masks/* few/masks && cleave score -q few l.tif --split rest --json >pages && cleave score -q few "
@@ -147,11 +147,11 @@ TEST(frames_whose_masks_were_given_are_left_out_of_the_score)
     write_frames("full", true);
     run_here("cleave propagate -q few -o out");
     EXPECT_PARTS(expect_success("cleave score full out --json 2>&1"),
-                 "out: left out 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,");
+                 "out: skipped 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,");
     run_here("rm out/f10.png && cleave propagate -q few -o out --resume && cleave score -q full out");
     expect_error(65, "out: no mask of the truth is left to score by: `cleave propagate' was given all of them",
                  "cleave score -q few out");
-    expect_error(64, "--shard: frames whose masks were given are left out, the first is images/f8.png",
+    expect_error(64, "--shard: frames whose masks were given are skipped, the first is images/f8.png",
                  "cleave score full out --shard 1/2");
     run_here("cp full/masks/f8.png out && cleave score -q full out --json | grep '\"images\":6,'");
     run_here("rm out/f10.png");

@@ -121,8 +121,8 @@ TEST(scores_to_read_are_those_of_the_document)
         free(json);
         free(text);
     }
-    expect_error(64, "--data is missing", "cd %s && cleave tag score -m m.cleave", folder);
-    expect_error(64, "--data is missing", "cd %s && cleave tag predict -m m.cleave", folder);
+    expect_error(64, "tag score: no truth; add --data FILE", "cd %s && cleave tag score -m m.cleave", folder);
+    expect_error(64, "no examples; add --data FILE", "cd %s && cleave tag predict -m m.cleave", folder);
     expect_error(64, "either a model (-m) or a prediction", "cd %s && cleave tag score --data test.svm", folder);
     expect_error(65, "wrong.svm: has 40 examples, the truth train.svm has 80",
                  "cd %s && cleave tag score --pred wrong.svm --data train.svm", folder);
@@ -242,12 +242,12 @@ TEST(bad_options_are_named)
         {64, "did you mean \"predict\"?", "tag pedict"},
         {64, "--learner: \"lmsb\" is none of", "tag train --learner lmsb"},
         {64, "--kernel: \"rfb\" is none of linear, rbf", "tag train --kernel rfb"},
-        {64, "--data is missing", "tag train -o x"},
-        {64, "-o is missing", "tag train --data x"},
+        {64, "no examples; add --data FILE", "tag train -o x"},
+        {64, "no model file; add -o FILE", "tag train --data x"},
         {64, "--lambda: \"0\" is no number from 1e-09", "tag train --lambda 0"},
         {64, "--cv: one fold leaves nothing", "tag train --cv 1 --data x -o y"},
         {64, "--cv-lambda: there is no cross-validation", "tag train --cv 0 --cv-lambda 1 --data x -o y"},
-        {64, "-m is missing", "tag predict --data x"},
+        {64, "no model; add -m MODEL", "tag predict --data x"},
         {64, "give either a model (-m) or a prediction (--pred)", "tag score --data x"},
         {64, "--cutoff: \"-1\"", "tag predict --cutoff -1"},
     };

@@ -119,8 +119,7 @@ TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
              "--data own --split train -o runs && cleave inspect --top 0 runs | grep -v command >a && cleave inspect "
              "--top 0 %s | grep -v command >b && ! cmp -s a b",
              two);
-    expect_error(64, "--label-weights auto: --stages 2 is missing",
-                 "cleave train --label-weights auto --data $SET -o m");
+    expect_error(64, "--label-weights auto needs --stages 2", "cleave train --label-weights auto --data $SET -o m");
 }
 
 /* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are
