@@ -48,7 +48,7 @@ static void print_help(FILE *stream)
           "Commands:\n",
           stream);
     for (const struct command *command = commands; command->name; command++)
-        fprintf(stream, "  %-10s %s\n", command->name, command->summary);
+        fprintf(stream, "  %-13s %s\n", command->name, command->summary);
     fputs("\n`cleave COMMAND --help` tells a command's options; `cleave --version` tells version and licence.\n\n"
           "Example:\n"
           "  cleave train set/manifest.tsv --learner ssvm --split train --seed 1 -o horse.cleave\n"

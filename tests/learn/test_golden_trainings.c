@@ -121,13 +121,18 @@ static const char *setting_text(const struct clv_learner *learner, int parameter
     return names ? formatted("%s %s", name, names[(size_t)value]) : formatted("%s %g", name, value);
 }
 
-/* Without pairwise terms, learners that have some choice of them. */
+/* Without pairwise terms, learners that give exact results then. */
 static void train_apart(const struct clv_learner *learner, const struct clv_training *from, const struct kind *kind,
                         const char *base)
 {
+    static const char *const names[] = {"ssvm",   "perceptron", "subgradient", "pmap",  "mpmap",
+                                        "wmpmap", "m3n",        "lapmedn",     "l1m3n", "crf"};
     struct clv_training training = *from;
+    bool is_listed = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_listed |= strcmp(learner->name, names[i]) == 0;
     training.shape.pairwise = CLV_PAIRWISE_NONE;
-    if (kind->shape.pairwise != CLV_PAIRWISE_NONE && strcmp(learner->name, "independent") != 0)
+    if (is_listed)
         train_one(learner, &training, kind, formatted("%s%spairwise none", base, *base ? ", " : ""));
 }
 

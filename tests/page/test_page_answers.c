@@ -174,7 +174,7 @@ TEST(a_training_can_be_stopped_and_need_not_be_there)
     ck_assert_int_eq(n_stops, 1);
     expect(session, 200, "GET", "/api/training", NULL, "\"running\":false");
     options.trainer = NULL;
-    expect(session, 400, "POST", "/api/train", "{}", "nobody to train");
+    expect(session, 400, "POST", "/api/train", "{}", "training is not available");
     expect(session, 200, "POST", "/api/stop", "{}", "null");
     expect(session, 200, "GET", "/api/state", NULL, "\"training\":null");
     expect(session, 400, "POST", "/api/label", "{}", "no name");

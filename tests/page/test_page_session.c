@@ -459,7 +459,7 @@ TEST(what_makes_no_sense_changes_nothing)
         expect(session, 400, "POST", formatted("/api/%s/0", changes[k]), "{}", "the request has no revision");
     }
     ck_assert_int_ne(access(in_folder("masks/a.png"), F_OK), 0);
-    expect(session, 404, "GET", "/style.css", NULL, "nothing");
+    expect(session, 404, "GET", "/style.css", NULL, "not found");
     /* A stroke that leads far outside is drawn all the same. */
     free(answer(
         session, 200, "POST", "/api/stroke/0",

@@ -17,7 +17,7 @@ static const struct clv_option own_rows[] = {
     {"from-split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(given),
      .help = "Propagate only masks of these splits (default: all masks)"},
     {"split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Write masks only for frames of these splits (default: all frames without a mask)"},
+     .help = "Write only masks of these splits (default: all without a given mask)"},
     {"output", 'o', "FOLDER", SECTION_OUTPUTS, NEEDED, CLV_OPTION_TEXT, AT(output),
      .help = "Where the masks go: FOLDER/<image stem>.png\nFILE.tif has a page for each frame"},
     {"mask-format", 0, "FORMAT", SECTION_OUTPUTS, 0, CLV_OPTION_CHOICE, AT(mask_form), .choices = mask_forms,
@@ -63,11 +63,10 @@ enum clv_status cmd_propagate(int argc, char **argv, struct clv_error *err)
         {"propagate frames/ -o out", "propagate stack.tif -o masks.tif"},
         "FOLDER has images/ and masks/, with a mask of at least one frame. Frames follow each other by the numbers in "
         "their names, rows of a manifest by its column `sequence'. Masks have two labels, background and foreground. "
-        "Each frame's mask comes from the nearest given one, before or after it. A frame that fails ends its chain, and "
+        "Each frame's mask comes from the nearest given one, before or after it. A frame that fails ends its chain, "
+        "and "
         "the rest goes on.",
-        {{own_rows, &self, false},
-         {image_option_rows, &self.common, false},
-         {plain_option_rows, &self.common, false}},
+        {{own_rows, &self, false}, {image_option_rows, &self.common, false}, {plain_option_rows, &self.common, false}},
     };
     common_options_init(&self.common);
     MUST(options_parse(&table, argc, argv, &self.common, err));

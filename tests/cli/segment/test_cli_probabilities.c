@@ -146,7 +146,7 @@ TEST(json_reports_every_image)
     char *json = expect_success(
         "cleave probabilities -q -m $MODEL --data $SET/manifest.tsv --split test -o out --json --samples 7 --seed 9");
     ck_assert_ptr_nonnull(
-        strstr(json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
+        strstr(json, "{\"images\":4,\"failed\":0,\"samples\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
                      "\"per_image\":[{\"image\":"));
     int n = 0;
     for (char *at = json; (at = strstr(at, "\"share\":")) != NULL; at++, n++) {

@@ -57,8 +57,8 @@ TEST(slices_are_learned_and_labelled_together_in_the_order_of_their_numbers_on_a
     ck_assert_double_lt(strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL), 0.05);
     free(output);
     run_here("cp -r %s part && rm part/masks/s9.png", set);
-    expect_output("part: the model labels all 7 slices, those of the 6 masks that are there, too; without -m masks are "
-                  "carried to the other slices",
+    expect_output("part: the model labels all 7 slices, those of the 6 masks that are there, too; `cleave "
+                  "propagate' propagates masks to the other slices",
                   "cleave segment --sequence -m %s/m.cleave part -o given && diff -r -x .cleave-run given %s/one", set,
                   set);
     run_here("rm %s/one/s9.png && cleave segment -q --sequence --resume -m %s/m.cleave %s -o %s/one && cmp "

@@ -290,7 +290,7 @@ TEST(the_average_weighs_the_kth_iterate_by_k)
     for (size_t k = 1; k <= 6; k++) {
         struct bcfw bcfw;
         bool stopped;
-        const struct bcfw_rules rules = {.passes = k, .batch = 1, .unit = 1, .averaging = true, .edges = true};
+        const struct bcfw_rules rules = {.passes = k, .batch = 1, .unit = 1, .averaging = true};
         must(bcfw_open(&bcfw, &training, &rules, err));
         ck_assert_uint_le(bcfw.size, 8);
         bcfw.dual.lambda = 0.3 * toy_scale(&toy);
@@ -313,7 +313,7 @@ TEST(a_batch_as_large_as_the_set_has_every_example_once)
     struct toy toy;
     struct bcfw bcfw;
     bool stopped, seen[N] = {false};
-    const struct bcfw_rules rules = {.passes = 1, .batch = N, .unit = 1, .sampling = true, .edges = true};
+    const struct bcfw_rules rules = {.passes = 1, .batch = N, .unit = 1, .sampling = true};
     toy_random(&toy, N, 8, &tiny, 3);
     struct clv_training training = toy_training(&toy, "ssvm");
     must(bcfw_open(&bcfw, &training, &rules, err));
