@@ -109,9 +109,9 @@ static void prepare(void)
     write_tags(formatted("%s/other.svm", folder), 2);
     make("c synth -n 3 --size 20x16 tiny && cp -r tiny/images tagged && cp set/images/000[78].* tagged");
     spill(formatted("%s/tagged/manifest.tsv", folder), tagged, strlen(tagged));
-    make("mkdir old && cp set/images/0001.jpg lone.jpg && c synth -n 4 --size 40x30 --seed 4 other && mkdir -p "
-         "frames/masks && "
-         "cp -r other/images frames && cp other/masks/0001.png frames/masks && cp -r set bad && "
+    make("mkdir old && cp set/images/0001.jpg lone.jpg && c synth -n 4 --size 40x30 --seed 4 other && cp -r set bad && "
+         "mkdir -p frames/images frames/masks && cp other/masks/0001.png frames/masks/1.png && "
+         "for i in 1 2 3; do cp other/images/0001.jpg frames/images/$i.jpg; done && "
          "echo no >bad/images/0001.jpg && cp -r set drafts && mkdir drafts/strokes && "
          "for i in 1 2 3; do echo '{\"accepted\": 0' >drafts/strokes/000$i.json; done && "
          "c train" SMALL " --passes 3 -o model && c train" SMALL " --passes 3 --learner wmpmap -o model2 && "
