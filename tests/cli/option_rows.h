@@ -227,7 +227,14 @@ static const struct option_row marginals_rows[] = {
 /* Frames are of one size: what is refused here is accepted in tests/cli/segment/test_cli_sequence.c. */
 
 static const struct option_row propagate_rows[] = {
+    NO_IMAGES,
     OUTPUT,
+    {"--max-pixels", "--max-pixels 100", NULL, ANYWHERE},
+    {"--max-side", "--max-side 20", NULL, 0},
+    {"--max-jpeg-scans", NULL, "nothing without progressive JPEGs", 0},
+    {"--bands", NULL, "nothing without images of bands: suite cli_bands", 0},
+    {"--axes", NULL, "nothing without stacks: suite cli_stacks", 0},
+    {"--range", NULL, "nothing without images of 16 bits", 0},
     OVERWRITE,
     {"--data", NULL, "what is propagated", 0},
     {"--from-split", NULL, "whose masks are propagated: tests/cli/segment/test_cli_sequence.c", 0},
@@ -386,7 +393,7 @@ static const struct option_command option_commands[] = {
      {"-m model --samples 5 --data set -o o/out", "-m model --samples 5 --features f.safetensors -o o/out",
       "-m model --samples 5 --all-labels --data set -o o/out"},
      {image_rows, work_rows, marginals_rows}},
-    {"propagate", {"--data frames -o o/out"}, {image_rows, propagate_rows}},
+    {"propagate", {"--data frames -o o/out"}, {propagate_rows}},
     {"score",
      {"--data set --pred pred -m model", "--data f.safetensors -m fmodel", "--data set --pred pred", ""},
      {image_rows, score_rows}},
