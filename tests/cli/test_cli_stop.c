@@ -91,7 +91,7 @@ TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
 
 TEST(a_training_that_is_stopped_early_says_that_nothing_is_left)
 {
-    free(stop_when("interrupted before anything was learned: nothing is written", temporary_folder(),
+    free(stop_when("interrupted before anything was learned; nothing is written", temporary_folder(),
                    formatted("\"$CLEAVE\" train %s/manifest.tsv --superpixels 2000 --words 4000 -o early.cleave 2>&1",
                              sample_set())));
     ck_assert(!path_exists(here("early.cleave")));
