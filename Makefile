@@ -461,7 +461,7 @@ $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
 
 # libsvm and liblinear are the peers of the annotation benchmark, where they are.
-$(BUILD)/bench/annotate: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
+$(BUILD)/bench/tag: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
 
 # OpenCV's side of the benchmarks; built only where its headers are.
 $(BUILD)/bench/opencv: tools/bench/opencv.cc

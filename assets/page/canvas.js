@@ -157,7 +157,7 @@ export class Canvas {
       c.setLineDash([]);
       c.lineDashOffset = 0;
     } else if (kind !== 'erase' || this.draft) {
-      const styles = { figure: 'rgba(60, 220, 90, .75)', ground: 'rgba(235, 60, 50, .75)', erase: 'rgba(255, 255, 255, .6)', split: 'rgba(255, 214, 0, .9)' };
+      const styles = { foreground: 'rgba(60, 220, 90, .75)', background: 'rgba(235, 60, 50, .75)', erase: 'rgba(255, 255, 255, .6)', split: 'rgba(255, 214, 0, .9)' };
       this.stroke(points, radius, styles[kind]);
     }
   }

@@ -11,7 +11,7 @@ const TWICE_MS = 250; // two presses within are one
 const views = ['outline', 'tint', 'mask'];
 
 const page = {
-  state: null, document: null, tool: 'figure', brush: 4, label: 1, object: 0, suggestion: null, isLooking: false, holdsSpace: false,
+  state: null, document: null, tool: 'foreground', brush: 4, label: 1, object: 0, suggestion: null, isLooking: false, holdsSpace: false,
   filter: '', renamed: null, unshown: new Set(), queue: Promise.resolve(),
   // Ways to other photos, counted: the newest one, and the last that has ended. While they differ a photo loads.
   newest: 0, ended: 0, at: -1, fetching: null,
@@ -278,7 +278,7 @@ const page = {
       checkPicture(answer, picture);
       if (!picture || way !== this.newest) return;
       this.arrive(answer, picture, way);
-      toast(`Carried from ${from}; strokes correct it, undo (Ctrl+Z) takes it back.`, 'note');
+      toast(`Propagated from ${from}; strokes correct it, undo (Ctrl+Z) takes it back.`, 'note');
     });
   },
 

@@ -1,4 +1,4 @@
-// From pointers to strokes: one pointer draws, two zoom and move, the wheel zooms, the right button is ground.
+// From pointers to strokes: one pointer draws, two zoom and move, the wheel zooms, the right button is background.
 export function listen(canvas, page) {
   const element = canvas.element, pointers = new Map();
   let draft = null, pans = false, pinch = null;
@@ -39,7 +39,7 @@ export function listen(canvas, page) {
     pans = event.button === 1 || page.tool === 'pan' || page.holdsSpace;
     const seen = page.seen(); // what is drawn is of this photo, whatever is shown when it ends
     if (pans || !seen) return;
-    const kind = event.button === 2 && page.tool === 'figure' ? 'ground' : page.tool, [x, y] = canvas.place(event);
+    const kind = event.button === 2 && page.tool === 'foreground' ? 'background' : page.tool, [x, y] = canvas.place(event);
     const grip = edits() && event.button === 0 && !event.shiftKey ? canvas.grip(x, y, reachOf(event)) : null;
     if (grip) {
       draft = { kind: 'box', object: canvas.frame.object, points: canvas.frame.box, frame: canvas.frame.box, from: [x, y], corner: grip.corner, radius: 0, seen };
@@ -109,7 +109,7 @@ export class Cross {
     const canvas = this.canvas, box = canvas.element.getBoundingClientRect();
     if (canvas.cross) { this.end(); return; }
     if (!this.page.seen()) return;
-    if (this.page.tool === 'pan') this.page.use('figure');
+    if (this.page.tool === 'pan') this.page.use('foreground');
     canvas.focus();
     this.set((box.width / 2 - canvas.x) / canvas.scale, (box.height / 2 - canvas.y) / canvas.scale);
   }

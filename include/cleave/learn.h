@@ -231,7 +231,7 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
  * is a fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that the
  * learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
  * refused (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves
- * more than a fourth open of what could be gained, says so by progress->say (CLV_COMPLAINT). Memory beyond the data:
+ * more than a fourth open of what could be gained, says so by progress->say (CLV_WARNING). Memory beyond the data:
  * for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;

@@ -100,9 +100,10 @@ CLV_API enum clv_status clv_segment_sequence(uint8_t *const *labels, const struc
  *
  * Errors: CLV_ERR_USAGE (an image without pixels or of other than 3 channels; nothing wanted), CLV_ERR_DATA (no mask is
  * given, frames of different sizes), CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. Some labels may be written then. */
-CLV_API enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given,
-                                        const struct clv_image *images, size_t n,
-                                        const struct clv_sequence_options *options, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given,
+                                            const struct clv_image *images, size_t n,
+                                            const struct clv_sequence_options *options,
+                                            struct clv_error *err) CLV_CHECK;
 
 /* *map = the objects of an image whose labels[height][width] clv_segment gave: what `cleave segment --objects` writes.
  * They are those that the model has learned to find, each with the label of most of its pixels that are labelled; of a

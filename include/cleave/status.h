@@ -69,10 +69,10 @@ CLV_API const char *clv_status_name(enum clv_status status);
 /* The documented process exit code of a status (sysexits.h values; 130 for an interruption). */
 CLV_API int clv_status_exit_code(enum clv_status status);
 
-/* Kinds of messages from long work: what it skipped or chose (CLV_NOTE), a warning, or one of several failures
- * before the error that sums them up (CLV_COMPLAINT), or a line of its summary (CLV_SUMMARY). One line each, without
- * a line end. */
-enum clv_message { CLV_NOTE, CLV_COMPLAINT, CLV_SUMMARY };
+/* Messages of long work, one line each without a line end: what it skipped or chose (CLV_NOTE), what may be wrong while
+ * the work goes on (CLV_WARNING), one of several failures before the error that sums them up (CLV_COMPLAINT), a line of
+ * its summary (CLV_SUMMARY). */
+enum clv_message { CLV_NOTE, CLV_WARNING, CLV_COMPLAINT, CLV_SUMMARY };
 
 /* How long work reports back, and how the caller stops it. All fields may be zero. `report` may be called from any
  * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text

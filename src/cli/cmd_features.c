@@ -32,11 +32,11 @@ static const struct clv_option features_rows[] = {
      .help = "The feature file to write (safetensors), all or nothing"},
     {"split", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(task.split),
      .help = "Only these splits of the manifest (default: all)"},
-    {"drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(task.drafts), .help = DRAFTS_HELP},
+    {"include-drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(task.drafts), .help = DRAFTS_HELP},
     {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(task.voids), .help = VOID_HELP},
     {"skip-bad", 0, NULL, SECTION_LEARN_FROM, BASIC, CLV_OPTION_FLAG, AT(task.skip_bad),
      .help = "Leave out images and masks that cannot be read or do not fit\n"
-             "All are looked at first, and those left out are named"},
+             "All are looked at first, and those skipped are named"},
     {"model", 'm', "MODEL", SECTION_RECIPE, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Use this model's recipe, to segment with it later\n(default: learn a recipe from the images)"},
     {"recipe", 0, "FILE", SECTION_RECIPE, BASIC, CLV_OPTION_TEXT, AT(recipe_path),
@@ -92,8 +92,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     if (self->index)
         return outputs_claim(&self->common.outputs, self->output, self->overwrite, "",
                              (const char *const *)common->arguments, common->n_arguments, err);
-    FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: --data is missing: which images?");
-    FAIL_IF(!self->output, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
+    FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: no dataset; give a folder or manifest with --data");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "features: no output file; add -o FILE");
     bool is_given = self->model_path || self->recipe_path;
     MUST(options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err));
     FAIL_IF(is_given && of_recipe, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,

@@ -11,10 +11,11 @@ const struct command commands[] = {
     {"import", "make a set of annotations of other programs", cmd_import, false},
     {"train", "learn a model from images with masks", cmd_train, true},
     {"segment", "segment images with a model", cmd_segment, true},
-    {"marginals", "write how probable a label is at every pixel", cmd_marginals, true},
+    {"probabilities", "write how probable a label is at every pixel", cmd_probabilities, true},
+    {"propagate", "propagate masks of some frames to the others", cmd_propagate, false},
     {"score", "score masks against the truth", cmd_score, false},
     {"features", "extract features into a file, for training again and again", cmd_features, true},
-    {"annotate", "learn and predict tags: train, predict, score", cmd_annotate, false},
+    {"tag", "learn and predict tags: train, predict, score", cmd_tag, false},
     {"inspect", "tell what is in a model and how it was made", cmd_inspect, false},
     {0},
 };

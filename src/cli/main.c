@@ -49,7 +49,7 @@ static void print_help(FILE *stream)
           "Commands:\n",
           stream);
     for (const struct command *command = commands; command->name; command++)
-        fprintf(stream, "  %-10s %s\n", command->name, command->summary);
+        fprintf(stream, "  %-13s %s\n", command->name, command->summary);
     fputs("\n`cleave COMMAND --help` tells a command's options; `cleave --version` tells version and licence.\n\n"
           "Example:\n"
           "  cleave train set/manifest.tsv --learner ssvm --split train --seed 1 -o horse.cleave\n"
@@ -106,7 +106,7 @@ static enum clv_status join_team(const struct command *command, int32_t n, struc
 {
     FAIL_IF(!comm_is_built(), CLV_ERR_USAGE,
             "started %d times by mpirun or srun, and each would do all of the work: this cleave was built without MPI; "
-            "segment, marginals, features and score take their part by --shard I/%d",
+            "segment, probabilities, features and score take their part by --shard I/%d",
             n, n);
     const enum clv_status status = comm_join(err);
     atexit(leave_team); /* also where it failed halfway */

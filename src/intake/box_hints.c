@@ -94,7 +94,7 @@ static void report_missing(const struct clv_set *set, const struct clv_train_opt
         if (!clv_boxes_are_known(entries[i]) && n_missing++ < MAX_LISTED)
             text_printf(&names, "%s%s", n_missing > 1 ? ", " : "", set->items[i].name);
     if (n_missing)
-        report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out: %s%s%s%s",
+        report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were skipped: %s%s%s%s",
                        options->boxes, n_missing, set->n_items, names.bytes ? names.bytes : "",
                        n_missing > MAX_LISTED ? ", .." : "", unused ? "; the file also has " : "",
                        unused ? unused : "");
@@ -150,7 +150,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     FAIL_IF(n && !path && !kept && !n_bad, CLV_ERR_DATA,
             "%s: none of the %zu images has boxes; --boxes names a file of them", set->root, n);
     if (!path && kept + n_bad < n)
-        report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out", set->root,
+        report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were skipped", set->root,
                        n - kept - n_bad, n);
     if (reading.n_cut)
         report_message(options->progress, CLV_NOTE, "%zu boxes reach out of their image and were cut", reading.n_cut);

@@ -182,13 +182,12 @@ static enum clv_status report(const struct summary *summary, const struct superv
     if (n_labels == 1)
         MUST(check_order(self, name, options, err));
     if (n_labels == 1)
-        report_message(options->progress, CLV_NOTE,
-                       "warning: the %zu masks have one label alone, \"%s\", from which nothing is learned",
-                       self->n_masks, name);
+        report_message(options->progress, CLV_WARNING,
+                       "the %zu masks have one label alone, \"%s\", from which nothing is learned", self->n_masks,
+                       name);
     else if (summary->n_empty)
-        report_message(options->progress, CLV_NOTE,
-                       "warning: %zu of %zu masks have nothing but \"%s\", the first is %s", summary->n_empty,
-                       self->n_masks, labels->names[0], summary->first_empty);
+        report_message(options->progress, CLV_WARNING, "%zu of %zu masks have nothing but \"%s\", the first is %s",
+                       summary->n_empty, self->n_masks, labels->names[0], summary->first_empty);
     return CLV_OK;
 }
 

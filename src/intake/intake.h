@@ -60,13 +60,13 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 /* For report_count: of one, of several. */
 #define OWN_IMAGES                                                                                                     \
     "image that is a mask, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results of a "  \
-    "run, was left out",                                                                                               \
+    "run, was skipped",                                                                                                \
         "images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results "  \
-        "of a run, were left out"
+        "of a run, were skipped"
 #define NO_IMAGES          "file is no image and was skipped", "files are no images and were skipped"
 #define NO_BOXES           "annotation is no box and was skipped", "annotations are no boxes and were skipped"
 #define LONE_MASKS         "mask has no image of its name", "masks have no image of their name"
-#define UNREADABLE_FOLDERS "folder may not be read and was left out", "folders may not be read and were left out"
+#define UNREADABLE_FOLDERS "folder may not be read and was skipped", "folders may not be read and were skipped"
 #define LINKED_FOLDERS     "link to a folder was followed", "links to folders were followed"
 
 /* CLV_ERR_DATA: no image of the set has a mask for the purpose; names folders and masks that are nearly named as they
@@ -83,7 +83,7 @@ void training_set_note_reading(const struct clv_set *set, const char *path, cons
 /* Takes drafts of masks away, which a note counts; `hint` ends it. */
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
                               const struct clv_progress *progress);
-#define DRAFTS_HINT "; --drafts takes them"
+#define DRAFTS_HINT "; --include-drafts takes them"
 
 /* Reads the set again, for other splits (NULL: all), without the notes of the first reading. */
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
@@ -212,8 +212,8 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
                                   const char (*columns)[CLV_MAX_MAP_NAME + 1], size_t n_columns, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* --drafts, --void, --maps, wherever they are offered. */
-#define DRAFTS_HELP "Also use masks that `cleave label' has not accepted yet (default: they are left out)"
+/* --include-drafts, --void, --maps, wherever they are offered. */
+#define DRAFTS_HELP "Also use masks that `cleave label' has not accepted yet (default: they are skipped)"
 #define VOID_HELP   "Treat these labels as void: not learned from, not counted"
 #define MAPS_HELP                                                                                                      \
     "Use the maps of a neural network: FOLDER has a file for each image\n"                                             \

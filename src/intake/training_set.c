@@ -128,12 +128,11 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
     while (n && !set->items[first].is_draft)
         first++;
     if (n)
-        report_message(
-            progress, CLV_NOTE,
-            "%s: %zu mask%s draft%s that `cleave label' has not accepted, and %s left out, the first is that "
-            "of %s%s",
-            path, n, n == 1 ? " is a" : "s are", n == 1 ? "" : "s", n == 1 ? "was" : "were", set->items[first].name,
-            hint);
+        report_message(progress, CLV_NOTE,
+                       "%s: %zu mask%s draft%s that `cleave label' has not accepted, and %s skipped, the first is that "
+                       "of %s%s",
+                       path, n, n == 1 ? " is a" : "s are", n == 1 ? "" : "s", n == 1 ? "was" : "were",
+                       set->items[first].name, hint);
 }
 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
@@ -210,8 +209,8 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
         first = first || item->mask || item->is_draft ? first : item->name;
     }
     if (kept && n_without)
-        report_message(progress, CLV_NOTE, "%s: %zu of %zu images have no mask and were left out, the first is %s",
-                       path, n_without, n, first);
+        report_message(progress, CLV_NOTE, "%s: %zu of %zu images have no mask and were skipped, the first is %s", path,
+                       n_without, n, first);
     if (!kept)
         return fail_unmasked(set, path, " to learn from",
                              ": masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png with NAME.jpg next to it; "
@@ -351,9 +350,9 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
     if (!self->n)
         return CLV_OK;
     for (size_t i = 0; i < self->n && skip; i++)
-        report_message(progress, CLV_NOTE, "left out: %s", self->images[i].message);
+        report_message(progress, CLV_NOTE, "skipped: %s", self->images[i].message);
     if (skip && self->n < n_images) {
-        report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
+        report_message(progress, CLV_NOTE, "%s: %zu of %zu images were skipped as bad", path, self->n, n_images);
         return CLV_OK;
     }
     FAIL_IF(skip, self->status, "%s: none of the %zu images can be used", path, n_images);

@@ -35,12 +35,12 @@ void training_judge(const struct clv_learner *learner, const struct clv_training
     if (isnan(zero))
         return;
     if (!(reached <= zero + 1e-6 * fabs(zero))) /* oracles round */
-        report_message(training->progress, CLV_COMPLAINT,
+        report_message(training->progress, CLV_WARNING,
                        "%s: training ended at %s of %g, above the %g of weights that are all 0: it went astray; %s may "
                        "help",
                        learner->name, is_loss ? "a loss" : "an objective", reached, zero, remedy(learner));
     else if (gap > wanted * fabs(reached) && gap > FAR * (zero - last->dual))
-        report_message(training->progress, CLV_COMPLAINT,
+        report_message(training->progress, CLV_WARNING,
                        "%s: training ended far from its optimum: an objective of %g, where %g is the bound; more "
                        "--passes may help",
                        learner->name, reached, last->dual);

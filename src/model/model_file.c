@@ -290,7 +290,7 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
 {
     const char *format = clv_tensors_metadata(tensors, "format");
     FAIL_IF(format && strncmp(format, "cleave tags ", 12) == 0, CLV_ERR_DATA,
-            "%s: is a model of tags, for `cleave annotate'", path);
+            "%s: is a model of tags, for `cleave tag'", path);
     FAIL_IF(!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0, CLV_ERR_DATA,
             "%s: not a cleave model (format \"%.60s\")", path, format ? format : "");
     FAIL_IF(strcmp(format + strlen(FORMAT), VERSION) != 0 && strcmp(format + strlen(FORMAT), STAGED) != 0, CLV_ERR_DATA,

@@ -184,7 +184,7 @@ enum clv_status page_boxes_rename(const char *path, const char *from, const char
 /* Whether a row of the file, if there is one, has the label. */
 enum clv_status page_boxes_use(bool *is_used, const char *path, const char *label, struct clv_error *err) CLV_CHECK;
 
-/* Masks of figure and ground as run lengths, ground first: a few thousand numbers where there were millions of
+/* Masks of foreground and background as run lengths, background first: a few thousand numbers where there were millions of
  * pixels. */
 
 struct page_runs {
@@ -193,11 +193,11 @@ struct page_runs {
 };
 void page_runs_release(struct page_runs *runs);
 
-/* Pixels equal to `label` are figure. O(pixels). */
+/* Pixels equal to `label` are foreground. O(pixels). */
 enum clv_status page_runs_encode(struct page_runs *runs, const uint8_t *labels, size_t n_pixels, uint8_t label,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Writes `label` where figure is. The runs must fit: page_runs_fit. */
+/* Writes `label` where the foreground is. The runs must fit: page_runs_fit. */
 void page_runs_paint(uint8_t *labels, const struct page_runs *runs, uint8_t label);
 
 /* Whether they are lengths of a mask of so many pixels. */
@@ -212,8 +212,8 @@ int page_runs_fit(const struct page_runs *runs, size_t n_pixels);
 #define PAGE_MAX_RADIUS  500
 
 enum page_kind {
-    PAGE_FIGURE,     /* a stroke on the object */
-    PAGE_GROUND,     /* on ground */
+    PAGE_FOREGROUND, /* a stroke on the object */
+    PAGE_BACKGROUND, /* on the background */
     PAGE_ERASE,      /* takes strokes away */
     PAGE_BOX,        /* two corners */
     PAGE_MASK,       /* the object as another program has it: strokes change it near themselves */
@@ -466,7 +466,7 @@ void page_session_tag_open(char tag[PAGE_TAG_SIZE], const struct page_session *s
 /* The latest model, if there is one. */
 enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err) CLV_CHECK;
 
-/* The open image's labels, carried as `cleave segment --sequence` does it to the image *number that follows it in its
+/* The open image's labels, carried as `cleave propagate` does it to the image *number that follows it in its
  * folder, 2 before 10; label by label, where objects are kept apart the connected pieces. *map is to be released
  * whatever the status. CLV_ERR_USAGE: no image follows, it is accepted or of another size, nothing is found in it. */
 enum clv_status page_carry(struct clv_object_map *map, int32_t *number, const struct page_session *session,
@@ -496,8 +496,8 @@ enum clv_status page_labels_delete(struct page_session *session, int64_t value, 
 
 /* Writes into the folder, in hidden files:
  *   - of accepted images the mask as it is;
- *   - of others their strokes, if there are some on an object and some on ground, as a mask that is void elsewhere and,
- *     where each object has a box, ground outside of the boxes: strokes of one sort alone made models worse;
+ *   - of others their strokes, if there are some on an object and some on the background, as a mask that is void elsewhere and,
+ *     where each object has a box, background outside of the boxes: strokes of one sort alone made models worse;
  *   - of what has boxes alone, drawn here or by another program, these, if the set has two labels.
  * A folder whose images are links to elsewhere, which no manifest may name, has its masks alone. Errors: CLV_ERR_USAGE
  * if fewer than 2 images teach anything; those of reading strokes and of writing. */

@@ -1,4 +1,4 @@
-/* Propagates the labels of the open image to the image that follows it, as `cleave segment --sequence` does. Start at
+/* Propagates the labels of the open image to the image that follows it, as `cleave propagate` does. Start at
  * page_carry. */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static enum clv_status carry_labels(uint8_t *carried, const uint8_t *labels, con
             continue;
         for (size_t p = 0; p < n_pixels; p++)
             mask[p] = labels[p] == label;
-        MUST(clv_carry_masks(own, given, images, n, NULL, err));
+        MUST(clv_propagate_masks(own, given, images, n, NULL, err));
         for (size_t p = 0; p < n_pixels; p++)
             carried[p] = propagated[p] ? (uint8_t)label : carried[p];
     }

@@ -84,7 +84,7 @@ static bool is_latest_box(const struct page_history *history, size_t k)
 
 static void put_strokes(struct text *json, const struct page_history *history)
 {
-    static const char *const kinds[] = {"figure", "ground", "erase", "box"};
+    static const char *const kinds[] = {"foreground", "background", "erase", "box"};
     bool is_first = true;
     text_put(json, "[");
     for (size_t k = 0; k < history->cursor; k++) {
@@ -380,8 +380,7 @@ static enum clv_status step(struct page_response *response, struct page_session 
 {
     double started = now_ms();
     struct moment before = now(&session->document);
-    FAIL_IF(!page_document_step(&session->document, by), CLV_ERR_USAGE,
-            by < 0 ? "there is nothing to undo" : "there is nothing to redo");
+    FAIL_IF(!page_document_step(&session->document, by), CLV_ERR_USAGE, by < 0 ? "nothing to undo" : "nothing to redo");
     if (missing_label(session)) {
         go_back(&session->document, &before);
         return fail(err, CLV_ERR_USAGE, "the label of that object was deleted, so it cannot come back");
@@ -405,7 +404,7 @@ static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const st
                            struct clv_error *err)
 {
     const struct clv_image *image = &session->document.image;
-    FAIL_IF(!session->model.w, CLV_ERR_USAGE, "there is no model yet: train one");
+    FAIL_IF(!session->model.w, CLV_ERR_USAGE, "no model yet: train one");
     MUST(page_document_suggest(labels, &session->document, &session->model, err));
     drop_missing_labels(labels, session);
     if (session->keeps_objects)
@@ -446,7 +445,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     int64_t is_suggestion = 0, is_accepted = 1;
     (void)json_get_int64(json_member(root, "suggestion"), &is_suggestion);
     (void)json_get_int64(json_member(root, "accepted"), &is_accepted);
-    FAIL_IF(is_suggestion && !session->model.w, CLV_ERR_USAGE, "there is no model yet: train one");
+    FAIL_IF(is_suggestion && !session->model.w, CLV_ERR_USAGE, "no model yet: train one");
     FAIL_IF(is_suggestion && is_suggestion != session->model_revision, CLV_ERR_CREATE,
             "the model has learned more meanwhile; look at its new suggestion");
     if (is_suggestion) {
@@ -479,7 +478,7 @@ static enum clv_status train(struct page_response *response, struct page_session
 {
     const struct page_trainer *trainer = session->options->trainer;
     OWNED(training_export_release) struct training_export export = {0};
-    FAIL_IF(!trainer, CLV_ERR_USAGE, "there is nobody to train");
+    FAIL_IF(!trainer, CLV_ERR_USAGE, "training is not available in this session");
     FAIL_IF(trainer->is_busy(trainer->context), CLV_ERR_USAGE, "training is under way");
     MUST(training_export_write(&export, session, err));
     MUST(trainer->start(trainer->context, &export, err));
@@ -566,7 +565,7 @@ static void send_file(struct page_response *response, const struct page_session 
             response->view_size = (size_t)(file->end - file->bytes);
             return;
         }
-    put_error(response, 404, "there is nothing");
+    put_error(response, 404, "not found");
 }
 
 void page_handle(struct page_response *response, struct page_session *session, const struct page_request *request)
@@ -580,7 +579,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
     if (!refused && target.number >= 0 && (size_t)target.number >= session->set.n_items && target.route >= PAGE_IMAGE &&
         target.route <= PAGE_ACCEPT) {
         refused = 404;
-        why = "there is no such image";
+        why = "no such image";
     }
     if (refused) {
         put_error(response, refused, why);

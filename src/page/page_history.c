@@ -8,8 +8,8 @@
 #include "base/base.h"
 #include "base/json.h"
 
-static const char *const kinds[] = {"figure", "ground",     "erase", "box",   "mask",
-                                    "delete", "suggestion", "merge", "split", "relabel"};
+static const char *const kinds[] = {"foreground", "background", "erase", "box",   "mask",
+                                    "delete",     "suggestion", "merge", "split", "relabel"};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 void page_event_release(struct page_event *event)
@@ -114,6 +114,19 @@ static enum clv_status parse_points(struct page_event *event, const struct json_
     return CLV_OK;
 }
 
+/* The index into `kinds`, N_KINDS for none of them. Files of earlier versions have other names of the first two. */
+static size_t kind_find(const char *name)
+{
+    if (strcmp(name, "figure") == 0)
+        return PAGE_FOREGROUND;
+    if (strcmp(name, "ground") == 0)
+        return PAGE_BACKGROUND;
+    size_t k = 0;
+    while (k < N_KINDS && strcmp(kinds[k], name) != 0)
+        k++;
+    return k;
+}
+
 enum clv_status page_event_parse(struct page_event *event, const struct json_value *object, const char *name,
                                  struct clv_error *err)
 {
@@ -124,9 +137,7 @@ enum clv_status page_event_parse(struct page_event *event, const struct json_val
                 !json_get_int64(json_member(object, "object"), &number) ||
                 !json_get_int64(json_member(object, "label"), &label),
             CLV_ERR_DATA, "%s: kind, object or label is missing", name);
-    size_t k = 0;
-    while (k < N_KINDS && strcmp(kinds[k], kind) != 0)
-        k++;
+    const size_t k = kind_find(kind);
     FAIL_IF(k == N_KINDS, CLV_ERR_DATA, "%s: kind \"%.20s\"", name, kind);
     FAIL_IF(number < 0 || number >= PAGE_MAX_OBJECTS, CLV_ERR_DATA, "%s: object %lld, must be 0..%d", name,
             (long long)number, PAGE_MAX_OBJECTS - 1);

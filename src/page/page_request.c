@@ -107,7 +107,7 @@ int page_refuses(const char **why, const struct page_access *access, const struc
     *why = "not for this host";
     if (!request->host || !is_host(access, request->host))
         return 421;
-    *why = "there is no such method";
+    *why = "no such method";
     if (!is_get && !is_post)
         return 405;
     *why = "too large";
@@ -121,7 +121,7 @@ int page_refuses(const char **why, const struct page_access *access, const struc
                      page_token_matches(access->token, request->token, strlen(request->token));
     if (!is_let_in && !has_cookie(request->cookie, access))
         return 403;
-    *why = "there is nothing";
+    *why = "not found";
     if (target.route == PAGE_NO_ROUTE)
         return 404;
     *why = "another method is needed";

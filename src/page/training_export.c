@@ -79,9 +79,9 @@ static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *pain
             clear_outside(layer, document, &box);
         if (event->object == object && event->kind <= PAGE_ERASE)
             page_document_stroke(layer, document, event,
-                                 event->kind == PAGE_FIGURE   ? CLICK_FIGURE
-                                 : event->kind == PAGE_GROUND ? CLICK_GROUND
-                                                              : CLICK_FREE);
+                                 event->kind == PAGE_FOREGROUND   ? CLICK_FIGURE
+                                 : event->kind == PAGE_BACKGROUND ? CLICK_GROUND
+                                                                  : CLICK_FREE);
     }
     for (size_t p = 0; p < n; p++)
         if (layer[p] == CLICK_FIGURE || (layer[p] == CLICK_GROUND && !painted[p]))

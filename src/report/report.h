@@ -124,7 +124,7 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
                     size_t place);
 int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
 
-/* Maps of probabilities over their images, as the report and `cleave marginals --overlay' show them. */
+/* Maps of probabilities over their images, as the report and `cleave probabilities --overlay' show them. */
 
 extern const uint8_t uncertain_colour[3];
 

@@ -32,7 +32,8 @@ static enum clv_status check_model(const struct clv_model *model, struct clv_err
         {model->n_extra && label_costs_are_there(model), "the model has label costs, which look at the whole image"},
         {recipe->n_maps > (recipe->bands.n_bands > 0), "the model wants maps of networks, which are not read by tiles"},
         {model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_FULL,
-         "tables for pairs of more than two labels do not fit into memory; train with --pairwise potts or --no-edges"},
+         "tables for pairs of more than two labels do not fit into memory; train with --pairwise potts or --pairwise "
+         "none"},
         {model->shape.pairwise != CLV_PAIRWISE_NONE && model->decoding.rule != CLV_DECODE_ORACLE &&
              model->decoding.rule != CLV_DECODE_MAP,
          "the model is not decoded by its best labelling, which a cut finds; --decode map does so"},

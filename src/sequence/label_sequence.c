@@ -1,5 +1,5 @@
 /* Labels sequences whose images are in memory: by a model (clv_segment_sequence), or by propagating given masks
- * (clv_carry_masks). */
+ * (clv_propagate_masks). */
 
 #include <pthread.h>
 #include <string.h>
@@ -153,8 +153,8 @@ static enum clv_status carry_one(void *context, size_t index, int thread, struct
     return carry_along(&k, &self->chains.items[index], &frames, err);
 }
 
-enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
-                                size_t n, const struct clv_sequence_options *options, struct clv_error *err)
+enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
+                                    size_t n, const struct clv_sequence_options *options, struct clv_error *err)
 {
     OWNED(stored_release)
     struct stored self = {

@@ -1,4 +1,4 @@
-/* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief
+/* Learning tags: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief
  * networks and Boltzmann machines (Miao & Rao), and structured SVMs over tags as baselines.
  *
  *     struct clv_tag_training training;
@@ -14,7 +14,7 @@
  * and tag_validate.c, tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for
  * belief networks branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
 
-/* Models that annotate: from an example's features to its set of tags. One safetensors file.
+/* Models of tags: from an example's features to its set of tags. One safetensors file.
  *
  * The input score of tag i is a_i(x) = <w_i, x> + b_i, or with the RBF kernel sum_v c_iv exp(-gamma |x - x_v|^2) + b_i
  * over support vectors x_v, shared by all tags. With y_i = 1 for a tag that is there and -1 for one that is not, the
@@ -30,7 +30,7 @@
  * and first the labels that it is sure of (roof duality; Boros & Hammer 2002).
  *
  * To read the source: src/tags/tag_model.c scores and predicts by tag_decide.c, tag_model_file.c reads and writes;
- * annotate.h says how models are learned. */
+ * tags.h says how models are learned. */
 #ifndef TAGS_TAGS_H
 #define TAGS_TAGS_H
 

@@ -58,13 +58,13 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
         as_given.init = &none;
     for (int i = 0; learner->parameters[i].name; i++) {
         const char *why = options->is_given[i] ? idle_in_all(options, &as_given, i) : NULL;
-        FAIL_IF(why, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", learner->parameters[i].name,
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", learner->parameters[i].name,
                 learner->name, why);
     }
     for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
         int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
         const char *why = index < 0 ? NULL : idle_in_all(options, &as_given, index); /* -1: reported later */
-        FAIL_IF(why, CLV_ERR_USAGE, "%s: --%s has no effect with --learner %s: %s",
+        FAIL_IF(why, CLV_ERR_USAGE, "%s: --%s cannot be used with --learner %s: %s",
                 options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
     }
     return CLV_OK;
@@ -135,7 +135,7 @@ static enum clv_status fail_unfinished(const struct search *self, struct clv_err
                 "interrupted in cross-validation: nothing is chosen and no model is learned; %zu of %zu folds %s%s%s",
                 count_folds(self), self->n_losses / self->training.n_examples * (size_t)self->options->cv,
                 is_kept ? "are in " : "were finished, none is kept", is_kept ? self->options->checkpoint : "",
-                is_kept ? ", from which the same line with --resume goes on" : "");
+                is_kept ? "; run the same command with --resume to continue" : "");
 }
 
 /* Adds a grid for the learner's own regularisation, around its value. */

@@ -91,7 +91,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
     const char *option = options->recipe.window      ? "sequence"
                          : options->split            ? "split"
                          : options->only             ? "only"
-                         : options->drafts           ? "drafts"
+                         : options->drafts           ? "include-drafts"
                          : options->boxes            ? "boxes"
                          : options->weak_split       ? "weak-split"
                          : options->unlabelled_split ? "unlabelled-split"

@@ -157,7 +157,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Also report the loss on these splits of the set, or on a feature file"},
     {"only", 0, "FILE", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(only),
      .help = "Read the masks of the images named in this file, one a line, and no others"},
-    {"drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(drafts), .help = DRAFTS_HELP},
+    {"include-drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(drafts), .help = DRAFTS_HELP},
     {"weak-split", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(weak_split),
      .help = "Of all other images in these splits use the boxes, and not the masks\n"
              "(default with --boxes: the splits learned from). Without --boxes the manifest names the files of boxes"},
@@ -181,8 +181,6 @@ const struct clv_option train_option_rows[] = {
      .help = "Pairwise terms\n"
              "potts: neighbours like to have the same label. full: a weight for every pair of labels. auto: what suits "
              "the data and the learner"},
-    {"no-edges", 0, NULL, SECTION_LEARNED, 0, CLV_OPTION_SET, AT(pairwise), .minimum = CLV_PAIRWISE_NONE,
-     .help = "The same as --pairwise none: a model without pairwise terms, for comparison"},
     {"loss", 0, "NAME", SECTION_LEARNED, 0, CLV_OPTION_AUTO_CHOICE, AT(loss), .choices = losses,
      .help = "What an error costs\n"
              "balanced: each label of an image weighs the same. counts: each pixel does. auto: what a feature file "

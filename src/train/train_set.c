@@ -238,8 +238,7 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     }
     enum clv_status status = gather(&self, err);
     if (status == CLV_ERR_INTERRUPTED)
-        return fail(err, status,
-                    "interrupted before anything was learned: nothing is written, the same line begins again");
+        return fail(err, status, "interrupted before anything was learned; nothing is written");
     if (status)
         return status;
     MUST(choose(&self, err));

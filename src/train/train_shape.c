@@ -109,7 +109,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     MUST(dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err));
     if (weighs && data->n_masks)
         MUST(look_for_rare(&has_rare, data->dataset, err));
-    FAIL_IF(!has_rare, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
+    FAIL_IF(!has_rare, CLV_ERR_USAGE, "--label-weights cannot be used: all labels weigh the same already%s",
             counts ? "" : ", by the balanced loss (--loss counts)");
     return data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err) : CLV_OK;
 }

@@ -110,7 +110,7 @@ static const struct option_row features_rows[] = {
     OUTPUT,
     OVERWRITE,
     {"--data", "--data other/manifest.tsv", NULL, 0},
-    {"--drafts", "--drafts", "--data drafts", 0},
+    {"--include-drafts", "--include-drafts", "--data drafts", 0},
     {"--index", NULL, "makes another thing of other arguments: suite cli_shards", 0},
     {"--model", "--model patchy", "", IN_SECOND},
     {"--recipe", "--recipe other.safetensors", "", IN_FOURTH},
@@ -131,7 +131,7 @@ static const struct option_row train_rows[] = {
     {"--cv", "--cv 2", NULL, 0},
     {"--cv-grid", "--cv-grid 3,4", "--cv 2", 0},
     {"--data", "--data other/manifest.tsv", NULL, IN_FIFTH},
-    {"--drafts", "--drafts", "--data drafts", IN_FIFTH},
+    {"--include-drafts", "--include-drafts", "--data drafts", IN_FIFTH},
     {"--feature-memory", NULL, "where features are, not what is learned", 0},
     {"--init", "--init fmodel", "--learner subgradient", IN_SECOND},
     {"--label-costs", "--label-costs 5", "--stages 2 --learner independent", IN_THIRD},
@@ -139,7 +139,6 @@ static const struct option_row train_rows[] = {
     {"--label-weights", "--label-weights 1", "--loss counts", 0},
     {"--loss", "--loss counts", NULL, 0},
     {"--mirror", "--mirror", NULL, 0},
-    {"--no-edges", "--no-edges", NULL, 0},
     {"--only", "--only only", NULL, 0},
     {"--pairwise", "--pairwise none", NULL, 0},
     {"--pixel-net", "--pixel-net", NULL, IN_THIRD},
@@ -158,7 +157,6 @@ static const struct option_row train_rows[] = {
     {"--window", NULL, "images of one size: tests/cli/segment/test_cli_slices.c", 0},
     {"--averaging", "--averaging 0", NULL, 0},
     {"--batch", "--batch 4", NULL, 0},
-    {"--edges", "--edges 0", NULL, 0},
     {"--gap", "--gap 0.9", "--passes 15", 0},
     {"--lambda", "--lambda 1", NULL, 0},
     {"--learner", "--learner wmpmap", NULL, 0},
@@ -199,10 +197,9 @@ static const struct option_row segment_rows[] = {
     {"--cutout", "--cutout", NULL, 0},
     {"--cutout-label", "--cutout-label 0", NULL, 0},
     {"--decode", "--decode marginals", NULL, IN_FIRST | IN_FOURTH},
-    {"--draws", "--draws 3", NULL, ANYWHERE},
+    {"--samples", "--samples 3", NULL, ANYWHERE},
     {"--export", "--export coco", NULL, 0},
-    {"--given", NULL, "whose masks --sequence carries on: tests/cli/segment/test_cli_sequence.c", 0},
-    {"--masks", "--masks grey", NULL, 0},
+    {"--mask-format", "--mask-format grey", NULL, 0},
     {"--min-area", "--min-area 1000000", NULL, ANYWHERE},
     {"--no-refine", "--no-refine", NULL, IN_FIRST | IN_SECOND | IN_THIRD | IN_FOURTH},
     {"--objects", "--objects", NULL, 0},
@@ -210,7 +207,7 @@ static const struct option_row segment_rows[] = {
     {"--rle", "--rle", NULL, 0},
     {"--rle", "--rle", "--export coco", 0},
     {"--seed", "--seed 2", NULL, ANYWHERE},
-    {"--sequence", NULL, "goes with models of sequences or none: test_cli_sequence.c, test_cli_slices.c", 0},
+    {"--sequence", NULL, "goes with models of sequences: test_cli_slices.c", 0},
     {"--tolerance", "--tolerance 9", NULL, 0},
     {"--tolerance", "--tolerance 9", "--export labelme", 0},
     {NULL},
@@ -218,7 +215,7 @@ static const struct option_row segment_rows[] = {
 
 static const struct option_row marginals_rows[] = {
     {"--all-labels", "--all-labels", NULL, IN_FIRST},
-    {"--draws", "--draws 3", NULL, IN_FIRST | IN_THIRD},
+    {"--samples", "--samples 3", NULL, IN_FIRST | IN_THIRD},
     {"--json", "--json", NULL, IN_FIRST | IN_THIRD},
     {"--label", "--label 0", NULL, IN_FIRST | IN_THIRD},
     {"--margins", NULL, "has no draws, which these settings have: tests/cli/segment/test_cli_margins.c", 0},
@@ -227,15 +224,37 @@ static const struct option_row marginals_rows[] = {
     {NULL},
 };
 
+/* Frames are of one size: what is refused here is accepted in tests/cli/segment/test_cli_sequence.c. */
+
+static const struct option_row propagate_rows[] = {
+    NO_IMAGES,
+    OUTPUT,
+    {"--max-pixels", "--max-pixels 100", NULL, ANYWHERE},
+    {"--max-side", "--max-side 20", NULL, 0},
+    {"--max-jpeg-scans", NULL, "nothing without progressive JPEGs", 0},
+    {"--bands", NULL, "nothing without images of bands: suite cli_bands", 0},
+    {"--axes", NULL, "nothing without stacks: suite cli_stacks", 0},
+    {"--range", NULL, "nothing without images of 16 bits", 0},
+    OVERWRITE,
+    {"--data", NULL, "what is propagated", 0},
+    {"--from-split", NULL, "whose masks are propagated: tests/cli/segment/test_cli_sequence.c", 0},
+    {"--mask-format", "--mask-format grey", NULL, 0},
+    {"--memory", NULL, "when work starts, not its results", 0},
+    {"--overlay", "--overlay", NULL, 0},
+    {"--resume", NULL, "what is done again", 0},
+    {"--split", NULL, "which masks are written: tests/cli/segment/test_cli_sequence.c", 0},
+    {NULL},
+};
+
 /* Score, inspect, import. */
 
 static const struct option_row score_rows[] = {
-    {"--band", "--band 2", NULL, ANYWHERE},
+    {"--border-width", "--border-width 2", NULL, ANYWHERE},
     {"--csv", "--csv", NULL, ANYWHERE},
     {"--csv", "--csv", "--per-image", 0},
     {"--data", "--data set", "--pred pred", IN_FOURTH},
     {"--decode", "--decode marginals", NULL, IN_FIRST | IN_SECOND},
-    {"--given", "--given other", NULL, ANYWHERE},
+    {"--exclude", "--exclude other", NULL, ANYWHERE},
     {"--json", "--json", NULL, 0},
     {"--likelihood", "--likelihood", NULL, IN_FIRST | IN_SECOND},
     {"--merge", "--merge table", "--data set", IN_FOURTH},
@@ -285,7 +304,7 @@ static const struct option_row import_rows[] = {
 
 /* Annotate. */
 
-static const struct option_row annotate_train_rows[] = {
+static const struct option_row tag_train_rows[] = {
     OUTPUT,
     OVERWRITE,
     {"--cv", "--cv 2", NULL, 0},
@@ -302,14 +321,14 @@ static const struct option_row annotate_train_rows[] = {
     {"--order", "--order 1", NULL, 0},
     {"--order-by", "--order-by f", NULL, 0},
     {"--passes", "--passes 1", NULL, 0},
-    {"--scale", "--scale", NULL, IN_FIRST | IN_SECOND},
+    {"--normalise", "--normalise", NULL, IN_FIRST | IN_SECOND},
     {"--seed", "--seed 2", "--cv 2 --cv-lambda 0.01,0.1,1,10", 0},
     {"--split", "--split test", NULL, IN_FIRST | IN_SECOND},
     {"--tolerance", "--tolerance 0.9", NULL, 0},
     {NULL},
 };
 
-static const struct option_row annotate_answer_rows[] = {
+static const struct option_row tag_answer_rows[] = {
     {"--cutoff", "--cutoff 0.01", NULL, ANYWHERE},
     {"--data", "--data other.svm", NULL, IN_SECOND},
     {"--json", "--json", NULL, IN_SECOND},
@@ -319,11 +338,11 @@ static const struct option_row annotate_answer_rows[] = {
     {NULL},
 };
 
-static const struct option_row annotate_predict_rows[] = {
+static const struct option_row tag_predict_rows[] = {
     OUTPUT, OVERWRITE, {"--report", "--report o/report", NULL, 0}, {"--scores", "--scores", NULL, 0}, {NULL},
 };
 
-static const struct option_row annotate_score_rows[] = {{"--pred", "--pred other.svm", NULL, IN_THIRD}, {NULL}};
+static const struct option_row tag_score_rows[] = {{"--pred", "--pred other.svm", NULL, IN_THIRD}, {NULL}};
 
 /* Synth. */
 
@@ -367,13 +386,14 @@ static const struct option_command option_commands[] = {
      {image_rows, recipe_rows, features_rows}},
     {"segment",
      {"-m model --data set -o o/out", "-m model --features f.safetensors -o o/out",
-      "-m model --decode least-loss --data set -o o/out", "--boxes set/boxes.tsv --data set -o o/out",
+      "-m model --decode min-loss --data set -o o/out", "--boxes set/boxes.tsv --data set -o o/out",
       "-m model -o - set/images/0001.jpg"},
      {image_rows, work_rows, segment_rows}},
-    {"marginals",
-     {"-m model --draws 5 --data set -o o/out", "-m model --draws 5 --features f.safetensors -o o/out",
-      "-m model --draws 5 --all-labels --data set -o o/out"},
+    {"probabilities",
+     {"-m model --samples 5 --data set -o o/out", "-m model --samples 5 --features f.safetensors -o o/out",
+      "-m model --samples 5 --all-labels --data set -o o/out"},
      {image_rows, work_rows, marginals_rows}},
+    {"propagate", {"--data frames -o o/out"}, {propagate_rows}},
     {"score",
      {"--data set --pred pred -m model", "--data f.safetensors -m fmodel", "--data set --pred pred", ""},
      {image_rows, score_rows}},
@@ -382,16 +402,16 @@ static const struct option_command option_commands[] = {
      {"voc voc -o o/set", "coco pred/coco.json --images set/images -o o/set", "voc split -o o/set",
       "letters letters -o o/set"},
      {size_rows, import_rows}},
-    {"annotate train",
+    {"tag train",
      {"--data tags.svm --lambda 0.01 --order 2 --passes 20 -o o/m", "--data tagged/manifest.tsv --lambda 0.01 -o o/m",
       "--data tags.svm --learner tsbc --lambda 0.01 --passes 20 -o o/m"},
-     {second_image_rows, annotate_train_rows}},
-    {"annotate predict",
+     {second_image_rows, tag_train_rows}},
+    {"tag predict",
      {"--data tagged -m itags", "--data tags.svm -m tags", "--data tags.svm -m tags2"},
-     {image_rows, annotate_answer_rows, annotate_predict_rows}},
-    {"annotate score",
+     {image_rows, tag_answer_rows, tag_predict_rows}},
+    {"tag score",
      {"--data tagged/manifest.tsv -m itags --json", "--data tags.svm -m tags", "--data tags.svm --pred tags.svm"},
-     {image_rows, annotate_answer_rows, annotate_score_rows}},
+     {image_rows, tag_answer_rows, tag_score_rows}},
     {"synth", {"-n 2 --size 24x16 -o o/set"}, {no_image_rows, animals_rows}},
     {"label", {NULL}, {label_rows}},
 };

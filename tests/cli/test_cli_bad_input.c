@@ -266,7 +266,7 @@ TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
     int code =
         run_command(&output, "cleave train --learner ssvm --data $SET/manifest.tsv " SAMPLE_TRAINING " -o /dev/full");
     ck_assert_int_eq(code, 74);
-    ck_assert_ptr_nonnull(strstr(output, "cleave: /dev/full: cannot write"));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: /dev/full: cannot write"));
     free(output);
     expect_error(74, "/dev/full", "cleave features --data $SET/manifest.tsv --split test -m $MODEL -o /dev/full");
 }

@@ -6,9 +6,9 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-static const char *const names[] = {"label",    "train",   "segment",        "marginals",        "score",
-                                    "features", "inspect", "annotate train", "annotate predict", "annotate score",
-                                    "synth",    "import"};
+static const char *const names[] = {"label",     "train",    "segment", "probabilities", "propagate",
+                                    "score",     "features", "inspect", "tag train",     "tag predict",
+                                    "tag score", "synth",    "import"};
 #define N_NAMES (sizeof names / sizeof *names)
 
 TEST(what_is_no_model_says_so)
@@ -31,7 +31,7 @@ TEST(masks_and_images_without_each_other_are_named)
     EXPECT_PARTS(expect_success("mkdir s && cp -r $SET/images $SET/masks s && mv s/masks/0002.png s/masks/o002.png "
                                 "&& cleave train --learner ssvm --data s " SAMPLE_TRAINING " -o m.cleave"),
                  "1 mask has no image of its name: masks/o002.png",
-                 "have no mask and were left out, the first is images/0002.jpg");
+                 "have no mask and were skipped, the first is images/0002.jpg");
 }
 
 TEST(values_of_options_are_completed)
@@ -62,7 +62,7 @@ TEST(values_after_an_equals_sign_commands_after_help_and_models_are_completed)
     expect_completion("cleave train --pairwise=p", "--pairwise=potts");
     expect_completion("cleave train --pairwise = p", "potts");
     expect_completion("cleave train --pairwise =", "auto none potts full");
-    expect_completion("cleave help an", "annotate");
+    expect_completion("cleave help ta", "tag");
     expect_completion("cleave segment -m \"\"", "a.cleave sub");
     expect_completion("cleave segment --model=a", "--model=a.cleave");
     expect_completion("cleave segment --model = \"\"", "a.cleave sub");
@@ -74,8 +74,8 @@ TEST(an_option_that_is_nearly_one_is_named)
         {64, "unrecognized option '--modle'; did you mean --model?", "segment --modle x y -o z"},
         {64, "'--learnr'; did you mean --learner?", "train x --learnr=ssvm"},
         {64, "did you mean --lambda?", "train -qo x --lambad 1"},
-        {64, "-o is missing", "train x --void --modle"}, /* a value */
-        {64, "-o is missing", "train x --over -- --modle"},
+        {64, "no model file; add -o FILE", "train x --void --modle"}, /* a value */
+        {64, "no model file; add -o FILE", "train x --over -- --modle"},
     };
     EXPECT_REFUSALS(refusals);
 }
@@ -86,7 +86,7 @@ TEST(help_lists_every_command_and_every_exit_status)
     for (size_t i = 0; i < N_NAMES; i++)
         if (!strchr(names[i], ' ')) /* a command of its own */
             ck_assert_msg(strstr(output, names[i]) != NULL, "%s", names[i]);
-    ck_assert_ptr_nonnull(strstr(output, "annotate "));
+    ck_assert_ptr_nonnull(strstr(output, "tag "));
     for (int status = CLV_ERR_USAGE; status <= CLV_ERR_INTERRUPTED; status++)
         ck_assert_ptr_nonnull(strstr(output, formatted("%d", clv_status_exit_code((enum clv_status)status))));
     free(output);
@@ -160,7 +160,7 @@ TEST(option_values_are_checked_and_named)
         {64, "--blocks: \"colours\" is none of words, colour", "train --blocks words,colours"},
         {64, "--size: \"10x10\"", "synth --size 10x10 -o x"},
         {64, "--train-share: \"2\"", "synth --train-share 2 -o x"},
-        {64, "--masks: \"rgb\" is none of auto, grey, binary, palette", "segment --masks rgb"},
+        {64, "--mask-format: \"rgb\" is none of auto, grey, binary, palette", "segment --mask-format rgb"},
         {64, "--lambda: \"-1\" is no number", "train --lambda -1 --data x -o y"},
         {64, "--cv: \"1\"", "train --cv 1"},
         {64, "unrecognized option '--nonsense'", "train --nonsense"},
@@ -171,22 +171,22 @@ TEST(option_values_are_checked_and_named)
 TEST(missing_and_conflicting_options_are_named)
 {
     static const struct refusal refusals[] = {
-        {64, "--data is missing", "train -o x"},
-        {64, "-o is missing", "train --data x"},
+        {64, "no dataset", "train -o x"},
+        {64, "no model file; add -o FILE", "train --data x"},
         {64, "cleave train' makes a model of images with masks, `cleave label' of what is marked", "segment x -o y"},
-        {64, "`cleave segment --boxes' and `--sequence' need none", "segment h.jpg"},
-        {64, "-o is missing", "segment x -m y"},
+        {64, "`cleave segment --boxes' and `cleave propagate' need none", "segment h.jpg"},
+        {64, "no output; add -o FOLDER", "segment x -m y"},
         {64, "no images", "segment -m x -o y"},
         {64, "exclude each other", "segment --overwrite --resume"},
         {64, "--split", "segment -m x -o y --split test z"},
         {64, "--overlay: a feature file", "segment -m x -o y --features z --overlay"},
-        {64, "--pred is missing", "score --data x"},
+        {64, "no predictions; add --pred", "score --data x"},
         {64, "exclude each other", "score --data x --pred . --json --csv"},
         {64, "no folder", "synth"},
         {64, "b: one folder is enough", "synth -o a b"},
         {64, "which model", "inspect"},
-        {64, "-o is missing", "train x"},
-        {64, "--pred is missing", "score x"},
+        {64, "no model file; add -o FILE", "train x"},
+        {64, "no predictions; add --pred", "score x"},
         {64, "c: one argument too many", "score a b c"},
         {64, "b: one argument too many", "features -d x b -o y"},
     };

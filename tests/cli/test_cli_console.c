@@ -67,14 +67,15 @@ TEST(messages_are_coloured_on_a_terminal_alone)
     static struct terminal terminal;
     start(&terminal, "\"$CLEAVE\" inspect absent");
     ck_assert_int_eq(finish(&terminal), 66);
-    ck_assert_msg(strstr(terminal.seen, "\033[1;31mcleave:\033[0m absent: ") == terminal.seen, "%s", terminal.seen);
+    ck_assert_msg(strstr(terminal.seen, "\033[1;31mcleave: error:\033[0m absent: ") == terminal.seen, "%s",
+                  terminal.seen);
     start(&terminal, "env NO_COLOR=1 \"$CLEAVE\" inspect absent");
     ck_assert_int_eq(finish(&terminal), 66);
-    ck_assert_msg(strstr(terminal.seen, "cleave: absent: ") == terminal.seen, "%s", terminal.seen);
+    ck_assert_msg(strstr(terminal.seen, "cleave: error: absent: ") == terminal.seen, "%s", terminal.seen);
     start(&terminal, "env TERM=dumb \"$CLEAVE\" inspect absent");
     ck_assert_int_eq(finish(&terminal), 66);
-    ck_assert_msg(strstr(terminal.seen, "cleave: absent: ") == terminal.seen, "%s", terminal.seen);
-    expect_error(66, "cleave: absent: ", "cleave inspect absent");
+    ck_assert_msg(strstr(terminal.seen, "cleave: error: absent: ") == terminal.seen, "%s", terminal.seen);
+    expect_error(66, "absent: ", "cleave inspect absent");
 }
 
 /* An escape of seven bits, and one of eight as UTF-8 has it; letters that begin like the latter stay. */
@@ -186,7 +187,7 @@ TEST(events_of_a_training_are_lines_of_json_on_standard_error)
 
 TEST(the_error_is_the_last_event_with_the_status_of_the_command)
 {
-    static const char *const kinds[] = {"warning", "error"}; /* one line for both images, as the fault is the same */
+    static const char *const kinds[] = {"error", "error"}; /* one line for both images, as the fault is the same */
     char *output, *rest;
     const char *kind, *text;
     int64_t status = 0;

@@ -52,9 +52,9 @@ TEST(bad_images_are_reported_and_the_rest_goes_on)
     int code =
         run_command(&output, "cd $HERE && cleave segment -m $MODEL photos -o out --status status.tsv --report report");
     ck_assert_int_eq(code, 65);
-    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/007.jpg: "));
-    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/055.jpg: "));
-    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/099.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/007.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/055.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/099.jpg: "));
     ck_assert(strstr(output, "photos/007.jpg") < strstr(output, "photos/055.jpg")); /* in order */
     ck_assert_ptr_nonnull(strstr(output, "97 images segmented into out, 3 failed"));
     ck_assert_ptr_nonnull(strstr(output, "1 file is no image and was skipped: photos/notes.txt"));
@@ -235,7 +235,7 @@ TEST(masks_do_not_go_among_the_images)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, formatted("%s", lines[i][1]), "cleave segment -m $MODEL %s", lines[i][0]);
     expect_error(64, "photos/000.png: the output folder is the input folder; choose another, such as -o out",
-                 "cleave marginals -m $MODEL photos -o photos");
+                 "cleave probabilities -m $MODEL photos -o photos");
     ck_assert(same_bytes(here("photos"), here("before")));
     ck_assert_int_eq(count_files(here("set/images")), 12);
     run_here("cd photos && cleave segment -m $MODEL 000.jpg -o - >../piped.png");
@@ -259,9 +259,9 @@ TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
             "tee p/boxes.tsv >p/labels/a.txt && cp $MODEL p/label.cleave && cleave segment -m $MODEL p -o out",
             layouts[k].files, layouts[k].masks);
         const char *note = k ? "1 image that is a mask, or in a folder's own " : "3 images that are masks, or in";
-        ck_assert_msg(strstr(output, note) && strstr(output, "left out"), "%s", output);
+        ck_assert_msg(strstr(output, note) && strstr(output, "skipped"), "%s", output);
         ck_assert_msg(strstr(output, formatted("%d images segmented", layouts[k].n)) != NULL, "%s", output);
-        ck_assert_msg(!strstr(output, "skipped") == (k == 1), "%s", output); /* a.txt */
+        ck_assert_msg(!strstr(output, " no image") == (k == 1), "%s", output); /* a.txt */
         free(output);
     }
 }
@@ -272,9 +272,9 @@ TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
     run_here("cd photos && mkdir masks strokes overlays cutouts objects objects/2 more more/masks && for d in masks "
              "overlays cutouts objects/2 more more/masks; do cp 000.jpg $d; done && echo '{}' >strokes/000.json");
     char *output = expect_success("cleave segment -m $MODEL photos -o out");
-    ck_assert_ptr_nonnull(strstr(output, "were left out, the first is photos/cutouts/000.jpg"));
+    ck_assert_ptr_nonnull(strstr(output, "were skipped, the first is photos/cutouts/000.jpg"));
     ck_assert_ptr_nonnull(strstr(output, "4 images segmented into out"));
-    ck_assert_ptr_null(strstr(output, "skipped"));
+    ck_assert_ptr_null(strstr(output, " no image"));
     free(output);
     ck_assert(path_exists(here("out/more/masks/000.png")));
     run_here("cleave segment -m $MODEL photos/masks -o named");
@@ -287,7 +287,7 @@ TEST(results_of_another_run_are_not_segmented)
     run_here("cleave segment -m $MODEL photos -o photos/more/first --overlay");
     EXPECT_PARTS(expect_success("cleave segment -m $MODEL photos -o out"), "2 images segmented into out",
                  "4 images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the "
-                 "results of a run, were left out, the first is photos/more/first/000.png");
+                 "results of a run, were skipped, the first is photos/more/first/000.png");
 }
 
 TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)
@@ -351,7 +351,7 @@ TEST(sets_with_named_labels_give_palette_masks)
              "'value\\tname\\tred\\tgreen\\tblue\\n0\\tground\\t0\\t0\\t0\\n1\\tanimal\\t250\\t120\\t10\\n' "
              ">set/labels.tsv && cleave train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
              " -o m.cleave && cleave segment -m m.cleave --data set/manifest.tsv --split test -o out && cleave segment "
-             "-m m.cleave --data set/manifest.tsv --split test -o grey --masks grey");
+             "-m m.cleave --data set/manifest.tsv --split test -o grey --mask-format grey");
     struct clv_indexed_image mask = {0}, grey = {0};
     must(clv_indexed_image_read(&mask, here("out/0009.png"), NULL, err));
     must(clv_indexed_image_read(&grey, here("grey/0009.png"), NULL, err));
@@ -365,8 +365,8 @@ TEST(sets_with_named_labels_give_palette_masks)
     ck_assert_ptr_nonnull(strstr(score, "\"class_accuracy\":{\"ground\":"));
     ck_assert_ptr_nonnull(strstr(score, ",\"animal\":"));
     free(score);
-    expect_error(64, "--masks binary: the model's labels are from a labels.tsv",
-                 "cleave segment -m m.cleave set/images -o none --masks binary");
+    expect_error(64, "--mask-format binary: the model's labels are from a labels.tsv",
+                 "cleave segment -m m.cleave set/images -o none --mask-format binary");
 }
 
 TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
@@ -374,7 +374,8 @@ TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
     static const char *const forms[] = {"auto", "grey", "binary", "palette"};
     char *first = NULL;
     for (int k = 0; k < 4; k++) {
-        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test --masks %s -o %s", forms[k], forms[k]);
+        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test --mask-format %s -o %s", forms[k],
+                 forms[k]);
         struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, here("%s/0009.png", forms[k]), NULL, err));
         int32_t largest = 0;
@@ -394,8 +395,9 @@ TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
     }
     free(first);
     /* What an earlier run wrote as 0 and 255 is known again. */
-    expect_output("4 finished before", "cleave segment -m $MODEL --data $SET/manifest.tsv --split test --masks binary "
-                                       "-o binary --resume --report report");
+    expect_output("4 finished before",
+                  "cleave segment -m $MODEL --data $SET/manifest.tsv --split test --mask-format binary "
+                  "-o binary --resume --report report");
 }
 
 /* A link to a folder elsewhere, another one to the same, one in a circle, one to a file. */

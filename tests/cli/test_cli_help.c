@@ -7,9 +7,9 @@
 
 enum { MOST_LINES = 30, MOST_COLUMNS = 100, MOST_OPTIONS = 16 };
 
-static const char *const names[] = {"label", "train",    "segment",          "marginals",
-                                    "score", "features", "inspect",          "annotate train",
-                                    "synth", "import",   "annotate predict", "annotate score"};
+static const char *const names[] = {"label",  "train",       "segment",  "probabilities", "propagate",
+                                    "score",  "features",    "inspect",  "tag train",     "synth",
+                                    "import", "tag predict", "tag score"};
 
 TEST(the_short_help_is_short_and_true)
 {

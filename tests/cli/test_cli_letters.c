@@ -72,9 +72,10 @@ TEST(every_learner_takes_words_and_links_help)
         char *linked = expect_success("cd %s && cleave train --overwrite -l %s --data two --passes 8 -o a && cleave "
                                       "score -m a --data test --json",
                                       folder, learners[k]);
-        char *apart = expect_success("cd %s && cleave train --overwrite -l %s --data two --passes 8 --no-edges -o b && "
-                                     "cleave score -m b --data test --json",
-                                     folder, learners[k]);
+        char *apart =
+            expect_success("cd %s && cleave train --overwrite -l %s --data two --passes 8 --pairwise none -o b && "
+                           "cleave score -m b --data test --json",
+                           folder, learners[k]);
         double with = number_after(linked, "\"node_error\":"), without = number_after(apart, "\"node_error\":");
         ck_assert_msg(with < 0.4 && with < without, "%s: %g with links, %g without", learners[k], with, without);
         free(linked);
@@ -118,7 +119,7 @@ TEST(training_goes_on_from_a_model)
     double at_second = strtod(strchr(strchr(second, ';') + 2, ' '), NULL);
     ck_assert_msg(at_second < 0.5 * at_first, "cold %g, warm %g", at_first, at_second);
     expect_error(64, "a has pairwise terms \"full\", to be learned are \"none\"",
-                 "cd %s && cleave train --overwrite -l crf --data all --init a --no-edges -o x", folder);
+                 "cd %s && cleave train --overwrite -l crf --data all --init a --pairwise none -o x", folder);
     expect_error(64, "independent cannot start from given weights",
                  "cd %s && cleave train --overwrite -l independent --data all --init a -o x", folder);
     expect_error(64, "a was learned on features from elsewhere, which images do not have",
@@ -162,8 +163,8 @@ TEST(wrong_uses_are_refused)
         expect_error(64, formatted("--folds: \"%s\" is no list of folds", folds[i]), "%s l --folds='%s' -o x", at,
                      folds[i]);
     expect_error(64, "l: no words in fold 3", "%s l --folds 0-7 -o x", at);
-    expect_error(64, "--train-share has no effect: letters are no images", "%s l --train-share 1 -o x", at);
-    expect_error(64, "-o is missing", "%s l", at);
+    expect_error(64, "--train-share cannot be used: letters are no images", "%s l --train-share 1 -o x", at);
+    expect_error(64, "import: no output; add -o FOLDER", "%s l", at);
     expect_error(66, "nowhere: cannot open", "%s nowhere -o x", at);
     expect_error(65, "m.cleave: line 1", "%s m.cleave -o x", at);
     expect_error(73, "test: exists already", "%s l -o test", at);

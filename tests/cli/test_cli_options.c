@@ -110,6 +110,8 @@ static void prepare(void)
     make("c synth -n 3 --size 20x16 tiny && cp -r tiny/images tagged && cp set/images/000[78].* tagged");
     spill(formatted("%s/tagged/manifest.tsv", folder), tagged, strlen(tagged));
     make("mkdir old && cp set/images/0001.jpg lone.jpg && c synth -n 4 --size 40x30 --seed 4 other && cp -r set bad && "
+         "mkdir -p frames/images frames/masks && cp other/masks/0001.png frames/masks/1.png && "
+         "for i in 1 2 3; do cp other/images/0001.jpg frames/images/$i.jpg; done && "
          "echo no >bad/images/0001.jpg && cp -r set drafts && mkdir drafts/strokes && "
          "for i in 1 2 3; do echo '{\"accepted\": 0' >drafts/strokes/000$i.json; done && "
          "c train" SMALL " --passes 3 -o model && c train" SMALL " --passes 3 --learner wmpmap -o model2 && "
@@ -117,15 +119,15 @@ static void prepare(void)
          "c features --data other -m model -o g.safetensors && "
          "c features --data other" WORDS " -o other.safetensors && "
          "c train --data f.safetensors --passes 3 -o fmodel && c train --data f.safetensors --passes 9 -o fmodel2 && "
-         "c import letters letters -o words && c marginals -m model --draws 9 --data set -o maps && "
+         "c import letters letters -o words && c probabilities -m model --samples 9 --data set -o maps && "
          "c train --data three/manifest.tsv" WORDS " --superpixels 12 --learner independent -o tmodel && "
-         "c marginals -m tmodel --draws 9 --data three --all-labels --side 8 -o squares");
+         "c probabilities -m tmodel --samples 9 --data three --all-labels --side 8 -o squares");
     make("c train" SMALL " --passes 3 --maps net=maps -o mapped && "
          "c segment -m model --data set --export coco -o pred && c segment -m model2 --data set -o pred2 && "
          "c score --data set --pred pred --shard 1/1 >table && "
-         "c annotate train --data tags.svm --lambda 0.01 -o tags && "
-         "c annotate train --data tags.svm --lambda 0.01 --learner bc -o tags2 && "
-         "c annotate train --data tagged/manifest.tsv --lambda 0.01 -o itags && "
+         "c tag train --data tags.svm --lambda 0.01 -o tags && "
+         "c tag train --data tags.svm --lambda 0.01 --learner bc -o tags2 && "
+         "c tag train --data tagged/manifest.tsv --lambda 0.01 -o itags && "
          "mkdir voc && cp -r set/images voc/JPEGImages && cp -r set/masks voc/SegmentationClass && "
          "cp -r voc split && mkdir -p split/ImageSets/Segmentation && "
          "echo 0001 >split/ImageSets/Segmentation/train.txt && echo 0002 >split/ImageSets/Segmentation/val.txt");
@@ -275,24 +277,25 @@ TEST(every_option_of_the_help_is_walked)
 TEST(a_refused_option_says_why)
 {
     static const char *const lines[][2] = {
-        {"segment -m model --data set -o x --null", "--null has no effect: no argument - reads a list of paths"},
-        {"segment -m model --data set -o x --seed 2", "--seed has no effect: --decode least-loss is missing"},
-        {"segment -m model --data set -o x --decode least-loss --no-refine", "--no-refine has no effect: --decode"},
-        {"segment -m model --features f.safetensors -o x --max-side 9", "--max-side has no effect: a feature file"},
+        {"segment -m model --data set -o x --null", "--null cannot be used: no argument - reads a list of paths"},
+        {"segment -m model --data set -o x --seed 2", "--seed needs --decode min-loss"},
+        {"segment -m model --data set -o x --decode min-loss --no-refine", "--no-refine cannot be used: --decode"},
+        {"segment -m model --features f.safetensors -o x --max-side 9", "--max-side cannot be used: a feature file"},
         {"train --data f.safetensors -o x --label-weights 1",
-         "--label-weights has no effect: all labels weigh the same"},
-        {"train --data f.safetensors -o x --stages 2 --label-weights auto", "--label-weights has no effect"},
-        {"features --data set -m model --seed 2 -o x", "--seed has no effect: -m gives the recipe"},
-        {"import coco pred/coco.json --images set/images -o x --range 1,2", "--range has no effect: images are copied"},
-        {"import voc split -o x --seed 2", "--seed has no effect: split/ImageSets has a split of its own"},
-        {"import letters letters -o x --seed 2", "--seed has no effect: letters are no images; --folds chooses"},
-        {"import letters letters -o x --images set", "--images has no effect: letters are no images"},
-        {"import letters letters -o x --max-side 9", "--max-side has no effect: letters are no images"},
-        {"import voc split -o x --folds 2", "--folds has no effect: voc has no folds"},
-        {"inspect tags --threshold 0.5", "--threshold has no effect: tags is a model of tags"},
-        {"annotate score --data tags.svm --pred tags.svm --cutoff 1", "--cutoff has no effect with --pred"},
-        {"annotate predict --data tags.svm -m tags2 --max-nodes 9", "--max-nodes has no effect: tags2 does not decide"},
-        {"annotate train --data tagged -o x --scale --lambda 1", "--scale has no effect: features of images"},
+         "--label-weights cannot be used: all labels weigh the same"},
+        {"train --data f.safetensors -o x --stages 2 --label-weights auto", "--label-weights cannot be used"},
+        {"features --data set -m model --seed 2 -o x", "--seed cannot be used with --model: -m gives the recipe"},
+        {"import coco pred/coco.json --images set/images -o x --range 1,2",
+         "--range cannot be used: images are copied"},
+        {"import voc split -o x --seed 2", "--seed cannot be used: split/ImageSets has a split of its own"},
+        {"import letters letters -o x --seed 2", "--seed cannot be used: letters are no images; --folds chooses"},
+        {"import letters letters -o x --images set", "--images cannot be used: letters are no images"},
+        {"import letters letters -o x --max-side 9", "--max-side cannot be used: letters are no images"},
+        {"import voc split -o x --folds 2", "--folds cannot be used: voc has no folds"},
+        {"inspect tags --threshold 0.5", "--threshold cannot be used: tags is a model of tags"},
+        {"tag score --data tags.svm --pred tags.svm --cutoff 1", "--cutoff cannot be used with --pred"},
+        {"tag predict --data tags.svm -m tags2 --max-nodes 9", "--max-nodes cannot be used: tags2 does not decide"},
+        {"tag train --data tagged -o x --normalise --lambda 1", "--normalise cannot be used: features of images"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], "cd %s && cleave %s", place, lines[i][0]);

@@ -88,8 +88,8 @@ TEST(no_command_replaces_its_inputs)
            "set/boxes.tsv: ", "segment --boxes set/boxes.tsv --data set/manifest.tsv -o out --status set/boxes.tsv");
     refuse(folder,
            "set/manifest.tsv: ", "segment -m m.cleave --data set/manifest.tsv -o out --status set/manifest.tsv");
-    refuse(folder, "set/images/0001.jpg: ", "marginals -m m.cleave set/images -o out --status set/images/0001.jpg");
-    refuse(folder, "set/masks/0001.png: ", "marginals -m m.cleave --data set -o set/masks");
+    refuse(folder, "set/images/0001.jpg: ", "probabilities -m m.cleave set/images -o out --status set/images/0001.jpg");
+    refuse(folder, "set/masks/0001.png: ", "probabilities -m m.cleave --data set -o set/masks");
     ck_assert(!path_exists(formatted("%s/out", folder)));
 }
 
@@ -98,17 +98,17 @@ TEST(annotating_never_replaces_its_examples)
     static const char examples[] = "0 1:1\n1 2:1\n0,1 1:1 2:1\n0 1:2\n", names[] = "sea\nbeach\n";
     spill(here("t"), examples, sizeof examples - 1);
     spill(here("labels.txt"), names, sizeof names - 1);
-    run_here("cleave annotate train --data t --lambda 0.1 -o m -q && mkdir kept && cp t m labels.txt kept");
+    run_here("cleave tag train --data t --lambda 0.1 -o m -q && mkdir kept && cp t m labels.txt kept");
     const char *const lines[][2] = {{"t: is an input", "train --data t --lambda 0.1 -o t"},
                                     {"./labels.txt: is an input", "train --data t --lambda 0.1 -o ./labels.txt"},
                                     {"t: is an input", "predict -m m --data t -o t"},
                                     {"m: is an input", "predict -m m --data t -o m"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(73, lines[i][0], "cleave annotate %s --overwrite", lines[i][1]);
-    expect_error(73, "m: exists already", "cleave annotate train --data t --lambda 0.1 -o m");
-    expect_error(73, "tags: exists already", "touch tags && cleave annotate predict -m m --data t -o tags");
-    run_here("cleave annotate train --data t --lambda 0.1 -o m -q --overwrite");
-    run_here("cleave annotate predict -m m --data t -o tags --overwrite");
+        expect_error(73, lines[i][0], "cleave tag %s --overwrite", lines[i][1]);
+    expect_error(73, "m: exists already", "cleave tag train --data t --lambda 0.1 -o m");
+    expect_error(73, "tags: exists already", "touch tags && cleave tag predict -m m --data t -o tags");
+    run_here("cleave tag train --data t --lambda 0.1 -o m -q --overwrite");
+    run_here("cleave tag predict -m m --data t -o tags --overwrite");
     for (int i = 0; i < 3; i++) { /* m has the same bytes again: --overwrite is no part of its record */
         const char *const files[] = {"t", "m", "labels.txt"};
         ck_assert(same_bytes(here("%s", files[i]), here("kept/%s", files[i])));
@@ -172,7 +172,7 @@ TEST(a_finished_training_is_neither_resumed_nor_advised_to_be)
     for (int k = 0; k < 2; k++) {
         char *text = expect_success("cd %s && cleave %s %s", folder, train, k ? "--requeue" : "--resume");
         ck_assert_str_eq(
-            text, "cleave: p.cleave: this training is finished, nothing is left to do; --overwrite repeats it\n");
+            text, "cleave: note: p.cleave: this training is finished, nothing is left to do; --overwrite repeats it\n");
         free(text);
     }
     run_here("cd %s && ls -i --full-time p.cleave | cmp before", folder);
@@ -267,9 +267,9 @@ TEST(stems_in_different_folders_keep_their_folders)
 
 TEST(every_command_knows_the_short_help)
 {
-    static const char *const commands[] = {
-        "train",    "segment",        "marginals",        "score",          "features", "inspect",
-        "annotate", "annotate train", "annotate predict", "annotate score", "synth"};
+    static const char *const commands[] = {"train",     "segment",     "probabilities", "propagate",
+                                           "score",     "features",    "inspect",       "tag",
+                                           "tag train", "tag predict", "tag score",     "synth"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         run_here("cleave %s -h | grep -q Usage && test \"$(cleave %s -h)\" = \"$(cleave %s --help)\"", commands[i],
                  commands[i], commands[i]);

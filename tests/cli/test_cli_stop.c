@@ -1,4 +1,4 @@
-/* What SIGTERM leaves of long choices by cross-validation, and of `cleave annotate train'. */
+/* What SIGTERM leaves of long choices by cross-validation, and of `cleave tag train'. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,8 @@ TEST(the_second_signal_ends_at_once_with_a_line)
         "env --default-signal=HUP cleave train --data f --gap 0 --passes 1000000 -o twice >log 2>&1 & work=$!; until "
         "grep -q nodes log; do "
         "sleep .1; done; kill -STOP $work; kill -TERM $work; kill -HUP $work; kill -CONT $work; code=0; wait $work "
-        "|| code=$?; [ $code -gt 128 ] && grep -q '^cleave: stopped; where there is --resume, it goes on' log && "
+        "|| code=$?; [ $code -gt 128 ] && grep -q '^cleave: note: stopped; a command that has --resume continues' log "
+        "&& "
         "[ ! -e twice ]");
 }
 
@@ -62,7 +63,7 @@ TEST(cross_validation_prints_its_table_so_far)
     ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
     ck_assert_ptr_nonnull(strstr(output, "interrupted in cross-validation: nothing is chosen and no model is learned"));
     ck_assert_ptr_nonnull(
-        strstr(output, "are in cv.cleave.checkpoint, from which the same line with --resume goes on"));
+        strstr(output, "are in cv.cleave.checkpoint; run the same command with --resume to continue"));
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
     free(output);
 }
@@ -90,7 +91,7 @@ TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
 
 TEST(a_training_that_is_stopped_early_says_that_nothing_is_left)
 {
-    free(stop_when("interrupted before anything was learned: nothing is written", temporary_folder(),
+    free(stop_when("interrupted before anything was learned; nothing is written", temporary_folder(),
                    formatted("\"$CLEAVE\" train %s/manifest.tsv --superpixels 2000 --words 4000 -o early.cleave 2>&1",
                              sample_set())));
     ck_assert(!path_exists(here("early.cleave")));
@@ -118,16 +119,15 @@ TEST(models_of_tags_are_kept_as_far_as_they_got)
     static const char *const learners[] = {"lmsbn", "ssvm-full", "tsbc"};
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
         char command[512];
-        snprintf(
-            command, sizeof command,
-            "\"$CLEAVE\" annotate train --data tags.svm --learner %s --lambda 1e-9 --tolerance 1e-12 --passes 1000000 "
-            "--overwrite -o t.cleave 2>&1",
-            learners[k]);
+        snprintf(command, sizeof command,
+                 "\"$CLEAVE\" tag train --data tags.svm --learner %s --lambda 1e-9 --tolerance 1e-12 --passes 1000000 "
+                 "--overwrite -o t.cleave 2>&1",
+                 learners[k]);
         char *output = stop_when("interrupted; the model so far is in t.cleave", folder, command);
         ck_assert_msg(strstr(output, "of 7 tags have weights") && !strstr(output, ": 0 of 7 tags"), "%s", output);
         ck_assert_int_eq(strstr(output, "thresholds may not be tuned") != NULL, k == 2);
         free(output);
-        run_here("cd %s && cleave annotate predict -m t.cleave --data tags.svm -o t.tsv --overwrite", folder);
+        run_here("cd %s && cleave tag predict -m t.cleave --data tags.svm -o t.tsv --overwrite", folder);
     }
 }
 
@@ -136,16 +136,15 @@ TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
     const char *folder = make_tags();
     char *output =
         stop_when("\n     1e+06", folder,
-                  "\"$CLEAVE\" annotate train --data tags.svm --learner ssvm-full --cv 2 --cv-repeats 1 --cv-lambda "
+                  "\"$CLEAVE\" tag train --data tags.svm --learner ssvm-full --cv 2 --cv-repeats 1 --cv-lambda "
                   "1e6,1e-9 --tolerance 1e-12 --passes 1000000 -o cv.cleave 2>&1");
     ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
     ck_assert_ptr_null(strstr(output, "\n     1e-09"));
     ck_assert_ptr_nonnull(strstr(output, "nothing is chosen and no model is learned"));
     free(output);
-    output =
-        stop_after(10, folder,
-                   "\"$CLEAVE\" annotate train --data tags.svm --lambda 1e-9 --order-by f --tolerance 1e-12 --passes "
-                   "1000000 -o cv.cleave 2>&1");
+    output = stop_after(10, folder,
+                        "\"$CLEAVE\" tag train --data tags.svm --lambda 1e-9 --order-by f --tolerance 1e-12 --passes "
+                        "1000000 -o cv.cleave 2>&1");
     ck_assert_ptr_nonnull(
         strstr(output, "interrupted while held-out examples ordered the tags: nothing is learned yet"));
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));

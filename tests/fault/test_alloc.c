@@ -138,10 +138,10 @@ TEST(cutting_boxes_survives_every_failed_allocation)
 
 TEST(marginals_survive_every_failed_allocation)
 {
-    fail_each_request("marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o made", 13);
+    fail_each_request("probabilities -m m.cleave --data set/manifest.tsv --split test --samples 20 -o made", 13);
     /* The map may be there already when the document fails. */
     fail_each_request(
-        "marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o maps --overwrite --json "
+        "probabilities -m m.cleave --data set/manifest.tsv --split test --samples 20 -o maps --overwrite --json "
         ">made",
         13);
 }
@@ -166,14 +166,14 @@ TEST(annotating_survives_every_failed_allocation)
 {
     static const char svm[] = "0,2 1:1 3:0.5\n1 2:1\n0 1:0.9\n1,2 2:0.8 3:0.1\n0 1:0.7 2:0.1\n1 2:1 3:0.2\n";
     spill(formatted("%s/t.svm", folder), svm, sizeof svm - 1);
-    run_here("cd %s && cleave annotate train --data t.svm --lambda 0.1 -q -o tags", folder);
-    fail_each_request("annotate train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
+    run_here("cd %s && cleave tag train --data t.svm --lambda 0.1 -q -o tags", folder);
+    fail_each_request("tag train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
                       "--cv-gamma 1 --scale -o made",
                       5);
-    fail_each_request("annotate train --data t.svm --learner tsbc --lambda 0.1 -o made", 13);
-    fail_each_request("annotate train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 17);
-    fail_each_request("annotate predict -m tags --data t.svm --json -o made", 5);
-    fail_each_request("annotate score -m tags --data t.svm --json >made", 5);
+    fail_each_request("tag train --data t.svm --learner tsbc --lambda 0.1 -o made", 13);
+    fail_each_request("tag train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 17);
+    fail_each_request("tag predict -m tags --data t.svm --json -o made", 5);
+    fail_each_request("tag score -m tags --data t.svm --json >made", 5);
 }
 
 TEST(drawing_survives_every_failed_allocation)

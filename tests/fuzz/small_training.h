@@ -44,7 +44,7 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     static const struct {
         const char *name;
         double value;
-    } settings[] = {{"passes", 3}, {"batch", 2}, {"rounds", 1}, {"draws", 3}, {"curve", 1}, {"gap", 0}};
+    } settings[] = {{"passes", 3}, {"batch", 2}, {"rounds", 1}, {"samples", 3}, {"curve", 1}, {"gap", 0}};
     const struct clv_learner *learner = clv_learner_find(learner_name);
     const struct clv_checkpoints checkpoints = {path, resume ? 1e9 : 0, resume, NULL, 0};
     struct clv_dataset *dataset = small_dataset();

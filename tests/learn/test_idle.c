@@ -95,7 +95,7 @@ static bool has(const struct clv_learner *learner, const char *name)
 static struct clv_training short_training(const struct given_data *data, enum data kind,
                                           const struct clv_learner *learner)
 {
-    static const char *const counts[] = {"steps", "rounds", "draws"};
+    static const char *const counts[] = {"steps", "rounds", "samples"};
     struct clv_training training = toy_training(&data->toy, learner->name);
     size_t n_masks = kind == BOXES ? 0 : kind == WEAK || kind == FRAMED ? 3 : data->toy.n;
     training.n_examples = n_masks;
@@ -115,8 +115,8 @@ static bool value_at(double *value, const struct clv_learner *learner, int index
 {
     static const double numbers[] = {0, 1, 0.5, 30, 1e6};
     const struct clv_parameter *p = &learner->parameters[index];
-    bool is_count = strcmp(p->name, "passes") == 0 || strcmp(p->name, "rounds") == 0 || strcmp(p->name, "draws") == 0 ||
-                    strcmp(p->name, "steps") == 0 || strcmp(p->name, "inner") == 0;
+    bool is_count = strcmp(p->name, "passes") == 0 || strcmp(p->name, "rounds") == 0 ||
+                    strcmp(p->name, "samples") == 0 || strcmp(p->name, "steps") == 0 || strcmp(p->name, "inner") == 0;
     if (clv_learner_choices(learner, index)) {
         *value = which;
         return which <= p->maximum;
@@ -207,7 +207,7 @@ static void walk(const struct clv_learner *learner, const struct clv_training *t
 /* Every switch and choice in turn on top of the defaults, and what decides between two ways. */
 static void walk_settings(const struct clv_learner *learner, const struct clv_training *base, const char *data)
 {
-    static const char *const more[][2] = {{"c", "1"}, {"cells", "1e6"}, {"step", "0"}, {"paper", "1"}, {"edges", "0"}};
+    static const char *const more[][2] = {{"c", "1"}, {"cells", "1e6"}, {"step", "0"}, {"paper", "1"}};
     walk(learner, base, data);
     for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
         for (int k = 0; choice->names[k]; k++) {
@@ -269,8 +269,6 @@ TEST(without_data_parameters_alone_decide)
         {"crf", "penalty", "0", "lambda", "--penalty is none"},
         {"wmpmap", "step", "1", "kappa", NULL},
         {"mssvm", "paper", "0", "sweeps", NULL},
-        {"ssvm", "edges", "1", "table-variance", NULL},
-        {"ssvm", "edges", "0", "table-variance", "--edges is 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct clv_learner *learner = clv_learner_find(cases[i].learner);

@@ -55,7 +55,7 @@ TEST(options_are_set_by_name)
     ck_assert_int_eq(options.recipe.blocks, CLV_BLOCK_WORDS | CLV_BLOCK_SIZE);
     ck_assert(options.recipe.n_scales == 2 && options.recipe.bin_size_px[1] == 5);
     ck_assert(options.maps.n == 1 && strcmp(options.maps.folders[0].folder, "maps") == 0);
-    set("no-edges", NULL);
+    set("pairwise", "none");
     ck_assert_int_eq(options.pairwise, CLV_PAIRWISE_NONE);
 }
 

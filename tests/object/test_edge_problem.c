@@ -1,9 +1,9 @@
 /* The problem of which edges of a region graph cut. */
 #include <math.h>
 
-#include "support/cut_map.h"
 #include "object/object.h"
 #include "superpixel/region_graph.h"
+#include "support/cut_map.h"
 
 TEST(the_nodes_of_an_edge_problem_are_the_edges)
 {

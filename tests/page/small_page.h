@@ -185,12 +185,12 @@ static inline char *runs_of(const char *text)
 }
 
 #define FIGURE(revision)                                                                                               \
-    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"
+    "{\"revision\":" #revision ",\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"
 #define GROUND(revision)                                                                                               \
-    "{\"revision\":" #revision ",\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"
+    "{\"revision\":" #revision ",\"kind\":\"background\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"
 
 #define FAR(revision)                                                                                                  \
-    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[5,5]}"
+    "{\"revision\":" #revision ",\"kind\":\"foreground\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[5,5]}"
 
 /* A strokes file, and a stroke in it. */
 #define STROKES(cursor, strokes)                                                                                       \

@@ -174,7 +174,7 @@ TEST(a_training_can_be_stopped_and_need_not_be_there)
     ck_assert_int_eq(n_stops, 1);
     expect(session, 200, "GET", "/api/training", NULL, "\"running\":false");
     options.trainer = NULL;
-    expect(session, 400, "POST", "/api/train", "{}", "nobody to train");
+    expect(session, 400, "POST", "/api/train", "{}", "training is not available");
     expect(session, 200, "POST", "/api/stop", "{}", "null");
     expect(session, 200, "GET", "/api/state", NULL, "\"training\":null");
     expect(session, 400, "POST", "/api/label", "{}", "no name");
@@ -186,15 +186,15 @@ TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(
-        session, 200, "POST", "/api/stroke/0",
-        "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":2.5,\"points\":[45,30,46.25,31]}"));
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":2.5,\"points\":[45,30,46."
+                "25,31]}"));
     free(
         answer(session, 200, "POST", "/api/stroke/0", "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"));
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":2,\"kind\":\"box\",\"object\":2,\"label\":1,\"points\":[20,5,70,55]}"));
     free(answer(session, 200, "POST", "/api/stroke/0",
-                "{\"revision\":3,\"kind\":\"ground\",\"object\":2,\"label\":1,"
+                "{\"revision\":3,\"kind\":\"background\",\"object\":2,\"label\":1,"
                 "\"radius\":1,\"points\":[22,7]}"));
     char *text = without_time(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":4}"));
     char expected[4096] =
@@ -218,11 +218,12 @@ TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
         formatted(
             "{\"format\": \"cleave strokes 1\", \"width\": 90, \"height\": 60, \"accepted\": 0, \"cursor\": 3,\n"
             "\"strokes\": [\n"
-            "{\"kind\": \"figure\", \"object\": 0, \"label\": 1, \"radius\": 2.5, \"points\": [45,30,46.25,31], "
+            "{\"kind\": \"foreground\", \"object\": 0, \"label\": 1, \"radius\": 2.5, \"points\": [45,30,46.25,31], "
             "\"mask\": %s},\n"
             "{\"kind\": \"delete\", \"object\": 0, \"label\": 1, \"radius\": 0, \"points\": [], \"mask\": [5400]},\n"
             "{\"kind\": \"box\", \"object\": 2, \"label\": 1, \"radius\": 0, \"points\": [20,5,70,55], \"mask\": %s},\n"
-            "{\"kind\": \"ground\", \"object\": 2, \"label\": 1, \"radius\": 1, \"points\": [22,7], \"mask\": %s}]}\n",
+            "{\"kind\": \"background\", \"object\": 2, \"label\": 1, \"radius\": 1, \"points\": [22,7], \"mask\": "
+            "%s}]}\n",
             runs, runs, runs));
     page_session_free(session);
     free(text);

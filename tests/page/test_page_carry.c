@@ -39,7 +39,7 @@ TEST(labels_are_carried_by_numbers_as_the_command_does_and_undone_in_one_step)
     ck_assert_ptr_nonnull(strstr(text, "\"accepted\":false,\"undo\":true"));
     free(text);
     free(expect_success("cd %s/set && mkdir ../seq ../seq/images ../seq/masks && cp f*.png ../seq/images && cp "
-                        "masks/f8.png ../seq/masks && cd .. && \"$CLEAVE\" segment -q --sequence seq -o out",
+                        "masks/f8.png ../seq/masks && cd .. && \"$CLEAVE\" propagate -q seq -o out",
                         temporary_folder()));
     struct clv_mask carried = {0}, command = {0};
     struct clv_labels labels = {0};
@@ -66,7 +66,7 @@ TEST(what_is_carried_again_takes_the_place_of_what_was_there_as_one_step)
     draw_square(session, 2);
     free(answer(session, 200, "POST", "/api/carry/2", "{\"revision\":1}"));
     free(answer(session, 200, "POST", "/api/stroke/3",
-                "{\"revision\":1,\"kind\":\"figure\",\"object\":5,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
+                "{\"revision\":1,\"kind\":\"foreground\",\"object\":5,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
     char *before = opened(session, 3);
     free(opened(session, 2));
     char *again = answer(session, 200, "POST", "/api/carry/2", "{\"revision\":0}");

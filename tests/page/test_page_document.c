@@ -72,7 +72,7 @@ TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
     open_document(&document);
     must(page_document_suggest(labels, &document, &model, err));
     must(page_document_import(&document, labels, PAGE_SUGGESTION, err));
-    draw(&document, PAGE_GROUND, 67, 30);
+    draw(&document, PAGE_BACKGROUND, 67, 30);
     count(n, &document);
     ck_assert_int_eq(n[0], 23 * 23);
     ck_assert_int_eq(n[1], 0);
@@ -87,7 +87,7 @@ TEST(strokes_and_boxes_end_at_whole_pixels)
     static uint8_t pixels[WIDTH * HEIGHT];
     const double corners[2][2] = {{40.4, 15.6}, {10.2, 5.3}};
     open_document(&document);
-    draw(&document, PAGE_FIGURE, 22.5, 30.5);
+    draw(&document, PAGE_FOREGROUND, 22.5, 30.5);
     struct page_event *event = &document.history.events[0];
     event->radius = 0;
     page_document_stroke(pixels, &document, event, 1);
@@ -419,19 +419,19 @@ TEST(what_is_beside_the_image_draws_nothing)
         double points[2][2];
         size_t n;
         bool is_on;
-    } drawn[] = {{PAGE_FIGURE, {{-0.1, 30}}, 1, false},
-                 {PAGE_FIGURE, {{WIDTH, 30}}, 1, false},
-                 {PAGE_GROUND, {{45, -3}}, 1, false},
+    } drawn[] = {{PAGE_FOREGROUND, {{-0.1, 30}}, 1, false},
+                 {PAGE_FOREGROUND, {{WIDTH, 30}}, 1, false},
+                 {PAGE_BACKGROUND, {{45, -3}}, 1, false},
                  {PAGE_ERASE, {{45, HEIGHT}}, 1, false},
-                 {PAGE_FIGURE, {{-5, -5}, {WIDTH + 5, -5}}, 2, false},
-                 {PAGE_FIGURE, {{-20, 10}, {10, -20}}, 2, false},
+                 {PAGE_FOREGROUND, {{-5, -5}, {WIDTH + 5, -5}}, 2, false},
+                 {PAGE_FOREGROUND, {{-20, 10}, {10, -20}}, 2, false},
                  {PAGE_BOX, {{-9, -9}, {0, 40}}, 2, false},
                  {PAGE_BOX, {{WIDTH, 5}, {WIDTH + 20, 40}}, 2, false},
                  {PAGE_BOX, {{5, HEIGHT + 2}, {40, HEIGHT + 20}}, 2, false},
-                 {PAGE_FIGURE, {{0, 0}}, 1, true},
-                 {PAGE_FIGURE, {{WIDTH - 0.1, HEIGHT - 0.1}}, 1, true},
-                 {PAGE_FIGURE, {{-20, 25}, {10, -5}}, 2, true},
-                 {PAGE_GROUND, {{-5, 5}, {5, 5}}, 2, true},
+                 {PAGE_FOREGROUND, {{0, 0}}, 1, true},
+                 {PAGE_FOREGROUND, {{WIDTH - 0.1, HEIGHT - 0.1}}, 1, true},
+                 {PAGE_FOREGROUND, {{-20, 25}, {10, -5}}, 2, true},
+                 {PAGE_BACKGROUND, {{-5, 5}, {5, 5}}, 2, true},
                  {PAGE_BOX, {{WIDTH + 20, HEIGHT + 20}, {40, 30}}, 2, true}};
     struct page_document document;
     int n_events = 0;
@@ -466,14 +466,14 @@ TEST(a_box_that_is_moved_takes_the_place_of_the_one_before)
     int n = 0;
     open_document(&document);
     must(put(&document, PAGE_BOX, moved, 2, 0, err));
-    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
-    must(put(&document, PAGE_GROUND, beside, 1, 2, err));
+    must(put(&document, PAGE_FOREGROUND, on_right, 1, 2, err));
+    must(put(&document, PAGE_BACKGROUND, beside, 1, 2, err));
     paint(direct, &document);
     open_document(&document);
     must(put(&document, PAGE_BOX, first, 2, 0, err));
-    must(put(&document, PAGE_FIGURE, on_left, 1, 2, err));
-    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
-    must(put(&document, PAGE_GROUND, beside, 1, 2, err));
+    must(put(&document, PAGE_FOREGROUND, on_left, 1, 2, err));
+    must(put(&document, PAGE_FOREGROUND, on_right, 1, 2, err));
+    must(put(&document, PAGE_BACKGROUND, beside, 1, 2, err));
     must(put(&document, PAGE_BOX, moved, 2, 0, err));
     ck_assert(page_document_is_framed(&document, 0) && page_document_frame(&box, &document, 0));
     ck_assert(box.first_x == 40 && box.first_y == 10 && box.end_x == 88 && box.end_y == 50);
@@ -495,12 +495,12 @@ TEST(the_fence_of_a_moved_box_is_where_the_box_is)
     struct page_document document;
     open_document(&document);
     must(put(&document, PAGE_BOX, moved, 2, 0, err));
-    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
+    must(put(&document, PAGE_FOREGROUND, on_right, 1, 2, err));
     paint(direct, &document);
     open_document(&document);
     must(put(&document, PAGE_BOX, first, 2, 0, err));
     must(put(&document, PAGE_BOX, moved, 2, 0, err));
-    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
+    must(put(&document, PAGE_FOREGROUND, on_right, 1, 2, err));
     ck_assert(page_document_step(&document, -1) && page_document_step(&document, -1));
     struct clv_pixel_box box;
     ck_assert(page_document_frame(&box, &document, 0) && box.end_x == 36);
@@ -516,10 +516,10 @@ TEST(an_object_is_framed_while_its_box_is_what_cut_it_out)
     static const double corners[][2] = {{8, 16}, {36, 44}}, point[][2] = {{22, 30}};
     struct page_document document;
     open_document(&document);
-    must(put(&document, PAGE_FIGURE, point, 1, 2, err));
+    must(put(&document, PAGE_FOREGROUND, point, 1, 2, err));
     ck_assert(!page_document_is_framed(&document, 0) && !page_document_is_framed(&document, 3));
     must(put(&document, PAGE_BOX, corners, 2, 0, err));
-    must(put(&document, PAGE_GROUND, point, 1, 2, err));
+    must(put(&document, PAGE_BACKGROUND, point, 1, 2, err));
     ck_assert(page_document_is_framed(&document, 0));
     struct page_event other = {.kind = PAGE_RELABEL, .label = 2};
     must(page_document_relabel(&document, &other, err));

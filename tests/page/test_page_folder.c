@@ -255,19 +255,19 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         {STROKES("2", ""), "cursor 2 of 0 strokes"},
         {STROKES("1", ""), "cursor 1 of 0 strokes"},
         {STROKES("-1", ""), "cursor -1"},
-        {STROKES("1", "{\"kind\":\"figure\"}"), "object or label is missing"},
+        {STROKES("1", "{\"kind\":\"foreground\"}"), "object or label is missing"},
         {STROKES("1", STROKE("blob", "0", "1", "3", "[5400]")), "kind \\\"blob\\\""},
-        {STROKES("1", STROKE("figure", "5000", "1", "3", "[5400]")), "object 5000, must be 0..4999"},
-        {STROKES("1", STROKE("figure", "0", "255", "3", "[5400]")), "label 255, must be 1..254"},
-        {STROKES("1", STROKE("figure", "0", "0", "3", "[5400]")), "label 0, must be 1..254"},
-        {STROKES("1", STROKE("figure", "0", "1", "501", "[5400]")), "radius must be 0..500"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "1")), "a stroke without its mask"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "[5400.5]")), "run 0 is no length"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "[5401,-1]")), "run 1 is no length"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "[2147483648]")), "run 0 is no length"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "[2147483647]")), "not of the image's size"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "[5399]")), "not of the image's size"},
-        {STROKES("1", STROKE("figure", "0", "1", "3", "[5400,1]")), "not of the image's size"},
+        {STROKES("1", STROKE("foreground", "5000", "1", "3", "[5400]")), "object 5000, must be 0..4999"},
+        {STROKES("1", STROKE("foreground", "0", "255", "3", "[5400]")), "label 255, must be 1..254"},
+        {STROKES("1", STROKE("foreground", "0", "0", "3", "[5400]")), "label 0, must be 1..254"},
+        {STROKES("1", STROKE("foreground", "0", "1", "501", "[5400]")), "radius must be 0..500"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "1")), "a stroke without its mask"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "[5400.5]")), "run 0 is no length"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "[5401,-1]")), "run 1 is no length"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "[2147483648]")), "run 0 is no length"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "[2147483647]")), "not of the image's size"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "[5399]")), "not of the image's size"},
+        {STROKES("1", STROKE("foreground", "0", "1", "3", "[5400,1]")), "not of the image's size"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         spill(in_folder("strokes/a.json"), bad[k][0], strlen(bad[k][0]));
@@ -278,9 +278,21 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         ck_assert_str_eq(kept, bad[k][0]);
         free(kept);
     }
-    const char *good = STROKES("1", STROKE("figure", "0", "1", "3", "[5300,100]"));
+    const char *good = STROKES("1", STROKE("foreground", "0", "1", "3", "[5300,100]"));
     spill(in_folder("strokes/a.json"), good, strlen(good));
     expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[0,5300,1,100]");
+    page_session_free(session);
+}
+
+TEST(strokes_that_earlier_versions_saved_are_read)
+{
+    const char *old =
+        STROKES("2", STROKE("figure", "0", "1", "3", "[5300,100]") "," STROKE("ground", "0", "1", "3", "[5300,50,50]"));
+    page_session_free(fresh_session());
+    spill(in_folder("strokes/a.json"), old, strlen(old));
+    struct page_session *session = open_session();
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"kind\":\"background\"");
+    expect(session, 200, "POST", "/api/undo/0", "{\"revision\":0}", "\"kind\":\"foreground\"");
     page_session_free(session);
 }
 

@@ -79,7 +79,7 @@ static enum clv_status parse(struct page_event *event, const char *text, struct 
     return status;
 }
 
-#define EVENT(object, label, more) "{\"kind\":\"figure\",\"object\":" object ",\"label\":" label "," more "}"
+#define EVENT(object, label, more) "{\"kind\":\"foreground\",\"object\":" object ",\"label\":" label "," more "}"
 
 TEST(events_are_taken_up_to_their_limits)
 {
@@ -95,7 +95,7 @@ TEST(events_are_taken_up_to_their_limits)
         {EVENT("0", "1", "\"points\":[0,0,0,-1000000.1]"), "point 1 is no number"},
         {EVENT("0", "1", "\"points\":[0,\"1\"]"), "point 0 is no number"},
         {EVENT("0", "1", "\"points\":[0,1,2]"), "pairs of numbers"},
-        {EVENT("0", "1", "\"points\":[]"), "0 points are too few for a figure"},
+        {EVENT("0", "1", "\"points\":[]"), "0 points are too few for a foreground"},
         {EVENT("0", "1", "\"radius\":3"), "pairs of numbers"},
         {EVENT("5000", "1", "\"points\":[1,2]"), "object 5000"},
         {EVENT("-1", "1", "\"points\":[1,2]"), "object -1"},
@@ -106,8 +106,8 @@ TEST(events_are_taken_up_to_their_limits)
         {EVENT("0", "1", "\"radius\":\"3\",\"points\":[1,2]"), "radius"},
         {"{\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[1,2]}", "1 points are too few for a box"},
         {"{\"kind\":\"figur\",\"object\":0,\"label\":1,\"points\":[1,2]}", "kind \"figur\""},
-        {"{\"kind\":\"figure\",\"label\":1,\"points\":[1,2]}", "is missing"},
-        {"{\"kind\":\"figure\",\"object\":0,\"points\":[1,2]}", "is missing"},
+        {"{\"kind\":\"foreground\",\"label\":1,\"points\":[1,2]}", "is missing"},
+        {"{\"kind\":\"foreground\",\"object\":0,\"points\":[1,2]}", "is missing"},
         {"{\"object\":0,\"label\":1,\"points\":[1,2]}", "is missing"},
     };
     struct page_event event = {0};
@@ -118,7 +118,7 @@ TEST(events_are_taken_up_to_their_limits)
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         must_fail(CLV_ERR_DATA, bad[k].part, parse(&event, bad[k].text, err));
     must(parse(&event, EVENT("7", "9", "\"radius\":2.5,\"points\":[1,2,3,4]"), err));
-    ck_assert(event.kind == PAGE_FIGURE && event.object == 7 && event.label == 9 && event.n_points == 2);
+    ck_assert(event.kind == PAGE_FOREGROUND && event.object == 7 && event.label == 9 && event.n_points == 2);
     ck_assert(event.radius == 2.5 && event.points[0][0] == 1 && event.points[0][1] == 2 && event.points[1][0] == 3 &&
               event.points[1][1] == 4);
     page_event_release(&event);
@@ -129,7 +129,7 @@ TEST(a_stroke_has_a_bounded_number_of_points)
     struct text text;
     struct page_event event = {0};
     text_init(&text, 1 << 20);
-    text_put(&text, "{\"kind\":\"figure\",\"object\":0,\"label\":1,\"points\":[0,0");
+    text_put(&text, "{\"kind\":\"foreground\",\"object\":0,\"label\":1,\"points\":[0,0");
     for (int k = 1; k < PAGE_MAX_POINTS; k++)
         text_put(&text, ",0,0");
     size_t size = text.size;

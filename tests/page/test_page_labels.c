@@ -167,7 +167,7 @@ TEST(a_damaged_file_of_strokes_keeps_no_label_from_being_added)
 
 #define DELETE_LABEL(value, label) "{\"value\":" value ",\"label\":\"" label "\"}"
 #define DRAW_SKY(revision)                                                                                             \
-    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"
+    "{\"revision\":" #revision ",\"kind\":\"foreground\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"
 #define RELABEL(revision, label) "{\"revision\":" #revision ",\"kind\":\"relabel\",\"object\":0,\"label\":" #label "}"
 
 TEST(a_label_that_nothing_uses_is_deleted)

@@ -95,8 +95,8 @@ TEST(a_model_learned_meanwhile_suggests_the_rest)
     learn(BY_COLOUR);
     expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":false");
     free(answer(session, 200, "POST", "/api/open/2", "{}"));
-    expect(session, 400, "POST", "/api/suggest/2", "{\"revision\":0}", "there is no model yet");
-    expect(session, 400, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}", "there is no model yet");
+    expect(session, 400, "POST", "/api/suggest/2", "{\"revision\":0}", "no model yet");
+    expect(session, 400, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}", "no model yet");
     n_models = 1;
     expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":true");
     char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}"), *runs = runs_of(text);
@@ -233,7 +233,7 @@ TEST(strokes_are_joined_by_what_the_model_knows)
         free(answer(session, 200, "POST", "/api/open/2", "{}"));
         char *text =
             answer(session, 200, "POST", "/api/stroke/2",
-                   "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":1,\"points\":[22,30]}");
+                   "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":1,\"points\":[22,30]}");
         count_runs(inside, outside, text);
         ck_assert_int_eq(inside[1], has_model ? 2 * 23 * 23 : 23 * 23);
         ck_assert_int_eq(outside[1], 0);
@@ -337,7 +337,7 @@ TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
     expect(session, 422, "GET", "/api/state", NULL, "label.cleave");
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    expect(session, 400, "POST", "/api/suggest/0", "{\"revision\":1}", "there is no model yet");
+    expect(session, 400, "POST", "/api/suggest/0", "{\"revision\":1}", "no model yet");
     page_session_free(session);
     must_fail(CLV_ERR_DATA, "label.cleave", page_session_new(&refused, &options, err));
     ck_assert_ptr_null(refused);

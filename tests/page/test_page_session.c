@@ -136,9 +136,9 @@ TEST(what_was_undone_is_gone_once_something_new_is_drawn)
     page_session_free(session);
     session = open_session();
     char *again = opened(session, 0);
-    ck_assert_ptr_nonnull(strstr(again, "\"kind\":\"ground\""));
+    ck_assert_ptr_nonnull(strstr(again, "\"kind\":\"background\""));
     ck_assert_ptr_null(strstr(again, "\"object\":1"));
-    expect(session, 200, "POST", "/api/undo/0", "{\"revision\":0}", "\"kind\":\"figure\"");
+    expect(session, 200, "POST", "/api/undo/0", "{\"revision\":0}", "\"kind\":\"foreground\"");
     page_session_free(session);
     free(text);
     free(again);
@@ -157,7 +157,7 @@ TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
     session = open_session();
     char *found = opened(session, 0), *found_runs = runs_of(found);
     ck_assert_str_eq(found_runs, one_runs);
-    ck_assert_ptr_nonnull(strstr(found, "\"kind\":\"figure\""));
+    ck_assert_ptr_nonnull(strstr(found, "\"kind\":\"foreground\""));
     ck_assert_ptr_nonnull(strstr(found, "\"undo\":true,\"redo\":true"));
     char *both = answer(session, 200, "POST", "/api/redo/0", "{\"revision\":0}"), *both_runs = runs_of(both);
     ck_assert_ptr_nonnull(strstr(both, "\"object\":1"));
@@ -182,7 +182,7 @@ TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
     uint8_t mask[WIDTH * HEIGHT] = {1, 1, 1};
     const char labels[] = "value\tname\n0\tground\n1\tcow\n2\thorse\n";
     const char strokes[] = STROKES(
-        "3", STROKE("figure", "0", "1", "3", "[0,3,5397]") "," STROKE(
+        "3", STROKE("foreground", "0", "1", "3", "[0,3,5397]") "," STROKE(
                  "suggestion", "1", "1", "0", "[9,2,5389]") "," STROKE("suggestion", "2", "2", "0", "[20,4,5376]"));
     page_session_free(fresh_session());
     spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
@@ -192,7 +192,7 @@ TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
     char *text = opened(session, 0);
     ck_assert_ptr_nonnull(strstr(text, "\"runs\":[1,3,0,5397]"));
     ck_assert_ptr_nonnull(strstr(text, "\"redo\":true"));
-    ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"figure\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"foreground\""));
     expect(session, 200, "POST", "/api/redo/0", "{\"revision\":0}", "\"runs\":[1,3,0,6,2,2,0,5389]");
     expect(session, 200, "POST", "/api/redo/0", "{\"revision\":1}", "\"runs\":[1,3,0,6,2,2,0,9,3,4,0,5376]");
     page_session_free(session);
@@ -414,8 +414,9 @@ TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
     /* The other one begins in the middle of the first and goes out of it. */
-    free(answer(session, 200, "POST", "/api/stroke/0",
-                "{\"revision\":2,\"kind\":\"figure\",\"object\":1,\"label\":2,\"radius\":1,\"points\":[45,30,5,30]}"));
+    free(answer(
+        session, 200, "POST", "/api/stroke/0",
+        "{\"revision\":2,\"kind\":\"foreground\",\"object\":1,\"label\":2,\"radius\":1,\"points\":[45,30,5,30]}"));
     must(clv_indexed_image_read(&mask, in_folder("masks/a.png"), NULL, err));
     int n[3] = {0};
     for (int p = 0; p < WIDTH * HEIGHT; p++)
@@ -439,11 +440,12 @@ TEST(what_makes_no_sense_changes_nothing)
         {422, "/api/stroke/0", "[1"},
         {400, "/api/stroke/0", "{}"},
         {422, "/api/stroke/0", "{\"revision\":0}"},
-        {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"points\":[1]}"},
-        {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"points\":[1e300,1]}"},
+        {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"points\":[1]}"},
+        {422, "/api/stroke/0",
+         "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"points\":[1e300,1]}"},
         {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[1,2]}"},
-        {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"figure\",\"object\":-1,\"label\":1,\"points\":[1,2]}"},
-        {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":7,\"points\":[1,2]}"},
+        {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":-1,\"label\":1,\"points\":[1,2]}"},
+        {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":7,\"points\":[1,2]}"},
         {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"mask\",\"object\":0,\"label\":1,\"points\":[1,2]}"},
         {409, "/api/stroke/1", FIGURE(0)},
         {404, "/api/stroke/2", FIGURE(0)},
@@ -452,18 +454,18 @@ TEST(what_makes_no_sense_changes_nothing)
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         free(answer(session, bad[k].code, "POST", bad[k].path, bad[k].body));
-    expect(session, 404, "POST", "/api/stroke/2", FIGURE(0), "there is no such image");
-    expect(session, 404, "GET", "/api/image/2", NULL, "there is no such image");
+    expect(session, 404, "POST", "/api/stroke/2", FIGURE(0), "no such image");
+    expect(session, 404, "GET", "/api/image/2", NULL, "no such image");
     for (int k = 0; k < 5; k++) {
         static const char *const changes[] = {"stroke", "undo", "redo", "suggest", "accept"};
         expect(session, 400, "POST", formatted("/api/%s/0", changes[k]), "{}", "the request has no revision");
     }
     ck_assert_int_ne(access(in_folder("masks/a.png"), F_OK), 0);
-    expect(session, 404, "GET", "/style.css", NULL, "nothing");
+    expect(session, 404, "GET", "/style.css", NULL, "not found");
     /* A stroke that leads far outside is drawn all the same. */
-    free(answer(
-        session, 200, "POST", "/api/stroke/0",
-        "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":500,\"points\":[-1e6,-1e6,1e6,1e6]}"));
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":500,\"points\":[-1e6,-1e6,"
+                "1e6,1e6]}"));
     page_session_free(session);
 }
 
@@ -475,7 +477,7 @@ TEST(strokes_in_a_box_stay_in_it)
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[20,10,45,50]}"));
     free(answer(session, 200, "POST", "/api/stroke/0",
-                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":2,\"points\":[40,30]}"));
+                "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":2,\"points\":[40,30]}"));
     must(clv_indexed_image_read(&mask, in_folder("masks/a.png"), NULL, err));
     int inside = 0, outside = 0;
     for (int p = 0; p < WIDTH * HEIGHT; p++)
@@ -493,7 +495,7 @@ TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
     char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
     /* A stroke on the ground, which is taken away again. */
     free(answer(session, 200, "POST", "/api/stroke/0",
-                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[8,50]}"));
+                "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[8,50]}"));
     char *erased =
         answer(session, 200, "POST", "/api/stroke/0",
                "{\"revision\":2,\"kind\":\"erase\",\"object\":0,\"label\":1,\"radius\":6,\"points\":[8,50]}");

@@ -79,7 +79,7 @@ TEST(a_box_that_was_moved_teaches_where_it_is)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[0,0,89,59]}"));
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
+                "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(2)));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(3)));
     train(session);
@@ -112,7 +112,7 @@ TEST(a_stroke_out_of_its_box_teaches_the_object_there)
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[80,30]}"));
+                "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[80,30]}"));
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50 - DAB);
@@ -146,7 +146,7 @@ TEST(two_objects_teach_what_they_are_together)
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/1", OTHER("ground", 1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", OTHER("background", 1)));
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(2)));
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
@@ -154,7 +154,7 @@ TEST(two_objects_teach_what_they_are_together)
     for (int revision = 3; revision < 6; revision++)
         free(answer(session, 200, "POST", "/api/undo/1", formatted("{\"revision\":%d}", revision)));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(6)));
-    free(answer(session, 200, "POST", "/api/stroke/1", OTHER("figure", 7)));
+    free(answer(session, 200, "POST", "/api/stroke/1", OTHER("foreground", 7)));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }
@@ -179,9 +179,9 @@ TEST(a_single_pixel_in_the_corner_teaches)
     accept(session, 0);
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[0.5,0.5]}"));
+                "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[0.5,0.5]}"));
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":1,\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
+                "{\"revision\":1,\"kind\":\"background\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, 1);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
@@ -203,7 +203,7 @@ TEST(boxes_alone_teach_two_labels_only)
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"));
+                "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
     expect_pixels(in_folder("strokes/.training/1.png"), 2, DAB);
@@ -220,14 +220,14 @@ TEST(later_strokes_of_an_object_count_more)
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":2,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
+                "{\"revision\":2,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":3,\"kind\":\"erase\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
     free(answer(session, 200, "POST", "/api/stroke/1",
-                "{\"revision\":4,\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
+                "{\"revision\":4,\"kind\":\"background\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }

@@ -402,15 +402,16 @@ TEST(the_command_takes_rasters_above_its_limit_by_tiles)
     free(expect_success("cd %s && \"$CLEAVE\" segment -q -m m1 tiled.tif -o whole.tif && "
                         "\"$CLEAVE\" segment -q -m m1 tiled.tif -o small.tif --max-pixels 999 && "
                         "cmp whole.tif small.tif && \"$CLEAVE\" segment -q -m m1 tiled.tif strips.tif -o out "
-                        "--max-pixels 999 --masks binary -t 2 && cmp out/tiled.tif out/strips.tif && "
+                        "--max-pixels 999 --mask-format binary -t 2 && cmp out/tiled.tif out/strips.tif && "
                         "\"$CLEAVE\" segment -q -m m1 tiled.tif -o fine.tif --refine && \"$CLEAVE\" segment -q -m m1 "
                         "tiled.tif -o squares.tif --refine --max-pixels 999 && cmp fine.tif squares.tif && "
                         "! cmp -s fine.tif whole.tif",
                         folder));
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 2);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m m1 tiled.tif strips.tif -o out --max-pixels 999 --masks "
-                        "binary --resume",
-                        folder));
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" segment -q -m m1 tiled.tif strips.tif -o out --max-pixels 999 --mask-format "
+        "binary --resume",
+        folder));
 }
 
 TEST(what_needs_the_whole_image_is_refused_by_name)

@@ -116,7 +116,7 @@ TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     options.refine = CLV_REFINE_ALL;
     expect_the_commands_masks(manifest, path, here("hidden_refined"), &options);
     ck_assert(!same_bytes(here("hidden"), here("hidden_refined")));
-    run_here("cleave marginals -m %s --data %s --split test --json -o hidden_maps", path, manifest);
+    run_here("cleave probabilities -m %s --data %s --split test --json -o hidden_maps", path, manifest);
     ck_assert_int_eq(count_files(here("hidden_maps")), count_files(here("hidden")));
 
     struct clv_set set = test_images(manifest);

@@ -171,7 +171,7 @@ TEST(masks_are_carried_in_memory_from_the_nearest_one_on_any_threads)
         for (int t = 0; t < N; t++)
             labels[t] = t == 3 ? NULL : found[run][t];
         options.n_threads = 1 + 2 * run;
-        must(clv_carry_masks(labels, given, images, N, &options, err));
+        must(clv_propagate_masks(labels, given, images, N, &options, err));
     }
     ck_assert_mem_eq(found[0], found[1], sizeof found[0]);
     for (int t = 0; t < N; t++)
@@ -201,20 +201,21 @@ TEST(what_cannot_be_carried_in_memory_is_refused)
     clv_sequence_defaults(&options);
     draw(&images[0], truth, 30, 30, 0);
     draw(&images[1], truth, 34, 30, 0);
-    must_fail(CLV_ERR_DATA, "none of the 2 frames has a mask", clv_carry_masks(labels, given, images, 2, NULL, err));
+    must_fail(CLV_ERR_DATA, "none of the 2 frames has a mask",
+              clv_propagate_masks(labels, given, images, 2, NULL, err));
     given[0] = truth;
     given[1] = truth;
-    must_fail(CLV_ERR_USAGE, "no frame is to be labelled", clv_carry_masks(labels, given, images, 2, NULL, err));
+    must_fail(CLV_ERR_USAGE, "no frame is to be labelled", clv_propagate_masks(labels, given, images, 2, NULL, err));
     given[1] = NULL;
     options.progress = &progress;
-    must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_carry_masks(labels, given, images, 2, &options, err));
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_propagate_masks(labels, given, images, 2, &options, err));
     small = images[1];
     small.height -= 10;
     struct clv_image unlike[2] = {images[0], small};
     must_fail(CLV_ERR_DATA, "frame 1 is 120x80, those before it are 120x90",
-              clv_carry_masks(labels, given, unlike, 2, NULL, err));
+              clv_propagate_masks(labels, given, unlike, 2, NULL, err));
     unlike[1] = (struct clv_image){0};
-    must_fail(CLV_ERR_USAGE, "frame 1 is 0x0 of 0 channels", clv_carry_masks(labels, given, unlike, 2, NULL, err));
+    must_fail(CLV_ERR_USAGE, "frame 1 is 0x0 of 0 channels", clv_propagate_masks(labels, given, unlike, 2, NULL, err));
     struct clv_model model = {0};
     must_fail(CLV_ERR_USAGE, "not learned of sequences", clv_segment_sequence(labels, &model, images, 2, NULL, err));
     clv_image_release(&images[0]);

@@ -1,8 +1,8 @@
 /* Region graphs against the whole that was cut: its edges, its contacts, its best labelling. */
 #include "base/base.h"
-#include "support/cut_map.h"
 #include "object/object.h"
 #include "superpixel/region_graph.h"
+#include "support/cut_map.h"
 #include "support/exhaustive.h"
 
 /* The contact of a and b, a < b, of n regions: of edges whose ends are both in it. */

@@ -107,7 +107,7 @@ void expect_output(const char *part, const char *format, ...) __attribute__((for
 /* .. or return what it printed, free() it. */
 char *expect_success(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* It must exit with `code` and say `part` in one line that begins with "cleave: ". */
+/* It must exit with `code` and say `part` in one line that begins with "cleave: error: ". */
 void expect_error(int code, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same of each row of a table, `cleave ARGUMENTS`. */

@@ -1,4 +1,4 @@
-/* A small set of tagged examples for the tests of learning to annotate. */
+/* A small set of tagged examples for the tests of learning tags. */
 #ifndef TESTS_SMALL_TAGS_H
 #define TESTS_SMALL_TAGS_H
 

@@ -1,4 +1,4 @@
-/* Learning to annotate: the solver's optimum, forms that must agree, cross-validation. */
+/* Learning tags: the solver's optimum, forms that must agree, cross-validation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -313,8 +313,9 @@ TEST(the_program_writes_sets_that_train)
     for (int i = 0; i < 3; i++) {
         const char *folder = here("kind%d", i);
         run_here("\"$SIMULATE\" %s %s", kinds[i], folder);
-        run_here("cleave train -q --learner independent --passes 2 --no-edges --data %s/train.safetensors --validate "
-                 "%s/test.safetensors -o %s/model",
-                 folder, folder, folder);
+        run_here(
+            "cleave train -q --learner independent --passes 2 --pairwise none --data %s/train.safetensors --validate "
+            "%s/test.safetensors -o %s/model",
+            folder, folder, folder);
     }
 }

@@ -99,10 +99,10 @@ static void measure_marginals(const struct scale *scale, char *model)
 {
     char out[4200];
     snprintf(out, sizeof out, "%s/marginals", folder);
-    char *arguments[] = {cleave,    "marginals", "-q", "-m", model,         "--features", (char *)scale->features,
-                         "--draws", "20",        "-t", "1",  "--overwrite", "-o",         out,
-                         NULL};
-    print_run("marginals", scale, run("marginals", arguments));
+    char *arguments[] = {cleave,       "probabilities",         "-q",        "-m", model,
+                         "--features", (char *)scale->features, "--samples", "20", "-t",
+                         "1",          "--overwrite",           "-o",        out,  NULL};
+    print_run("probabilities", scale, run("marginals", arguments));
 }
 
 static long rounded_passes(long passes)

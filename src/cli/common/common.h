@@ -29,8 +29,8 @@
  * there. */
 typedef enum clv_status command_run(int argc, char **argv, struct clv_error *err);
 
-command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_features, cmd_annotate, cmd_inspect,
-    cmd_label, cmd_import;
+command_run cmd_synth, cmd_train, cmd_segment, cmd_probabilities, cmd_propagate, cmd_score, cmd_features, cmd_tag,
+    cmd_inspect, cmd_label, cmd_import;
 
 struct command {
     const char *name, *summary;
@@ -54,7 +54,7 @@ void console_init(void);
  * characters as "\x1b". */
 void console_put_field(FILE *stream, const char *string);
 
-/* Leaves out notes and progress; errors stay. */
+/* Leaves out notes and progress; warnings and errors stay. */
 void console_set_quiet(bool quiet);
 bool console_is_quiet(void);
 
@@ -66,10 +66,13 @@ void console_set_progress(enum console_progress_form form);
 /* Nothing that is printed from now on appears. */
 void console_silence(void);
 
-/* "cleave: MESSAGE" on a line of its own. */
+/* "cleave: SEVERITY: MESSAGE" on a line of its own, or an event of --progress json that is called as the severity. A
+ * note tells what was chosen, and -q leaves it out; after a warning and after an error of one of many things the command
+ * goes on. */
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void console_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The error that the command ends with. */
+/* Prints the error that the command ends with. */
 void console_failure(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Progress for library calls: on a terminal from a stage's second second on, elsewhere a line a minute, both with the
@@ -358,12 +361,12 @@ enum clv_status common_options_check(const struct common_options *common, const 
                                      struct clv_error *err) CLV_CHECK;
 
 /* --decode: by which rule labels follow from a model's scores, in place of the model's own. */
-enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS, DECODING_LEAST_LOSS };
-extern const char *const decoding_names[], *const decoding_names_of_images[]; /* the latter with least-loss, too */
+enum decoding_choice { DECODING_AUTO, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS, DECODING_MIN_LOSS };
+extern const char *const decoding_names[], *const decoding_names_of_images[]; /* the latter with min-loss, too */
 #define DECODING_HELP                                                                                                  \
-    "How labels follow from scores\n"                                                                                  \
+    "How to choose labels from scores\n"                                                                               \
     "map: the best labelling of all nodes. marginal-map: the best of the nodes with a known label, the others summed " \
-    "out. marginals: of every node the most probable label. own (default): what the model was learned for"
+    "out. marginals: of every node the most probable label. auto (default): the rule that the model was trained for"
 /* A temperature of hidden nodes stays the model's if it has one above 0; the least loss is clv_model_decide's. */
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice);
 
@@ -401,9 +404,9 @@ enum clv_status options_take_manifest(const struct option_table *table, struct c
 struct option_rule {
     const char *option;
     enum {
-        RULE_NEEDS,    /* "--option: --other is missing: why" */
+        RULE_NEEDS,    /* "--option needs --other, why" */
         RULE_EXCLUDES, /* "--option: why" */
-        RULE_IDLE,     /* "--option has no effect: why" */
+        RULE_IDLE,     /* "--option cannot be used with --other: why" */
     } relation;        /* with the other */
     const char *other, *why;
 };

@@ -176,8 +176,8 @@ static struct text begin_event(const char *event, const char *key, const char *v
     return line;
 }
 
-/* exit_code 0: it is not what the command ends with. */
-static void message(const char *event, int exit_code, const char *colour, const char *format, va_list args)
+/* exit_code 0: the command goes on. */
+static void message(const char *severity, int exit_code, const char *colour, const char *format, va_list args)
 {
     char line[CLV_ERROR_MESSAGE_MAX + 256];
     vsnprintf(line, sizeof line, format, args);
@@ -185,16 +185,20 @@ static void message(const char *event, int exit_code, const char *colour, const 
     pthread_mutex_lock(&console.lock);
     wipe();
     if (console.form == CONSOLE_JSON) {
-        struct text json = begin_event(event, "text", line);
+        struct text json = begin_event(severity, "text", line);
         if (exit_code)
             text_printf(&json, ",\"status\":%d", exit_code);
         put_event(&json);
     } else if (console.colour)
-        fprintf(console.raw, "%scleave:\033[0m %s\n", colour, line);
+        fprintf(console.raw, "%scleave: %s:\033[0m %s\n", colour, severity, line);
     else
-        fprintf(console.raw, "cleave: %s\n", line);
+        fprintf(console.raw, "cleave: %s: %s\n", severity, line);
     pthread_mutex_unlock(&console.lock);
 }
+
+#define BOLD   "\033[1m"
+#define YELLOW "\033[1;33m"
+#define RED    "\033[1;31m"
 
 void console_note(const char *format, ...)
 {
@@ -202,17 +206,23 @@ void console_note(const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    message("note", 0, "\033[1m", format, args);
+    message("note", 0, BOLD, format, args);
     va_end(args);
 }
 
-#define RED "\033[1;31m"
+void console_warning(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    message("warning", 0, YELLOW, format, args);
+    va_end(args);
+}
 
 void console_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    message("warning", 0, RED, format, args);
+    message("error", 0, RED, format, args);
     va_end(args);
 }
 
@@ -343,6 +353,8 @@ static void say(void *context, enum clv_message kind, const char *text)
     FILE *summary = context;
     if (kind == CLV_NOTE)
         console_note("%s", text);
+    else if (kind == CLV_WARNING)
+        console_warning("%s", text);
     else if (kind == CLV_COMPLAINT)
         console_error("%s", text);
     else if (console.form == CONSOLE_JSON && !console.quiet) {

@@ -93,18 +93,18 @@ void common_options_release(struct common_options *common)
 enum clv_status common_options_check(const struct common_options *common, const char *why, struct clv_error *err)
 {
     const char *given = why ? options_first_given(common, SECTION_IMAGES) : NULL;
-    return given ? fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", given, why) : CLV_OK;
+    return given ? fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s", given, why) : CLV_OK;
 }
 
-const char *const decoding_names[] = {"own", "map", "marginal-map", "marginals", NULL};
-const char *const decoding_names_of_images[] = {"own", "map", "marginal-map", "marginals", "least-loss", NULL};
+const char *const decoding_names[] = {"auto", "map", "marginal-map", "marginals", NULL};
+const char *const decoding_names_of_images[] = {"auto", "map", "marginal-map", "marginals", "min-loss", NULL};
 
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
 {
     static const enum clv_decoding_rule rules[] = {[DECODING_MAP] = CLV_DECODE_MAP,
                                                    [DECODING_MARGINAL_MAP] = CLV_DECODE_MARGINAL_MAP,
                                                    [DECODING_MARGINALS] = CLV_DECODE_MARGINALS};
-    if (choice == DECODING_OWN || choice == DECODING_LEAST_LOSS)
+    if (choice == DECODING_AUTO || choice == DECODING_MIN_LOSS)
         return;
     decoding->rule = rules[choice];
     if (!(decoding->hidden_temperature > 0))
@@ -311,10 +311,10 @@ enum clv_status options_check(const struct common_options *common, const struct 
             options_given(common, rule->other) == (rule->relation == RULE_NEEDS))
             continue;
         switch (rule->relation) {
-        case RULE_NEEDS:
-            return fail(err, CLV_ERR_USAGE, "--%s: --%s is missing: %s", rule->option, rule->other, rule->why);
+        case RULE_NEEDS: return fail(err, CLV_ERR_USAGE, "--%s needs --%s, %s", rule->option, rule->other, rule->why);
         case RULE_EXCLUDES: return fail(err, CLV_ERR_USAGE, "--%s: %s", rule->option, rule->why);
-        case RULE_IDLE: return fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", rule->option, rule->why);
+        case RULE_IDLE:
+            return fail(err, CLV_ERR_USAGE, "--%s cannot be used with --%s: %s", rule->option, rule->other, rule->why);
         }
     }
     return CLV_OK;

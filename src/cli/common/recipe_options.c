@@ -50,7 +50,7 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
         use_defaults_of_patches(recipe, common);
     for (size_t k = 0; k < sizeof of_scale / sizeof *of_scale; k++)
         if ((recipe->scale > 0) != of_scale[k].is_fixed && options_given(common, of_scale[k].name))
-            return fail(err, CLV_ERR_USAGE, "--%s has no effect %s --scale", of_scale[k].name,
+            return fail(err, CLV_ERR_USAGE, "--%s cannot be used %s --scale", of_scale[k].name,
                         of_scale[k].is_fixed ? "without" : "with");
     if (recipe->scale > 0 && recipe->nodes == CLV_NODES_PATCHES)
         return fail(err, CLV_ERR_USAGE, "--scale is for superpixels, not for --nodes patches");
@@ -62,7 +62,7 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
         if (((needs[k].nodes != ANY_NODES && needs[k].nodes != recipe->nodes) || !(needs[k].blocks & recipe->blocks)) &&
             options_given(common, needs[k].name))
-            return fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", needs[k].name, needs[k].otherwise);
+            return fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s", needs[k].name, needs[k].otherwise);
     task->recipe_given = options_first_given(common, SECTION_FEATURES);
     task->no_maps = options_given(common, "blocks") && !(recipe->blocks & CLV_BLOCK_MAPS);
     return CLV_OK;

@@ -28,7 +28,7 @@ static void on_signal(int number)
     if (again && asks_for_requeue(number))
         return;
     if (again) {
-        static const char message[] = "cleave: stopped; where there is --resume, it goes on\n";
+        static const char message[] = "cleave: note: stopped; a command that has --resume continues with it\n";
         file_remove_temporaries();
         if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
             _exit(128 + number); /* nobody reads it */
@@ -49,7 +49,8 @@ static void on_broken_pipe(int number)
 /* Calls only functions that a signal handler may call. */
 static void write_message(const char *path)
 {
-    static const char begin[] = "cleave: ", end[] = ": cannot be read any more; it was cut short, or its disk fails\n";
+    static const char begin[] = "cleave: error: ",
+                      end[] = ": cannot be read any more; it was cut short, or its disk fails\n";
     char line[512];
     size_t n = sizeof begin - 1;
     memcpy(line, begin, n);

@@ -117,7 +117,7 @@ static enum clv_status check_letters(struct import *self, struct clv_error *err)
                        : options->outside  ? "outside"
                                            : options->of_split;
     if (idle)
-        return fail(err, CLV_ERR_USAGE, "--%s has no effect: letters are no images; --folds chooses among them", idle);
+        return fail(err, CLV_ERR_USAGE, "--%s cannot be used: letters are no images; --folds chooses among them", idle);
     MUST(common_options_check(&self->common, "letters are no images", err));
     return outputs_claim(&self->common.outputs, options->output, options->overwrite, "", &options->annotations, 1, err);
 }
@@ -163,18 +163,18 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
             "import: which format? coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb, masks or letters");
     MUST(find_form(form, options->form, err));
     FAIL_IF(!options->annotations, CLV_ERR_USAGE, "import: which file or folder?");
-    FAIL_IF(!options->output || !*options->output, CLV_ERR_USAGE, "import: -o is missing: where does the set go?");
+    FAIL_IF(!options->output || !*options->output, CLV_ERR_USAGE, "import: no output; add -o FOLDER");
     if (*form == FORM_LETTERS)
         return check_letters(self, err);
     const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
-    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s has no effect: %s is not masks", of_masks, options->form);
-    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE, "--codes has no effect: --labels names the values");
-    FAIL_IF(options->has_folds, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form);
-    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE, "--images has no effect: dsb has its own");
+    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used: %s is not masks", of_masks, options->form);
+    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE, "--codes cannot be used: --labels names the values");
+    FAIL_IF(options->has_folds, CLV_ERR_USAGE, "--folds cannot be used: %s has no folds", options->form);
+    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE, "--images cannot be used: dsb has its own");
     FAIL_IF(*form != CLV_BOXES_GEOJSON && options->property, CLV_ERR_USAGE,
-            "--property has no effect: %s is not geojson", options->form);
+            "--property cannot be used: %s is not geojson", options->form);
     FAIL_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside, CLV_ERR_USAGE,
-            "--outside has no effect: %s say what is void", *form == FORM_VOC ? "the masks of voc" : "masks");
+            "--outside cannot be used: %s say what is void", *form == FORM_VOC ? "the masks of voc" : "masks");
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     if (*form == FORM_MASKS && !options_given(common, "train-share"))
@@ -182,7 +182,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     options->limits = self->common.limits;
     FAIL_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
                 stack_axes_are_chosen(),
-            CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
+            CLV_ERR_USAGE, "--%s cannot be used: images are copied, only their sizes are read",
             stack_axes_are_chosen()       ? "axes"
             : options->limits.grey16_high ? "range"
             : options->limits.band_files  ? "bands"
@@ -315,7 +315,7 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
         MUST(import_settle(self, n_before, taken, err));
     }
     if (n_without)
-        console_note("%s: says nothing of %zu of %zu images, which were left out; the first is %s",
+        console_note("%s: says nothing of %zu of %zu images, which were skipped; the first is %s",
                      self->options->annotations, n_without, images->n_items, first_without);
     size_t n_lost;
     const char *lost = is_one ? NULL : boxes_first_unused(&n_lost, boxes, entries, images->n_items);
@@ -463,7 +463,7 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     MUST(import_output_finish(&output, err));
     if (self.n_overlapped + self.n_hidden)
         console_note(
-            "objects that others overlap: %zu, each pixel is the smaller one's; without a pixel and left out: %zu",
+            "objects that others overlap: %zu, each pixel is the smaller one's; without a pixel and skipped: %zu",
             self.n_overlapped, self.n_hidden);
     size_t n_train = 0;
     for (size_t i = 0; i < self.n; i++)

@@ -85,6 +85,6 @@ enum clv_status import_dsb(struct import_set *self, struct clv_error *err)
     FAIL_IF(!n_folders, CLV_ERR_NO_INPUT, "%s: has no NAME/images/ with NAME/masks/ next to it", root);
     FAIL_IF(!self->n, CLV_ERR_DATA, "%s: no image of it can be taken over", root);
     if (n_without)
-        console_note("%s: %zu of %zu folders have no masks and were left out", root, n_without, n_folders);
+        console_note("%s: %zu of %zu folders have no masks and were skipped", root, n_without, n_folders);
     return CLV_OK;
 }

@@ -334,7 +334,7 @@ static enum clv_status take_all(struct import_set *self, const struct job *job, 
 static void note_lost(const struct import_set *self, const struct job *job)
 {
     if (job->n_maskless)
-        console_note("%zu of %zu images have no mask and were left out, the first is %s", job->n_maskless,
+        console_note("%zu of %zu images have no mask and were skipped, the first is %s", job->n_maskless,
                      job->n_maskless + job->n, job->first_maskless);
     if (job->n_lone)
         console_note("%s: warning: %zu masks are of no image, the first is %s", self->options->annotations, job->n_lone,
@@ -609,7 +609,7 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
         console_note("%s: warning: %zu images that it names are not in %s; the first is %s", options->annotations,
                      n_lost, options->images, first_lost);
     if (job.images.n > self->n + self->n_failed)
-        console_note("%s: says nothing of %zu of %zu images, which were left out", options->annotations,
+        console_note("%s: says nothing of %zu of %zu images, which were skipped", options->annotations,
                      job.images.n - self->n - self->n_failed, job.images.n);
     return keep_splits(self, err);
 }

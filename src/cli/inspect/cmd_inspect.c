@@ -465,9 +465,9 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     const char *of_models = options_given(common, "top")         ? "top"
                             : options_given(common, "threshold") ? "threshold"
                                                                  : NULL;
-    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s has no effect: %s is no model", of_models, self.path);
+    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s cannot be used: %s is no model", of_models, self.path);
     FAIL_IF(is_tags && options_given(common, "threshold"), CLV_ERR_USAGE,
-            "--threshold has no effect: %s is a model of tags", self.path);
+            "--threshold cannot be used: %s is a model of tags", self.path);
     if (is_image)
         return inspect_image(self.path, &common->limits, self.json, err);
     MUST(common_options_check(common, "a model has no pixels", err));

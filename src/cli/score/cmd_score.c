@@ -233,17 +233,18 @@ static const struct clv_option score_rows[] = {
              "Or a .tif whose pages are masks. With -m alone, feature files: --data again for each"},
     {"pred", 'p', "FOLDER", SECTION_COMPARED, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(predictions),
      .help = "The predictions, as `cleave segment -o FOLDER' wrote them\n"
-             "Of a sequence also the file of `segment --sequence -o FILE.tif'"},
+             "Of a sequence also the file of `propagate -o FILE.tif'"},
     {"split", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(split),
      .help = "Only these splits of the manifest (default: all)"},
-    {"given", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
-     .help = "Leave out what has a mask in SET, whose masks `segment --sequence' was given\n"
-             "Those that a run has noted in PRED are left out without this"},
+    {"exclude", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
+     .help = "Skip what has a mask in SET, whose masks `cleave propagate' was given\n"
+             "Frames that a run noted in PRED as given are skipped without this"},
     {"void", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"pred-labels", 0, "FILE", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(pred_labels),
      .help = "The labels.tsv of the predictions, where it is another than the truth's\n"
              "Labels of one name are the same, others are wrong"},
-    {"band", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1, .maximum = BAND_MAX_PX,
+    {"border-width", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1,
+     .maximum = BAND_MAX_PX,
      .help = "Only pixels within PX pixels of a border between true labels\nAlong rows and columns"},
     {"model", 'm', "MODEL", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Also score each superpixel of this model's recipe\n"
@@ -267,8 +268,8 @@ static const struct clv_option score_rows[] = {
 /* Refuses options that only apply to masks in files, whose pixels count one by one. */
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
 {
-    const char *option = self->band_px ? "band" : self->pred_labels ? "pred-labels" : NULL;
-    FAIL_IF(self->given && !self->predictions, CLV_ERR_USAGE, "--given: goes with --pred");
+    const char *option = self->band_px ? "border-width" : self->pred_labels ? "pred-labels" : NULL;
+    FAIL_IF(self->given && !self->predictions, CLV_ERR_USAGE, "--exclude: goes with --pred");
     if (!option || (self->predictions && !self->model_path))
         return CLV_OK;
     return fail(err, CLV_ERR_USAGE, "--%s: goes with --pred, without -m", option);
@@ -278,7 +279,7 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 {
     if (self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
-    FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
+    FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file needs a model; add -m MODEL", self->data);
     return common_options_check(&self->common, "a feature file holds no images", err);
 }
 
@@ -316,18 +317,18 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (!self->merge)
         MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err));
     bool has_features = self->data && is_tensor_file(self->data);
-    FAIL_IF((self->decoding != DECODING_OWN || self->likelihood) && !has_features, CLV_ERR_USAGE,
+    FAIL_IF((self->decoding != DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
     MUST(feature_paths_check(&self->common.paths, "--data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
-    FAIL_IF(!self->data, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
+    FAIL_IF(!self->data, CLV_ERR_USAGE, "score: no truth; give a folder or manifest with --data");
     if (is_tensor_file(self->data))
         return check_features(self, err);
     FAIL_IF(self->json && self->csv, CLV_ERR_USAGE, "--json and --csv exclude each other");
     if (self->merge)
         return common_options_check(&self->common, "--merge adds counts", err);
-    FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
+    FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: no predictions; add --pred FOLDER");
     FAIL_IF(score_is_pages(self->data) && self->model_path, CLV_ERR_USAGE, "--model: reads images, %s has masks alone",
             self->data);
     FAIL_IF(!path_is_folder(self->predictions) &&

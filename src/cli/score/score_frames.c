@@ -92,7 +92,7 @@ static enum clv_status list_masked(struct path_list *names, const char *path, st
             MUST(path_list_add(names, name, err));
         }
     }
-    FAIL_IF(!names->n, CLV_ERR_DATA, "--given: %s has no mask", path);
+    FAIL_IF(!names->n, CLV_ERR_DATA, "--exclude: %s has no mask", path);
     return CLV_OK;
 }
 
@@ -163,12 +163,12 @@ enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs,
     if (kept == n)
         return CLV_OK;
     FAIL_IF(!kept, CLV_ERR_DATA,
-            "%s: no mask of the truth is left to score by: `segment --sequence' was given all of them", task->folder);
+            "%s: no mask of the truth is left to score by: `cleave propagate' was given all of them", task->folder);
     FAIL_IF(task->keeps_counts, CLV_ERR_USAGE,
-            "--shard: frames whose masks were given are left out, the first is %s; score this sequence without --shard",
+            "--shard: frames whose masks were given are skipped, the first is %s; score this sequence without --shard",
             first);
-    console_note("%s: left out %zu of %zu frames, as their masks were given; the first is %s", task->folder, n - kept,
-                 n, first);
+    console_note("%s: skipped %zu of %zu frames, as their masks were given; the first is %s", task->folder, n - kept, n,
+                 first);
     return CLV_OK;
 }
 
@@ -182,6 +182,6 @@ void score_note_equal_pages(const struct set_score *score, const char *file)
     }
     if (n)
         console_note("%s: %zu of %zu pages are the truth to the pixel, the first is that of %s; if these masks were "
-                     "given, --given SET leaves them out, where SET is what was segmented",
+                     "given, --exclude SET skips them, where SET is what was segmented",
                      file, n, score->inputs->n, score->inputs->items[first].name);
 }

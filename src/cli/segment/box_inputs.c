@@ -278,7 +278,7 @@ enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_bo
     FAIL_IF(!self.objects.n, CLV_ERR_NO_INPUT, "%s: has a box for none of the images: %zu, the first is %s%s", path,
             inputs->n, first_without, more.bytes ? more.bytes : "");
     if (n_without)
-        console_note("%s: images without a box were left out: %zu, the first is %s%s", path, n_without, first_without,
+        console_note("%s: images without a box were skipped: %zu, the first is %s%s", path, n_without, first_without,
                      more.bytes ? more.bytes : "");
     self.objects.n_skipped = inputs->n_skipped;
     input_list_release(inputs);

@@ -22,7 +22,7 @@
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
-static const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NULL}; /* enum mask_form */
+const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NULL}; /* enum mask_form */
 
 #define AT(member) offsetof(struct segment, member)
 static const struct clv_option own_rows[] = {
@@ -33,15 +33,12 @@ static const struct clv_option own_rows[] = {
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
      .help =
-         "With -m: label slices together. Without: carry masks to other frames\n"
-         "Rows of one `sequence', or the images of a folder by their numbers. Without a model figure and ground, each "
-         "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window, and "
-         "slices that have a mask, too"},
-    {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
-     .help = "With --sequence: only masks of these splits are given (default: all there are)"},
-    {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
+         "Label slices together, by a model of `train --sequence'\n"
+         "Rows of one `sequence', or the images of a folder by their numbers; window by window, and slices that have a "
+         "mask, too. `cleave propagate' needs no model"},
+    {"mask-format", 0, "FORMAT", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
      .choices = mask_forms,
-     .help = "Form of the masks, 8-bit PNG: palette, grey or binary\n"
+     .help = "Format of the masks, 8-bit PNG: palette, grey or binary\n"
              "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
              "label numbers "
              "as grey values. binary: 0 and 255"},
@@ -50,10 +47,10 @@ static const struct clv_option own_rows[] = {
              "In masks and all that is made of them, objects, too"},
     {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names_of_images,
-     .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
-    {"draws", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
-     .help = "Random draws (perturb-and-MAP) that --decode least-loss looks at"},
-    {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
+     .help = DECODING_HELP ". min-loss: the least expected balanced error of samples"},
+    {"samples", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
+     .help = "Random samples (perturb-and-MAP) that --decode min-loss looks at"},
+    {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the samples"},
     {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_ALL,
      .help = "Refine the borders of labels by a cut of all pixels\n"
              "(default: of images that are larger than the model's working size, and by models of train --pixel-net)"},
@@ -89,22 +86,21 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
         self->data = self->common.arguments[--self->common.n_arguments];
     MUST(segment_check(self, "segment", err));
     if (self->is_sequence)
-        MUST(self->model_path ? slices_check(self, err) : sequence_check(self, err));
+        MUST(slices_check(self, err));
     MUST(segment_check_outputs(self, err));
-    bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
-    FAIL_IF(self->decoding != DECODING_OWN && self->boxes, CLV_ERR_USAGE, "--decode: does not go with --boxes");
+    bool is_least_loss = self->decoding == DECODING_MIN_LOSS;
+    FAIL_IF(self->decoding != DECODING_AUTO && self->boxes, CLV_ERR_USAGE, "--decode: does not go with --boxes");
     FAIL_IF(is_least_loss && self->refine == CLV_REFINE_ALL, CLV_ERR_USAGE,
-            "--decode least-loss: does not go with --refine, which refines the best labelling");
+            "--decode min-loss: does not go with --refine, which refines the best labelling");
     FAIL_IF(self->features && self->refine == CLV_REFINE_ALL, CLV_ERR_USAGE,
             "--refine: a feature file has no pixels; name the images instead");
     FAIL_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss), CLV_ERR_USAGE,
-            "--no-refine has no effect: %s",
-            self->features ? "a feature file has no pixels" : "--decode least-loss refines nothing");
-    const char *of_draws = options_given(&self->common, "seed")    ? "seed"
-                           : options_given(&self->common, "draws") ? "draws"
-                                                                   : NULL;
-    FAIL_IF(of_draws && !is_least_loss, CLV_ERR_USAGE,
-            "--%s has no effect: --decode least-loss is missing, which draws", of_draws);
+            "--no-refine cannot be used: %s",
+            self->features ? "a feature file has no pixels" : "--decode min-loss refines nothing");
+    const char *of_draws = options_given(&self->common, "seed")      ? "seed"
+                           : options_given(&self->common, "samples") ? "samples"
+                                                                     : NULL;
+    FAIL_IF(of_draws && !is_least_loss, CLV_ERR_USAGE, "--%s needs --decode min-loss, which samples", of_draws);
     return CLV_OK;
 }
 
@@ -145,8 +141,8 @@ static void note_range(const struct clv_recipe *recipe, const struct clv_image_l
 {
     if (recipe->grey16_high && limits->grey16_high > 0 &&
         (recipe->grey16_low != limits->grey16_low || recipe->grey16_high != limits->grey16_high))
-        console_note("warning: --range %d,%d: the model was trained with %d,%d, and sees other images than it knows",
-                     limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
+        console_warning("--range %d,%d: the model was trained with %d,%d, and sees other images than it knows",
+                        limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
 }
 
 /* How many bands an image has that is shown by its own values; 0 of others. */
@@ -175,9 +171,9 @@ static enum clv_status check_bands(const struct input_list *inputs, const struct
                 "add --range 0,65535 to have colours made of them by each image's own values",
                 image, n);
         if (n && !is_said)
-            console_note("warning: %s: an image of bands, but the model is of photographs: colours are made of the "
-                         "bands by this image's own values",
-                         image);
+            console_warning("%s: an image of bands, but the model is of photographs: colours are made of the "
+                            "bands by this image's own values",
+                            image);
         is_said |= n > 0;
     }
     return CLV_OK;
@@ -238,7 +234,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     char refined[96] = "no";
     struct clv_refine_options usual;
     clv_refine_defaults(&usual);
-    bool is_usual = self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes;
+    bool is_usual = self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_MIN_LOSS && !self->boxes;
     if (self->refine == CLV_REFINE_ALL || (is_usual && label_refines(self->refine, run->model, 1, 1)))
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", usual.coupling);
     else if (is_usual)
@@ -303,7 +299,7 @@ static void print_summary(const struct segment *self, const struct segment_count
                  segment_is_piped(self) ? "standard output"
                  : self->file           ? self->file
                                         : self->output,
-                 given, objects, failed, before, interrupted ? "; the same line with --resume goes on" : "",
+                 given, objects, failed, before, interrupted ? "; run the same command with --resume to continue" : "",
                  interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
@@ -311,13 +307,13 @@ static void print_summary(const struct segment *self, const struct segment_count
 static void note_empty(const struct segment *self, const struct segment_counts *counts, const struct clv_labels *labels)
 {
     if (self->boxes && counts->n_boxes_empty)
-        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts->n_boxes_empty, counts->n_boxes,
-                     counts->n_boxes_empty == 1 ? ": " : ", the first is ", counts->first_empty);
+        console_warning("nothing was found in %zu of %zu boxes%s%s", counts->n_boxes_empty, counts->n_boxes,
+                        counts->n_boxes_empty == 1 ? ": " : ", the first is ", counts->first_empty);
     if (self->boxes || !counts->n_empty || counts->n_empty < counts->n_done)
         return;
-    console_note("warning: %s: label 0 (%s) is everywhere, nothing was found; is the model of images of another kind?",
-                 counts->n_empty == 1 ? "the mask is empty" : "all masks are empty",
-                 labels->n_labels ? labels->names[0] : "background");
+    console_warning("%s: label 0 (%s) is everywhere, nothing was found; is the model of images of another kind?",
+                    counts->n_empty == 1 ? "the mask is empty" : "all masks are empty",
+                    labels->n_labels ? labels->names[0] : "background");
 }
 
 /* Masks that stay though their images were written later. */
@@ -341,9 +337,9 @@ static void note_changed(const struct segment_run *run)
         array_free(file);
     }
     if (n)
-        console_note("warning: %zu image%s written after the mask that is there, which stays; --overwrite makes it "
-                     "again; the first is %s",
-                     n, n == 1 ? " was" : "s were", first);
+        console_warning("%zu image%s written after the mask that is there, which stays; --overwrite makes it "
+                        "again; the first is %s",
+                        n, n == 1 ? " was" : "s were", first);
 }
 
 /* Begins all that is written once for all inputs; run_inputs ends it. */

@@ -160,7 +160,11 @@ static enum clv_status put_run(struct text *line, size_t *n_identity, const stru
     char digest[DIGEST_SIZE] = "-";
     if (self->model_path)
         MUST(digest_file(digest, self->model_path, err));
-    text_printf(line, "%s %s", self->marginals ? "marginals" : "segment", digest);
+    text_printf(line, "%s %s",
+                self->marginals                          ? "probabilities"
+                : self->is_sequence && !self->model_path ? "propagate"
+                                                         : "segment",
+                digest);
     if (self->boxes)
         MUST(put_boxes(line, self->boxes, err));
     if (sequence->chains.is_given)
@@ -174,8 +178,8 @@ static enum clv_status put_run(struct text *line, size_t *n_identity, const stru
     } numbers[] = {{"refine", (int64_t)self->refine, (int64_t)usual.refine},
                    {"decode", (int64_t)self->decoding, (int64_t)usual.decoding},
                    {"min-area", self->min_area, 0},
-                   {"masks", self->mask_form, self->marginals ? MASKS_GREY : MASKS_AUTO},
-                   {"draws", self->n_draws, usual.n_draws},
+                   {"mask-format", self->mask_form, self->marginals ? MASKS_GREY : MASKS_AUTO},
+                   {"samples", self->n_draws, usual.n_draws},
                    {"seed", (int64_t)self->seed, 0},
                    {"side", self->all_labels ? self->side : 0, 0}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
@@ -200,13 +204,13 @@ static enum clv_status check_run(const struct segment *self, char *before, const
     FAIL_IF(!is_same_model, CLV_ERR_CREATE,
             "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
             self->output,
-            self->is_sequence ? "--sequence"
-            : self->boxes     ? "--boxes"
-                              : self->model_path);
+            self->model_path ? self->model_path
+            : self->boxes    ? "--boxes"
+                             : "propagate");
     const char *options = then + n_identity, *now = line->bytes + n_identity;
     if (strcmp(options, now) != 0)
-        console_note("warning: %s: has results of other options (%s, now %s), which stay; --overwrite replaces them",
-                     self->output, *options ? options + 1 : "the defaults", *now ? now + 1 : "the defaults");
+        console_warning("%s: has results of other options (%s, now %s), which stay; --overwrite replaces them",
+                        self->output, *options ? options + 1 : "the defaults", *now ? now + 1 : "the defaults");
     return CLV_OK;
 }
 

@@ -20,7 +20,7 @@ static enum clv_status check_outputs(const struct segment *self, const struct wo
                   {self->export.forms, "--export"},
                   {self->report, "--report"},
                   {self->min_area, "--min-area"},
-                  {self->decoding == DECODING_LEAST_LOSS, "--decode least-loss"}};
+                  {self->decoding == DECODING_MIN_LOSS, "--decode min-loss"}};
     for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++)
         if (wholes[k].is_wanted)
             return fail(err, CLV_ERR_USAGE,
@@ -117,7 +117,7 @@ static void decide_by_map(struct clv_model *model, const struct segment *options
 {
     enum clv_decoding_rule rule = model->decoding.rule;
     bool is_cut = rule == CLV_DECODE_ORACLE || rule == CLV_DECODE_MAP || model->shape.pairwise == CLV_PAIRWISE_NONE;
-    if (is_cut || options->decoding != DECODING_OWN)
+    if (is_cut || options->decoding != DECODING_AUTO)
         return;
     model->decoding.rule = CLV_DECODE_MAP;
     console_note("%s: tiles are decided by the best labelling (--decode map); the model's own rule (--decode %s) needs "

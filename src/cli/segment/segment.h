@@ -1,9 +1,9 @@
-/* `cleave segment` and `cleave marginals`: from images to masks, or to maps of probabilities.
+/* `cleave segment` and `cleave probabilities`: from images to masks, or to maps of probabilities.
  *
  * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
  * reads the model, finds the inputs (cli/common/inputs.c; with --boxes box_inputs.c), plans all outputs before any work
  * (output_plan.c) and calls segment_all (segment_run.c), which works on images in parallel and reports
- * results in input order (memory_gate.c). marginals.c has what marginals adds. */
+ * results in input order (memory_gate.c). probabilities.c has what probabilities adds. */
 #ifndef CLI_SEGMENT_SEGMENT_H
 #define CLI_SEGMENT_SEGMENT_H
 
@@ -82,8 +82,8 @@ struct segment {
     int n_made;        /* how many folders this run made for the outputs, one in another */
     int n_report_made; /* and for the report */
     const char *boxes; /* box to cut, without a model; NULL: with one */
-    bool is_sequence;  /* given masks are carried on, without a model */
-    const char *given; /* splits whose masks are given; NULL: all */
+    bool is_sequence;  /* slices together, by a model; without a model masks are propagated */
+    const char *given; /* splits whose masks are propagated; NULL: all */
     struct shard shard;
     struct clv_map_options maps;
     bool ends_with_zero; /* each path in the list that - reads; else with its line */
@@ -114,6 +114,7 @@ struct segment {
 #define SECTION_RUN      "Running"
 
 /* Rows of what both commands take, and of what `segment` alone writes next to its masks: they set a struct segment. */
+extern const char *const mask_forms[]; /* --mask-format: enum mask_form */
 extern const struct clv_option segment_shared_rows[], segment_running_rows[], segment_output_rows[];
 
 /* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of
@@ -240,7 +241,7 @@ enum clv_status exporting_add(struct exporting *self, size_t index, const struct
  * CLV_OK and CLV_ERR_INTERRUPTED nothing is written. Returns that status, or else what went wrong now. */
 enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* `cleave marginals`: it shares the run of `cleave segment`, and adds this. */
+/* `cleave probabilities`: it shares the run of `cleave segment`, and adds this. */
 
 #define JSON_MAX_SIZE ((size_t)1 << 30)
 
@@ -498,7 +499,7 @@ enum clv_status cutout_choose(bool is_object[256], const char *names, const stru
 enum clv_status cutout_write(const char *path, const struct clv_image *image, const uint8_t *labels,
                              const bool is_object[256], bool crop, struct clv_error *err) CLV_CHECK;
 
-/* `cleave segment --sequence`: masks of some frames are given, those of the others are carried from them. */
+/* `cleave propagate`: masks of some frames are given, and propagated to the others. */
 
 struct sequence {
     struct clv_set set; /* whole: frames that are not wanted may lie between */
@@ -509,9 +510,6 @@ void sequence_release(struct sequence *self);
 
 /* Whether all inputs are of one sequence. */
 bool sequence_is_one(const struct sequence *self, const struct segment *options);
-
-/* CLV_ERR_USAGE: an option that does not go with it. */
-enum clv_status sequence_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* Reads the set, adds the wanted frames to the inputs, and takes its labels, which are two. */
 enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,

@@ -31,8 +31,9 @@ enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *la
     if (form != MASKS_BINARY || is_unnamed_pair(labels))
         return CLV_OK;
     FAIL_IF(labels->n_labels > 2, CLV_ERR_USAGE,
-            "--masks binary: the model has %d labels, which 0 and 255 cannot distinguish", labels->n_labels);
-    return fail(err, CLV_ERR_USAGE, "--masks binary: the model's labels are from a labels.tsv, where 255 is void");
+            "--mask-format binary: the model has %d labels, which 0 and 255 cannot distinguish", labels->n_labels);
+    return fail(err, CLV_ERR_USAGE,
+                "--mask-format binary: the model's labels are from a labels.tsv, where 255 is void");
 }
 
 const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels,

@@ -1,4 +1,4 @@
-/* The options that `cleave segment` and `cleave marginals` share, and their rules. Start at segment_check. */
+/* The options that `cleave segment` and `cleave probabilities` share, and their rules. Start at segment_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +111,7 @@ bool segment_is_piped(const struct segment *self)
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px)
 {
     const struct segment *self = run->options;
-    if (self->marginals || self->decoding == DECODING_LEAST_LOSS || self->features || self->boxes)
+    if (self->marginals || self->decoding == DECODING_MIN_LOSS || self->features || self->boxes)
         return false;
     return label_refines(self->refine, run->model, width_px, height_px);
 }
@@ -130,7 +130,6 @@ static const struct option_rule of_boxes[] =
         {"boxes", RULE_EXCLUDES, "features", "needs the images; leave out --features"},
 },
                                 of_inputs[] = {
-                                    {"given", RULE_NEEDS, "sequence", "masks of what are given?"},
                                     {"maps", RULE_EXCLUDES, "features",
                                      "goes with a model and images, not with --features, which has what they gave"},
                                     {"maps", RULE_EXCLUDES, "boxes", "goes with a model and images, not with --boxes"},
@@ -144,18 +143,19 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     const struct common_options *common = &self->common;
     if (options_given(common, "overwrite") && options_given(common, "resume"))
         return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
-    if (!self->model_path && !self->boxes && !self->is_sequence)
-        return fail(err, CLV_ERR_USAGE,
-                    "%s: -m is missing: `cleave train' makes a model of images with masks, `cleave label' of what is "
-                    "marked on a page; `cleave segment --boxes' and `--sequence' need none",
-                    command);
+    if (!self->model_path && !self->boxes)
+        return fail(
+            err, CLV_ERR_USAGE,
+            "%s: no model; add -m MODEL: `cleave train' makes a model of images with masks, `cleave label' of what is "
+            "marked on a page; `cleave segment --boxes' and `cleave propagate' need none",
+            command);
     MUST(options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err));
     if (self->boxes && self->refine != CLV_REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
                     self->refine == CLV_REFINE_ALL
                         ? "box cuts are refined at the pixels anyway; leave out --refine"
                         : "box cuts are always refined at the pixels; leave out --no-refine");
-    FAIL_IF(!self->output, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "%s: no output; add -o FOLDER", command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out %s",
                     self->overlay ? "--overlay"
@@ -167,12 +167,12 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
     if (!self->data && !self->features && !common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
-    FAIL_IF(self->split && !self->data, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
+    FAIL_IF(self->split && !self->data, CLV_ERR_USAGE, "--split: no dataset; add --data PATH");
     MUST(options_check(common, of_inputs, sizeof of_inputs / sizeof *of_inputs, err));
     if (self->features && common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
     if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))
-        return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
+        return fail(err, CLV_ERR_USAGE, "--null cannot be used: no argument - reads a list of paths");
     MUST(common_options_check(common, self->features ? "a feature file has no images" : NULL, err));
     return common->paths.n ? feature_paths_check(&common->paths, "--features", err) : CLV_OK;
 }
@@ -185,7 +185,7 @@ enum clv_status segment_check_outputs(const struct segment *self, struct clv_err
     if (self->objects && segment_is_piped(self))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --objects");
     FAIL_IF(self->objects && self->features, CLV_ERR_USAGE, "--objects: a feature file has no images to measure in");
-    FAIL_IF(self->clear_border && !self->objects, CLV_ERR_USAGE, "--clear-border has no effect: --objects is missing");
+    FAIL_IF(self->clear_border && !self->objects, CLV_ERR_USAGE, "--clear-border needs --objects");
     FAIL_IF(self->cutout && self->features, CLV_ERR_USAGE, "--cutout: a feature file has no images to cut from");
     if (export->runs && !(export->forms & EXPORT_COCO))
         return fail(err, CLV_ERR_USAGE, "--rle: goes with --export coco, the one form with run lengths");

@@ -62,9 +62,9 @@ static void features_watch(struct job *job, const struct work *work)
     if (job->is_unmet_reported || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * own)
         return;
     job->is_unmet_reported = true;
-    console_note("warning: %.1f %% of the features of the first %zu image%s were in no training image: is the model of "
-                 "images of another kind?",
-                 100 * share, n, n == 1 ? "" : "s");
+    console_warning("%.1f %% of the features of the first %zu image%s were in no training image: is the model of "
+                    "images of another kind?",
+                    100 * share, n, n == 1 ? "" : "s");
 }
 
 void work_release(struct work *work)
@@ -94,7 +94,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
         return marginals_paint(work->labels, &work->marginals, job->run, example, oracle, err);
     const struct clv_segment_options how = {
         .refine = segment_refines(job->run, work->width, work->height) ? CLV_REFINE_ALL : CLV_REFINE_NONE,
-        .n_draws = options->decoding == DECODING_LEAST_LOSS ? options->n_draws : 0,
+        .n_draws = options->decoding == DECODING_MIN_LOSS ? options->n_draws : 0,
         .seed = options->seed,
         .oracle = oracle};
     return label_example(work->labels, job->run->model, &work->image, example, work->maps, &how, err);

@@ -21,24 +21,6 @@ void sequence_release(struct sequence *self)
     clv_set_release(&self->set);
 }
 
-enum clv_status sequence_check(const struct segment *self, struct clv_error *err)
-{
-    static const char *const others[] = {"boxes",        "maps",   "features",  "null",      "report",      "status",
-                                         "cutout",       "crop",   "export",    "fail-fast", "min-area",    "shard",
-                                         "cutout-label", "rle",    "decode",    "no-refine", "refine",      "draws",
-                                         "seed",         "engine", "tolerance", "objects",   "clear-border"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (options_given(&self->common, others[i]))
-            return fail(err, CLV_ERR_USAGE, "--sequence: carries given masks on, --%s does not go with it", others[i]);
-    if (!self->data || self->common.n_arguments)
-        return fail(err, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of frames and masks, in --data");
-    if (segment_is_piped(self))
-        return fail(err, CLV_ERR_USAGE, "--sequence: has a mask for each frame; -o FOLDER takes them");
-    if (self->split && text_ends_with(self->output, ".tif") && !path_is_folder(self->output))
-        return fail(err, CLV_ERR_USAGE, "-o %s: has a page for each frame; leave out --split", self->output);
-    return CLV_OK;
-}
-
 /* The wanted frames as inputs. */
 static enum clv_status add_inputs(struct sequence *self, struct input_list *inputs, struct clv_error *err)
 {
@@ -86,19 +68,19 @@ enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, 
     MUST(outputs_spare_set(&options->common.outputs, &self->set, options->data, err));
     MUST(check_splits(options, err));
     FAIL_IF(self->set.labels.n_labels > 2, CLV_ERR_DATA,
-            "%s: --sequence carries figure and ground, this set has %d labels", options->data,
-            self->set.labels.n_labels);
+            "%s: masks of two labels are propagated, background and foreground; this dataset has %d labels",
+            options->data, self->set.labels.n_labels);
     size_t n_masks = 0;
     for (size_t i = 0; i < self->set.n_items; i++)
         n_masks += self->set.items[i].mask != NULL;
     FAIL_IF(!n_masks && self->set.n_items > 1, CLV_ERR_DATA,
-            "%s: none of the %zu frames has a mask; --sequence FOLDER needs FOLDER/images and FOLDER/masks, with a "
+            "%s: none of the %zu frames has a mask; propagate FOLDER needs FOLDER/images and FOLDER/masks, with a "
             "mask of at least one frame",
             options->data, self->set.n_items);
     MUST(clv_labels_copy(labels, &self->set.labels, err));
     MUST(chains_find(&self->chains, &self->set, options->given, options->split, err));
     FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT,
-            "%s: nothing to carry: %zu frame%s, and no mask of %s is "
+            "%s: nothing to propagate: %zu frame%s, and no mask of %s is "
             "wanted",
             options->data, self->set.n_items, self->set.n_items == 1 ? "" : "s",
             self->set.n_items == 1 ? "it" : "them");
@@ -126,10 +108,9 @@ enum clv_status slices_open(struct sequence *self, struct input_list *inputs, co
     for (size_t i = 0; i < self->set.n_items; i++)
         n_masks += self->set.items[i].mask != NULL;
     if (n_masks && n_masks < self->set.n_items)
-        console_note(
-            "%s: the model labels all %zu slices, those of the %zu masks that are there, too; without -m masks "
-            "are carried to the other slices",
-            options->data, self->set.n_items, n_masks);
+        console_note("%s: the model labels all %zu slices, those of the %zu masks that are there, too; `cleave "
+                     "propagate' propagates masks to the other slices",
+                     options->data, self->set.n_items, n_masks);
     note_gaps(&gaps, options->data);
     return inputs_add_set(inputs, &self->set, common, err);
 }
@@ -274,7 +255,7 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
     for (size_t i = k ? k : 1; i <= chain->n; i++)
         n_lost += output_of(self, chain_place(chain, i)) != NULL;
     pthread_mutex_lock(&self->lock);
-    console_error("%s (%zu frame%s not carried)", err->message, n_lost, n_lost == 1 ? " is" : "s are");
+    console_error("%s (%zu frame%s not propagated)", err->message, n_lost, n_lost == 1 ? " is" : "s are");
     self->counts->n_failed += n_lost;
     if (index < self->first_failed) {
         self->first_failed = index;

@@ -12,7 +12,7 @@
 
 enum clv_status slices_check(const struct segment *self, struct clv_error *err)
 {
-    static const char *const others[] = {"boxes", "maps", "features", "given", "shard", "decode", "null"};
+    static const char *const others[] = {"boxes", "maps", "features", "shard", "decode", "null"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (options_given(&self->common, others[i]))
             return fail(err, CLV_ERR_USAGE, "--sequence: --%s does not go with it", others[i]);

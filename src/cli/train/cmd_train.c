@@ -17,7 +17,8 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
     bool interrupted = record && strcmp(record, "yes") == 0,
          goes_on = options->checkpoint && path_exists(options->checkpoint);
     if (interrupted && signals_exit_code() == SIGNALS_REQUEUE) {
-        console_note(goes_on ? "stopped; the same line goes on from %s" : "stopped before there was a %s",
+        console_note(goes_on ? "stopped; run the same command with --resume to continue from %s"
+                             : "stopped before there was a %s",
                      options->checkpoint);
         return CLV_OK;
     }
@@ -30,7 +31,7 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
         signals_complete();
     if (interrupted)
         console_note("interrupted; the model so far is in %s%s", options->output,
-                     goes_on ? ", and --resume goes on from its checkpoint" : "");
+                     goes_on ? "; run the same command with --resume to continue from its checkpoint" : "");
     else if (*options->task.progress->stop)
         console_note("interrupted; the model in %s is complete", options->output);
     return CLV_OK;

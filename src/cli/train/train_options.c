@@ -230,13 +230,13 @@ static const struct clv_option own_rows[] = {
              "Again as NAME=X,.. for other parameters, all of whose combinations are tried"},
     {"overwrite", 0, NULL, SECTION_RUNNING, CLV_OPTION_BASIC | CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(overwrite),
      .help = OVERWRITE_HELP},
-    {"progress", 0, "FORM", SECTION_RUNNING, CLV_OPTION_PLAIN | CLV_OPTION_UNRECORDED, CLV_OPTION_CHOICE, AT(progress),
-     .choices = progress_forms,
+    {"progress", 0, "FORMAT", SECTION_RUNNING, CLV_OPTION_PLAIN | CLV_OPTION_UNRECORDED, CLV_OPTION_CHOICE,
+     AT(progress), .choices = progress_forms,
      .help = "bar (default): a line on a terminal; json: a line of JSON on standard error for each event; none\n"
              "Events are progress, note, warning, summary and error, for programs that follow a training"},
     {"requeue", 0, NULL, SECTION_RUNNING, CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(requeue),
      .help = "For jobs of a cluster: --resume, and let SIGTERM and SIGUSR1 leave the checkpoint alone\n"
-             "The status is then 75, and the same line goes on"},
+             "The status is then 75, and the same command continues"},
     {0},
 };
 
@@ -271,17 +271,18 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 /* Refuses what is missing, or contradicts itself. */
 static enum clv_status check(const struct train_options *self, struct clv_error *err)
 {
-    static const struct option_rule of_grid = {"cv-grid", RULE_NEEDS, "cv", "how many folds?"};
+    static const struct option_rule of_grid = {"cv-grid", RULE_NEEDS, "cv", "the number of folds"};
     const struct clv_train_options *task = &self->task;
-    FAIL_IF(!task->data, CLV_ERR_USAGE, "train: --data is missing: which images?");
-    FAIL_IF(!self->output, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
+    FAIL_IF(!task->data, CLV_ERR_USAGE, "train: no dataset; give a folder or manifest with --data");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "train: no model file; add -o FILE");
     MUST(options_check(&self->common, &of_grid, 1, err));
     if (task->stages > 1 && task->init)
         return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
     if (task->label_weights < 0 && task->stages < 2)
-        return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
+        return fail(err, CLV_ERR_USAGE, "--label-weights auto needs --stages 2, whose folds choose");
     if (task->label_costs > 0 && task->stages < 2)
-        return fail(err, CLV_ERR_USAGE, "--label-costs: --stages 2 is missing: its first stage says what an image has");
+        return fail(err, CLV_ERR_USAGE,
+                    "--label-costs needs --stages 2, whose first stage says which labels an image has");
     MUST(feature_paths_check(&self->common.paths, "--data", err));
     bool is_file = is_tensor_file(task->data);
     FAIL_IF(task->validate && is_file && !is_tensor_file(task->validate), CLV_ERR_USAGE,

@@ -270,11 +270,8 @@ void dual_set_variance(struct dual_point *point, const double *variance);
 /* Reasons why a parameter has no effect, as clauses for an error message; NULL if it has one. Learners return them from
  * `idle`. Without a dataset no reason can come from the data. */
 
-/* For parameters of pairwise terms: the form has none. */
-const char *idle_edges(const struct clv_training *training);
-
-/* For parameters of full pairwise tables: the form has none, or `with_edges` is false. */
-const char *idle_tables(const struct clv_training *training, bool with_edges);
+/* For parameters of full pairwise tables: the form has none. */
+const char *idle_tables(const struct clv_training *training);
 
 /* For how weak examples are labelled: there are none. */
 const char *idle_weak(const struct clv_training *training);

@@ -4,15 +4,8 @@
 
 #include "feature/dataset/dataset.h"
 
-const char *idle_edges(const struct clv_training *training)
+const char *idle_tables(const struct clv_training *training)
 {
-    return training->dataset && training->shape.pairwise == CLV_PAIRWISE_NONE ? "there are no pairwise terms" : NULL;
-}
-
-const char *idle_tables(const struct clv_training *training, bool with_edges)
-{
-    if (!with_edges)
-        return "--edges is 0";
     return training->dataset && training->shape.pairwise != CLV_PAIRWISE_FULL ? "there are no full pairwise tables"
                                                                               : NULL;
 }

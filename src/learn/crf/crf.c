@@ -90,7 +90,7 @@ static enum clv_status crf_state_read(struct crf_state *state, const struct chec
     return place[2] != 0 ? read_steps(state, tensors, place, checkpoints, err) : CLV_OK;
 }
 
-enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };
+enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY };
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
 
 static const struct clv_parameter parameters[] = {
@@ -100,7 +100,6 @@ static const struct clv_parameter parameters[] = {
     [PASSES] = {"passes", 2000, 1, 1e6, "most steps, each of one pass over the examples or a few"},
     [TOLERANCE] = {"tolerance", 1e-5, 0, 1, "stop once ten steps lower the objective by less than this share"},
     [MEMORY] = {"memory", 20, 3, 100, "steps that L-BFGS remembers"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without pairwise terms: multinomial logistic regression"},
     {0},
 };
 
@@ -193,7 +192,7 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
                                 struct clv_training_result *result, struct clv_error *err)
 {
     *self = (struct crf){.training = training, .result = result};
-    MUST(examples_open(&self->examples, training, training->parameters[EDGES] != 0, err));
+    MUST(examples_open(&self->examples, training, true, err));
     self->penalty = (int)training->parameters[PENALTY];
     self->lambda = self->penalty == PENALTY_NONE ? 0 : training->parameters[LAMBDA];
     self->size = clv_shape_size(&self->examples.shape);
@@ -230,9 +229,7 @@ static void crf_release(struct crf *self)
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    if (parameter == LAMBDA && training->parameters[PENALTY] == PENALTY_NONE)
-        return "--penalty is none";
-    return parameter == EDGES ? idle_edges(training) : NULL;
+    return parameter == LAMBDA && training->parameters[PENALTY] == PENALTY_NONE ? "--penalty is none" : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,

@@ -406,7 +406,7 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training
                           struct clv_error *err)
 {
     *self = (struct bcfw){.training = training, .rules = *rules, .best_objective = INFINITY, .best_dual = -INFINITY};
-    MUST(examples_open(&self->examples, training, rules->edges, err));
+    MUST(examples_open(&self->examples, training, true, err));
     const struct clv_shape *shape = &self->examples.shape;
     self->n = self->examples.n;
     self->batch = rules->batch > self->n ? self->n : rules->batch ? rules->batch : 1;

@@ -15,7 +15,7 @@
 #include "learn/margin/constraint_generation.h"
 #include "learn/margin/margin.h"
 
-enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, EDGES, UNITS, PAPER, BETA };
+enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, UNITS, PAPER, BETA };
 enum { SUBGRADIENT, LP };
 
 static const struct clv_parameter parameters[] = {
@@ -26,7 +26,6 @@ static const struct clv_parameter parameters[] = {
     [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples; most rounds of constraint generation"},
     [GAP] = {"gap", 1e-3, 0, 1, "constraint generation: stop once (objective - bound) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW,
                "of radius: relative to examples, weights, largest loss and the size of the features, or raw"},
     [PAPER] =
@@ -52,7 +51,7 @@ static const char *idle(const struct clv_training *training, int parameter)
         return "--solver is lp";
     if (parameter == GAP && is_online)
         return is_published ? "--paper is 1" : "--solver is subgradient";
-    return parameter == EDGES ? idle_edges(training) : parameter == PAPER ? idle_paper(training) : NULL;
+    return parameter == PAPER ? idle_paper(training) : NULL;
 }
 
 static enum clv_status train_by_programs(struct clv_training_result *result, struct examples *examples, double radius,
@@ -104,7 +103,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     const double *p = training->parameters;
     OWNED(examples_release) struct examples examples = {0};
-    MUST(examples_open(&examples, training, p[EDGES] != 0, err));
+    MUST(examples_open(&examples, training, true, err));
     double radius = radius_of(&examples, p), share = 0;
     bool is_published = p[PAPER] >= 1;
     if (p[SOLVER] == LP && !is_published) {

@@ -22,7 +22,7 @@
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
-enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH, PAPER };
+enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, UNITS, BATCH, PAPER };
 enum { VARIATIONAL, EXACT };
 
 static const struct clv_parameter parameters[] = {
@@ -33,7 +33,6 @@ static const struct clv_parameter parameters[] = {
     [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round"},
     [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     [UNITS] =
         {"units", UNITS_RELATIVE, 0, UNITS_RAW,
          "of C, lambda and weights: C against the largest loss, the others against the size of the features, or raw"},
@@ -141,7 +140,6 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
                                      .gap = p[GAP],
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = true,
-                                     .edges = p[EDGES] != 0,
                                      .keeps_support = true,
                                      .start = training->init};
     *self = (struct lapmedn){.training = training, .is_exact = p[UPDATE] == EXACT && !is_published(training)};
@@ -246,7 +244,7 @@ static const char *idle(const struct clv_training *training, int parameter)
     if (parameter == PAPER && training->dataset && !training->frames && p[UNITS] == UNITS_RAW &&
         p[UPDATE] == VARIATIONAL)
         return "--units is raw and --update variational";
-    return parameter == EDGES ? idle_edges(training) : parameter == PAPER ? idle_paper(training) : NULL;
+    return parameter == PAPER ? idle_paper(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,

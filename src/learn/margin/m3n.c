@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH, PAPER };
+enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, UNITS, BATCH, PAPER };
 enum { BCFW, SUBGRADIENT };
 
 static const struct clv_parameter parameters[] = {
@@ -21,7 +21,6 @@ static const struct clv_parameter parameters[] = {
     [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
     [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"},
     [BATCH] = BCFW_BATCH_PARAMETER,
     [PAPER] =
@@ -54,7 +53,7 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
 {
     const double *p = training->parameters;
     OWNED(examples_release) struct examples examples = {0};
-    MUST(examples_open(&examples, training, p[EDGES] != 0, err));
+    MUST(examples_open(&examples, training, true, err));
     double unit = p[C] * (double)examples.n, squares = examples_squared_unit(&examples, units_of(training));
     double beta = p[BETA] > 0 ? p[BETA] : p[C] / 200;
     const struct descent_rules rules = {.ridge = squares / unit,
@@ -77,7 +76,6 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
                                      .unit = p[C] * (double)training->n_examples,
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = true,
-                                     .edges = p[EDGES] != 0,
                                      .keeps_support = true,
                                      .start = training->init};
     OWNED(bcfw_release) struct bcfw self = {0};
@@ -100,7 +98,7 @@ static const char *idle(const struct clv_training *training, int parameter)
         return "--solver is bcfw";
     if ((parameter == GAP || parameter == BATCH) && is_online)
         return is_published(training) ? "--paper is 1" : "--solver is subgradient";
-    return parameter == EDGES ? idle_edges(training) : parameter == PAPER ? idle_paper(training) : NULL;
+    return parameter == PAPER ? idle_paper(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,

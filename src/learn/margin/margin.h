@@ -25,7 +25,7 @@ struct bcfw_rules {
     double gap;    /* ends once (objective - dual) / objective is this small */
     double unit;   /* of the objectives reported: 1 as above, C n for sum instead of mean */
     size_t batch;  /* examples that the oracle is asked about at one w, before their steps are taken; 0: 1 */
-    bool averaging, sampling, edges;
+    bool averaging, sampling;
     bool keeps_support; /* count labellings of positive dual weight */
     const double
         *start; /* [size] weights that are the best as long as no better ones are found, and whose answers to the oracle

@@ -12,12 +12,11 @@
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
-enum { PASSES, AVERAGING, EDGES };
+enum { PASSES, AVERAGING };
 
 static const struct clv_parameter parameters[] = {
     [PASSES] = {"passes", 30, 1, 1e6, "most passes over the examples"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the mean of all iterates, until a pass makes no mistake; 0: the last one"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     {0},
 };
 
@@ -68,7 +67,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
                                        struct clv_error *err)
 {
     *self = (struct perceptron){.training = training};
-    MUST(examples_open(&self->examples, training, training->parameters[EDGES] != 0, err));
+    MUST(examples_open(&self->examples, training, true, err));
     self->size = clv_shape_size(&self->examples.shape);
     self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
     self->zero = arena_zalloc(&self->arena, self->size, sizeof *self->zero);
@@ -86,11 +85,6 @@ static void perceptron_release(struct perceptron *self)
 {
     examples_release(&self->examples);
     arena_release(&self->arena);
-}
-
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    return parameter == EDGES ? idle_edges(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
@@ -129,6 +123,5 @@ const struct clv_learner perceptron_learner = {
     .parameters = parameters,
     .takes_init = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

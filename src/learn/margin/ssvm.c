@@ -11,14 +11,13 @@
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
-enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE, BATCH, PAPER };
+enum { LAMBDA, PASSES, GAP, AVERAGING, SAMPLING, TABLE_VARIANCE, BATCH, PAPER };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
     [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
     [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings (the unstructured baseline)"},
     [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
     [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,
     [BATCH] = BCFW_BATCH_PARAMETER,
@@ -50,10 +49,7 @@ static double bytes(const struct clv_training *training)
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    return parameter == EDGES            ? idle_edges(training)
-           : parameter == PAPER          ? idle_teacher(training)
-           : parameter == TABLE_VARIANCE ? idle_tables(training, training->parameters[EDGES] != 0)
-                                         : NULL;
+    return parameter == PAPER ? idle_teacher(training) : parameter == TABLE_VARIANCE ? idle_tables(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
@@ -66,7 +62,6 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .unit = 1,
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = p[SAMPLING] != 0,
-                                     .edges = p[EDGES] != 0,
                                      .start = training->init};
     bool stopped = false, resumed;
     OWNED_ARRAY double *variance = NULL;

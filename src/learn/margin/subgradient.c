@@ -6,27 +6,21 @@
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
-enum { LAMBDA, PASSES, AVERAGING, EDGES };
+enum { LAMBDA, PASSES, AVERAGING };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
     [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     {0},
 };
-
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    return parameter == EDGES ? idle_edges(training) : NULL;
-}
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
     const double *p = training->parameters;
     OWNED(examples_release) struct examples examples = {0};
-    MUST(examples_open(&examples, training, p[EDGES] != 0, err));
+    MUST(examples_open(&examples, training, true, err));
     const struct descent_rules rules = {.ridge = p[LAMBDA] * examples.scale,
                                         .step = DESCENT_PEGASOS,
                                         .ball = DESCENT_L2,
@@ -42,7 +36,6 @@ const struct clv_learner subgradient_learner = {
     .parameters = parameters,
     .takes_init = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = true,
 };

@@ -284,7 +284,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
 {
     const double *parameters = training->parameters;
     *self = (struct pmap){.training = training, .running = NAN};
-    MUST(examples_open(&self->examples, training, parameters[PMAP_EDGES] != 0, err));
+    MUST(examples_open(&self->examples, training, true, err));
     struct examples *examples = &self->examples;
     FAIL_IF(examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak, CLV_ERR_USAGE,
             "weak examples go with Potts couplings, not with full pairwise tables");

@@ -127,7 +127,6 @@ enum pmap_parameter {
     PMAP_STEP,
     PMAP_RATE,
     PMAP_AVERAGING,
-    PMAP_EDGES,
     PMAP_TABLE_VARIANCE,
     PMAP_KAPPA,
     PMAP_ROUNDS,

@@ -13,7 +13,7 @@
     [PMAP_STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                        \
     [PMAP_RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},      \
     [PMAP_AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                \
-    [PMAP_EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}, [PMAP_TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER, \
+    [PMAP_TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,                                                                  \
     [PMAP_KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                         \
     [PMAP_ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"},           \
     [PMAP_CONDITIONAL] = {"conditional", 0, 0, 1,                                                                      \
@@ -30,7 +30,7 @@ static const struct clv_parameter joint_parameters[] = {
 
 static const struct clv_parameter marginal_parameters[] = {
     SHARED_PARAMETERS,
-    [PMAP_DRAWS] = {"draws", 100, 1, 1e6, "draws for the marginals of an image without a mask"},
+    [PMAP_DRAWS] = {"samples", 100, 1, 1e6, "samples for the marginals of an image without a mask"},
     [PMAP_SHARPNESS] = {"sharpness", 3, 1, 100, "power of those marginals; 1: as published"},
     [PMAP_REDUCTION] = {"reduction", 1, 0, 1,
                         "0: find every node's clamped labelling, even where it is known beforehand"},
@@ -72,8 +72,7 @@ static const char *idle_weighted(const struct clv_training *training, int parame
         return "--paper is 1";
     switch (parameter) {
     case PMAP_RATE: return pmap_setting(training, PMAP_STEP) == 0 ? "--step is 0" : NULL;
-    case PMAP_EDGES: return idle_edges(training);
-    case PMAP_TABLE_VARIANCE: return idle_tables(training, training->parameters[PMAP_EDGES] != 0);
+    case PMAP_TABLE_VARIANCE: return idle_tables(training);
     case PMAP_KAPPA:
     case PMAP_ROUNDS: return idle_mixture(training);
     case PMAP_CONDITIONAL: return idle_given(training);

@@ -39,7 +39,7 @@ static bool makes_its_own(const struct clv_learner *learner)
 
 static bool has_marginals(const struct clv_learner *learner)
 {
-    return clv_learner_parameter(learner, "draws") >= 0;
+    return clv_learner_parameter(learner, "samples") >= 0;
 }
 
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training)

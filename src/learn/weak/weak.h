@@ -104,7 +104,7 @@ bool weak_as_published(const struct clv_learner *learner, const struct clv_train
 /* Whether a training needs pseudo-labels: the learner cannot make its own, or there is more to make them from. */
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);
 
-/* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `draws`, else MAP
+/* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `samples`, else MAP
  * labels; both agree with what is given. Without masks pseudo-labels start from the frames' theta, or from figure
  * throughout the boxes without frames, and marginals are then taught by themselves again and again: they come to agree
  * on what many boxes hold and no surroundings do. CLV_ERR_INTERRUPTED when asked to stop. */

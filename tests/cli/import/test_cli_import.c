@@ -50,7 +50,7 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
     EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder),
                  "set: 3 images, 2 with masks, 1 with boxes",
                  "warning: 1 image that it names is not in photos; the first is gone.png",
-                 "says nothing of 1 of 4 images, which were left out; the first is d.png");
+                 "says nothing of 1 of 4 images, which were skipped; the first is d.png");
     static const uint8_t wanted[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 2, 2, 1, 1, 0, 0,
                                      0, 1, 2, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     struct clv_set set = {0};
@@ -132,7 +132,7 @@ TEST(bad_annotations_and_outputs_are_refused)
     expect_error(64, "which format", "cd %s && cleave import -o set", folder);
     expect_error(64, "\"xml\" is no format; there are coco", "cd %s && cleave import xml coco.json -o set", folder);
     expect_error(64, "which file", "cd %s && cleave import coco -o set", folder);
-    expect_error(64, "-o is missing", "cd %s && cleave import coco coco.json", folder);
+    expect_error(64, "import: no output; add -o FOLDER", "cd %s && cleave import coco coco.json", folder);
     expect_error(64, "a format and one file", "cd %s && cleave import coco coco.json more -o set", folder);
     expect_error(65, "coco.json: is not what labelme writes",
                  "cd %s && cleave import labelme coco.json --images photos -o set", folder);

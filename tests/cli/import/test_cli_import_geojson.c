@@ -97,7 +97,7 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
     char *output = expect_success(
         "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos --property class -o set", folder);
     static const char *const said[] = {"2 annotations cannot be used", "feature 4: a Point, no polygon",
-                                       "says nothing of 1 of 3 images, which were left out; the first is far.tif",
+                                       "says nothing of 1 of 3 images, which were skipped; the first is far.tif",
                                        "set: 2 images, 2 with masks"};
     for (size_t k = 0; k < sizeof said / sizeof *said; k++)
         ck_assert_msg(strstr(output, said[k]) != NULL, "\"%s\" is not in %s", said[k], output);
@@ -174,9 +174,10 @@ TEST(layers_that_cannot_be_laid_are_refused)
                      "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos %s -o set --overwrite", folder,
                      rows[k].options);
     }
-    expect_error(64, "--property has no effect: coco is not geojson",
+    expect_error(64, "--property cannot be used: coco is not geojson",
                  "cd %s && \"$CLEAVE\" import coco layer.geojson --property class -o set", folder);
-    expect_error(64, "--outside has no effect", "cd %s && \"$CLEAVE\" import voc photos --outside void -o set", folder);
+    expect_error(64, "--outside cannot be used", "cd %s && \"$CLEAVE\" import voc photos --outside void -o set",
+                 folder);
 }
 
 /* By pixels, of images that are nowhere on Earth, and by the note of where they were. */

@@ -439,7 +439,7 @@ TEST(what_is_beside_masks_is_kept_and_what_is_odd_is_named)
     ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import masks drawn --images photos -o s --overwrite"),
                      65);
     EXPECT_PARTS(output, "train/a_mask.pgm: could be of train/a.jpg or train/a.pgm; call it train/a.jpg.png or",
-                 "drawn/val/d_mask.pgm: ", "images have no mask and were left out", "warning: 2 masks are of no image",
+                 "drawn/val/d_mask.pgm: ", "images have no mask and were skipped", "warning: 2 masks are of no image",
                  "s: 1 images, 1 with masks", "2 images could not be taken over");
     /* one mask under two names */
     run_here("rm photos/train/a.jpg && cp drawn/train/b_mask.pgm drawn/train/b_gt.pgm");
@@ -483,10 +483,10 @@ TEST(tables_and_ways_that_a_user_names_come_first)
                                        "44444");
     static const struct refusal rows[] = {
         {64, "--codes: \"kitti\"", "import masks drawn --images photos -o t --codes kitti"},
-        {64, "--codes has no effect: --labels names the values",
+        {64, "--codes cannot be used: --labels names the values",
          "import masks drawn --images photos -o t --codes voc --labels mine.tsv"},
-        {64, "--white has no effect: coco is not masks", "import coco a.json -o t --white void"},
-        {64, "--outside has no effect: masks say what is void",
+        {64, "--white cannot be used: coco is not masks", "import coco a.json -o t --white void"},
+        {64, "--outside cannot be used: masks say what is void",
          "import masks drawn --images photos -o t "
          "--outside void"},
         {64, "masks and photos are not told apart; --images FOLDER", "import masks drawn -o t"},

@@ -53,7 +53,7 @@ TEST(each_annotation_is_an_object_the_one_with_fewer_pixels_in_front)
                                                                                                   "[[0,3,1,3,1,4,0,4]"
                                                                                                   "]")));
     expect_output("objects that others overlap: 2, each pixel is the smaller one's; without a pixel and "
-                  "left out: 1",
+                  "skipped: 1",
                   "cd %s && cleave import coco coco.json --images photos -o set", folder);
     static const int32_t wanted[] = {1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0,
                                      1, 1, 1, 1, 0, 3, 0, 0, 4, 0, 0, 0, 0, 0, 0, 3};
@@ -169,9 +169,9 @@ TEST(folders_of_a_mask_for_each_object_become_label_images)
     static const char *const said[] = {"dsb/b/masks/1.png: mask is 3x2, image is 4x2",
                                        "d/images/second.png is there, too; a folder is of one image",
                                        "dsb/e/masks/1.png: not a PNG",
-                                       "dsb: 1 of 5 folders have no masks and were left out",
+                                       "dsb: 1 of 5 folders have no masks and were skipped",
                                        "objects that others overlap: 1,",
-                                       "without a pixel and left out: 1",
+                                       "without a pixel and skipped: 1",
                                        "set: 1 images, 1 with masks"};
     for (size_t k = 0; k < sizeof said / sizeof *said; k++)
         ck_assert_msg(strstr(output, said[k]), "\"%s\" is not in %s", said[k], output);
@@ -180,7 +180,7 @@ TEST(folders_of_a_mask_for_each_object_become_label_images)
     expect_objects(here("set/instances/a.png"), wanted, 4, 2);
     run_here("[ \"$(ls set/images set/masks set/instances | sort -u | grep png)\" = a.png ] && grep -q '^1\tobject' "
              "set/labels.tsv && cleave import dsb dsb/a -o one && cmp one/instances/photo.png set/instances/a.png");
-    expect_error(64, "--images has no effect", "cleave import dsb dsb --images dsb -o more");
+    expect_error(64, "--images cannot be used", "cleave import dsb dsb --images dsb -o more");
     expect_error(66, "dsb/c/images: has no NAME/images/", "cleave import dsb dsb/c/images -o more");
     expect_error(65, "dsb/c: no image of it can be taken over", "cleave import dsb dsb/c -o more");
 }

@@ -42,12 +42,13 @@ static const char *const paths[] = {"/",
                                     "/\xff\xfe"};
 static const char *const hosts[] = {"127.0.0.1:%d", "localhost:%d", "evil.example:%d", "127.0.0.1:%d.evil.example",
                                     "%d"};
-static const char *const bodies[] = {"",
-                                     "{}",
-                                     "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
-                                     "{\"revision\":0,\"kind\":\"figure\",\"object\":1e9,\"label\":1,\"points\":[1]}",
-                                     "{\"name\":\"\\u0000\"}",
-                                     "\xff\xfe\xfd"};
+static const char *const bodies[] = {
+    "",
+    "{}",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    "{\"revision\":0,\"kind\":\"foreground\",\"object\":1e9,\"label\":1,\"points\":[1]}",
+    "{\"name\":\"\\u0000\"}",
+    "\xff\xfe\xfd"};
 #define PICK(list) (list[noise(&state) % (sizeof list / sizeof *list)])
 
 /* One of ten thousand; none has the token. */

@@ -108,7 +108,7 @@ TEST(boxes_and_strokes_teach_the_model_in_the_background)
 {
     static const char *const strokes[] = {
         "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[5,5,35,25]}",
-        "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[20,15]}"};
+        "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[20,15]}"};
     make_labelled_set();
     run_here("rm $(ls -d %s/masks/* | tail -1)", folder());
     struct server server = start();
@@ -369,7 +369,7 @@ TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
         "read head; read train; read segment; read link; read note; kill -INT $process; echo \"$note\"; }",
         folder());
     ck_assert_int_eq(code, 0);
-    ck_assert_msg(strstr(output, "cleave: the browser is not opened: ") == output &&
+    ck_assert_msg(strstr(output, "cleave: note: the browser is not opened: ") == output &&
                       strstr(output, ".html: cannot write: "),
                   "%s", output);
     free(output);
@@ -497,12 +497,12 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
 {
     make_labelled_set();
     run_here("mv set \"it's \\$HOME\"");
-    const char *head = formatted("cleave: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
+    const char *head = formatted("cleave: note: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
     for (int k = 0; k < 2; k++) {
         char *text = noted("\"it's \\$HOME\"");
         ck_assert_msg(
             strncmp(text, head, strlen(head)) == 0 && !strstr(text + 1, head) &&
-                strstr(text, "\ncleave: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
+                strstr(text, "\ncleave: note: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
             "%s", text);
         ck_assert_int_eq(strstr(text, "--overwrite") != NULL, k);
         run_here(

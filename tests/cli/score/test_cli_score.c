@@ -82,7 +82,7 @@ TEST(truth_in_which_255_may_be_figure_or_left_out_is_refused)
         "cleave score set pred");
     write_mask(here("set/masks/a.png"), 4, 2, ground);
     write_mask(here("set/masks/b.png"), 4, 2, strokes);
-    expect_error(65, "set/masks/b.png: beside set/masks/a.png, 255", "cleave score set pred --band 1");
+    expect_error(65, "set/masks/b.png: beside set/masks/a.png, 255", "cleave score set pred --border-width 1");
     run_here("printf 'value\tname\n0\tground\n1\tfigure\n' >set/labels.tsv");
     expect_output("\"pixels\":12,", "cleave score set pred --json");
 }
@@ -111,7 +111,7 @@ TEST(known_nodes_of_a_feature_file_are_scored)
                            "\"background\":0.5,\"foreground\":1}}\n");
     free(json);
     expect_output("accuracy      80.00 %", "cleave score -m m --data test.safetensors");
-    expect_error(64, "-m is missing", "cleave score --data test.safetensors");
+    expect_error(64, "needs a model; add -m MODEL", "cleave score --data test.safetensors");
     expect_error(64, "-m and --json only", "cleave score -m m --data test.safetensors --csv");
 }
 
@@ -277,7 +277,7 @@ TEST(a_band_counts_pixels_near_borders_alone)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     uint8_t truth[10] = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, prediction[10] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0};
-    const char *score = "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --band %d";
+    const char *score = "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --border-width %d";
     for (int k = 0; k < 2; k++) {
         write_mask(formatted("%s/set/masks/%c.png", folder, 'a' + k), 10, 1, truth);
         write_mask(formatted("%s/pred/%c.png", folder, 'a' + k), 10, 1, prediction);
@@ -291,9 +291,9 @@ TEST(a_band_counts_pixels_near_borders_alone)
     ck_assert_ptr_nonnull(strstr(json, "\"pixels\":0,"));
     free(json);
     EXPECT_PARTS(expect_success(score, folder, 3), "\"pixels\":4,\"accuracy\":1,");
-    expect_error(64, "--band", "cd %s && cleave score --data set --pred pred --band 0", folder);
-    expect_error(64, "--band: goes with --pred, without -m",
-                 "cd %s && cleave score --data set --pred pred -m m --band 2", folder);
+    expect_error(64, "--border-width", "cd %s && cleave score --data set --pred pred --border-width 0", folder);
+    expect_error(64, "--border-width: goes with --pred, without -m",
+                 "cd %s && cleave score --data set --pred pred -m m --border-width 2", folder);
 }
 
 TEST(predictions_with_labels_of_their_own_are_matched_by_name)

@@ -267,7 +267,7 @@ TEST(pixels_without_data_have_no_label)
     expect_output("a: 49 pixels have no label there", "cleave score few.tsv a 2>&1");
     run_here(
         "cp a/hole.tif first.tif && rm -r a/overlays && cleave segment -m m.cleave hole.tif -o a --resume --overlay "
-        "&& cmp a/hole.tif first.tif && cleave segment -m m.cleave hole.tif -o c.tif --masks binary");
+        "&& cmp a/hole.tif first.tif && cleave segment -m m.cleave hole.tif -o c.tif --mask-format binary");
     must(clv_indexed_image_read(&mask, here("c.tif"), NULL, err));
     ck_assert(mask.values[WIDTH - 1] == 0 && memchr(mask.values, 255, HEIGHT * WIDTH));
     clv_indexed_image_release(&mask);

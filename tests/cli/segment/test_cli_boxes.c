@@ -1,4 +1,4 @@
-/* cleave segment --boxes: box to cut; --decode least-loss. */
+/* cleave segment --boxes: box to cut; --decode min-loss. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +121,7 @@ TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
     run_here("cp -r $SET B");
     spill(here("B/two.tsv"), boxes, strlen(boxes));
     spill(here("B/m.tsv"), manifest, strlen(manifest));
-    expect_output("two.tsv: images without a box were left out: 10, the first is images/0003",
+    expect_output("two.tsv: images without a box were skipped: 10, the first is images/0003",
                   "cd B && cleave segment --data manifest.tsv --boxes two.tsv -o ../out");
     run_here("cd B && cleave segment --data m.tsv --boxes two.tsv -o ../rows");
     ck_assert(same_bytes(here("out"), here("rows")));
@@ -194,7 +194,8 @@ TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
     expect_error(73, "L/labels.tsv: is an input of this command",
                  "rm -r L/masks && sed -i s/dog/hen/ L/labels.boxes.tsv && cut -f 1 L/manifest.tsv >L/m.tsv && cleave "
                  "segment --data L/m.tsv --boxes L/labels.boxes.tsv -o L --overwrite");
-    expect_error(64, "--masks binary", "cleave segment L/images --boxes L/labels.boxes.tsv -o x --masks binary");
+    expect_error(64, "--mask-format binary",
+                 "cleave segment L/images --boxes L/labels.boxes.tsv -o x --mask-format binary");
     clv_indexed_image_release(&alone);
     clv_indexed_image_release(&large);
     clv_indexed_image_release(&both);
@@ -222,10 +223,9 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
                  "%s2", command);
     boxes = HEADER "lost/8.jpg\t\to\t5\t5\t30\t30\nlost/9.jpg\t\to\t5\t5\t30\t30\n0001.jpg\t\to\t5\t5\t30\t30\n";
     spill(here("some.tsv"), boxes, strlen(boxes));
-    expect_output(
-        "were left out: 11, the first is B/images/0002.jpg; it names images that were not given: 2, the first "
-        "is lost/8.jpg",
-        "cleave segment B/images --boxes some.tsv -o out3");
+    expect_output("were skipped: 11, the first is B/images/0002.jpg; it names images that were not given: 2, the first "
+                  "is lost/8.jpg",
+                  "cleave segment B/images --boxes some.tsv -o out3");
     spill(here("some.tsv"), "", 0);
     expect_error(65, "some.tsv: is empty", "%s2", command);
     expect_error(66, "absent.tsv", "cleave segment B/images --boxes absent.tsv -o out2");
@@ -238,16 +238,16 @@ TEST(options_that_contradict_boxes_are_refused)
         {64, "--boxes: cuts boxes without a model", "segment -m x -o y z --boxes b"},
         {64, "--boxes: needs the images; leave out --features", "segment -o y --features z --boxes b"},
         {64, "leave out --refine", "segment -o y z --boxes b --refine"},
-        {64, "-m is missing", "segment -o y z"},
+        {64, "no model; add -m MODEL", "segment -o y z"},
     };
     EXPECT_REFUSALS(refusals);
 }
 
 TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
 {
-    const char *const runs[] = {"-o map", "--decode own -o same", "--decode least-loss -t 1 -o one",
-                                "--decode least-loss -t 4 --seed 0 --draws 100 -o four",
-                                "--decode least-loss --seed 5 --draws 3 -o other"};
+    const char *const runs[] = {"-o map", "--decode auto -o same", "--decode min-loss -t 1 -o one",
+                                "--decode min-loss -t 4 --seed 0 --samples 100 -o four",
+                                "--decode min-loss --seed 5 --samples 3 -o other"};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
         run_here("cleave segment -m $MODEL --data $SET/manifest.tsv %s", runs[k]);
     ck_assert(same_bytes(here("map"), here("same")));
@@ -261,8 +261,8 @@ TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
         free(json);
     }
     ck_assert_double_lt(loss[1], loss[0] + 0.05);
-    expect_error(64, "does not go with --refine", "cleave segment -m x -o y z --decode least-loss --refine");
-    expect_error(64, "does not go with --boxes", "cleave segment -o y z --decode least-loss --boxes b");
+    expect_error(64, "does not go with --refine", "cleave segment -m x -o y z --decode min-loss --refine");
+    expect_error(64, "does not go with --boxes", "cleave segment -o y z --decode min-loss --boxes b");
 }
 
 TEST(four_numbers_are_one_box_of_each_image)

@@ -23,7 +23,7 @@ static const char *noisy_folder(void)
 TEST(feature_files_are_scored_by_the_rule_asked_for)
 {
     static const char *const rules[] = {
-        "", "--decode own", "--decode marginal-map", "--decode map", "--decode marginals", "--decode marginals -t 3"};
+        "", "--decode auto", "--decode marginal-map", "--decode map", "--decode marginals", "--decode marginals -t 3"};
     enum { N_RULES = sizeof rules / sizeof *rules };
     char *reported[N_RULES];
     for (int k = 0; k < N_RULES; k++)
@@ -44,14 +44,14 @@ TEST(rules_are_refused_where_they_mean_nothing)
         {64, "--decode: \"best\"", "segment -m x -o y z --decode best"},
         {64, "does not go with --boxes", "segment -o y z --decode map --boxes b"},
         {64, "goes with a feature file", "score --data x --pred y --decode map"},
-        {64, "--decode: \"least-loss\"", "score -m x --data y.safetensors --decode least-loss"},
+        {64, "--decode: \"min-loss\"", "score -m x --data y.safetensors --decode min-loss"},
     };
     EXPECT_REFUSALS(refusals);
 }
 
 TEST(labels_by_any_rule_are_refined)
 {
-    static const char *const rules[] = {"own", "map", "marginals"};
+    static const char *const rules[] = {"auto", "map", "marginals"};
     for (int k = 0; k < 3; k++)
         run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o plain%d --decode %s && cleave "
                  "segment -m $MODEL --data $SET/manifest.tsv --split test -o refined%d --decode %s --refine",

@@ -1,4 +1,4 @@
-/* cleave marginals: what it says of how its numbers came about, and max-marginal margins. */
+/* cleave probabilities: what it says of how its numbers came about, and max-marginal margins. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,9 @@ static const float *margins_of(char *bytes, size_t size, int width, int height)
 /* The sign of a margin is the best labelling's label, as segment finds it. */
 TEST(margins_are_those_of_the_best_labelling)
 {
-    run_here("cleave marginals -q -m $MODEL $SET/images/0001.jpg $SET/images/0002.jpg -o margins --margins && cleave "
-             "segment -q --no-refine -m $MODEL $SET/images/0001.jpg -o masks");
+    run_here(
+        "cleave probabilities -q -m $MODEL $SET/images/0001.jpg $SET/images/0002.jpg -o margins --margins && cleave "
+        "segment -q --no-refine -m $MODEL $SET/images/0001.jpg -o masks");
     struct clv_indexed_image mask = {0};
     size_t size, n_figure = 0;
     must(clv_indexed_image_read(&mask, here("masks/0001.png"), NULL, err));
@@ -36,7 +37,7 @@ TEST(margins_are_those_of_the_best_labelling)
     }
     ck_assert(n_figure > 0 && n_figure < n);
     free(bytes);
-    run_here("cleave marginals -q -m $MODEL $SET/images/0001.jpg -o small --margins --side 12");
+    run_here("cleave probabilities -q -m $MODEL $SET/images/0001.jpg -o small --margins --side 12");
     free(slurp(here("small/0001.npy"), &size));
     int side = mask.width > mask.height ? mask.width : mask.height;
     ck_assert_uint_eq(size, 128 + 2 * sizeof(float) * (size_t)lrint(12.0 * mask.width / side) *
@@ -48,14 +49,16 @@ TEST(margins_are_those_of_the_best_labelling)
 TEST(margins_have_no_options_of_probabilities)
 {
     static const struct refusal refusals[] = {
-        {64, "--margins: its maps are of all labels already", "marginals -m x -o y z --margins --all-labels"},
-        {64, "--margins: its maps are of all labels", "marginals -m x -o y z --margins --label 1"},
-        {64, "--margins: --json is of probabilities", "marginals -m x -o y z --margins --json"},
-        {64, "--margins: --overlay is of probabilities", "marginals -m x -o y z --margins --overlay"},
-        {64, "--margins: --report is of probabilities", "marginals -m x -o y z --margins --report r"},
-        {64, "--draws has no effect: margins are not drawn", "marginals -m x -o y z --margins --draws 3"},
-        {64, "--seed has no effect: margins are not drawn", "marginals -m x -o y z --margins --seed 3"},
-        {64, "--side: it is of maps, which --all-labels or --margins write", "marginals -m x -o y z --side 3"},
+        {64, "--margins: its maps are of all labels already", "probabilities -m x -o y z --margins --all-labels"},
+        {64, "--margins: its maps are of all labels", "probabilities -m x -o y z --margins --label 1"},
+        {64, "--margins: --json is of probabilities", "probabilities -m x -o y z --margins --json"},
+        {64, "--margins: --overlay is of probabilities", "probabilities -m x -o y z --margins --overlay"},
+        {64, "--margins: --report is of probabilities", "probabilities -m x -o y z --margins --report r"},
+        {64, "--samples cannot be used with --margins: margins are not sampled",
+         "probabilities -m x -o y z --margins --samples 3"},
+        {64, "--seed cannot be used with --margins: margins are not sampled",
+         "probabilities -m x -o y z --margins --seed 3"},
+        {64, "--side: it is of maps, which --all-labels or --margins write", "probabilities -m x -o y z --side 3"},
     };
     EXPECT_REFUSALS(refusals);
 }
@@ -63,7 +66,7 @@ TEST(margins_have_no_options_of_probabilities)
 /* The sample's model has couplings, and graphs of regions have loops; without couplings there is nothing to draw. */
 TEST(json_and_report_say_how_probabilities_came_about)
 {
-    char *json = expect_success("cleave marginals -q -m $MODEL $SET/images/0001.jpg -o out --json --report report");
+    char *json = expect_success("cleave probabilities -q -m $MODEL $SET/images/0001.jpg -o out --json --report report");
     ck_assert_ptr_nonnull(strstr(json, "\"scores\":\"margin\""));
     ck_assert_ptr_nonnull(strstr(json, "\"method\":\"samples\""));
     free(json);
@@ -74,13 +77,13 @@ TEST(json_and_report_say_how_probabilities_came_about)
     free(page);
     run_here("cleave train -q --learner pmap --pairwise none --data $SET/manifest.tsv --split train " SAMPLE_TRAINING
              " -o apart.cleave");
-    json = expect_success("cleave marginals -q -m apart.cleave $SET/images/0001.jpg -o apart --json --draws 1");
+    json = expect_success("cleave probabilities -q -m apart.cleave $SET/images/0001.jpg -o apart --json --samples 1");
     ck_assert_ptr_nonnull(strstr(json, "\"scores\":\"likelihood\""));
     ck_assert_ptr_nonnull(strstr(json, "\"method\":\"sum-product\""));
     ck_assert_ptr_nonnull(strstr(json, "\"standard_error\":0}"));
     free(json);
-    json =
-        expect_success("cleave marginals -q -m apart.cleave $SET/images/0001.jpg -o again --json --draws 7 --seed 5");
+    json = expect_success(
+        "cleave probabilities -q -m apart.cleave $SET/images/0001.jpg -o again --json --samples 7 --seed 5");
     free(json);
     ck_assert(same_bytes(here("apart/0001.png"), here("again/0001.png")));
 }

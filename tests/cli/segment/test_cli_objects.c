@@ -110,7 +110,7 @@ TEST(objects_need_a_folder_and_images)
     run_here("ln -s $SET B");
     static const char *const wrong[][2] = {{"-o - --objects", "leave out --objects"},
                                            {"-o one.png --objects", "--objects writes several"},
-                                           {"-o out --clear-border", "--objects is missing"}};
+                                           {"-o out --clear-border", "--clear-border needs --objects"}};
     for (size_t i = 0; i < 3; i++)
         expect_error(64, wrong[i][1], "cleave segment --boxes 1,1,9,9 %s $(ls -d B/images/* | head -n 1)", wrong[i][0]);
 }

@@ -52,7 +52,7 @@ TEST(one_image_goes_into_the_file_that_is_named)
              "is.png/0001.png");
     expect_error(73, "in.png: is the same file as the input in.png",
                  "mv 0001.jpg in.png && cleave segment -m $MODEL in.png -o in.png --overwrite");
-    run_here("cleave marginals -m $MODEL in.png -o map.png && test -f map.png");
+    run_here("cleave probabilities -m $MODEL in.png -o map.png && test -f map.png");
 }
 
 TEST(a_failed_run_leaves_no_empty_folder)
@@ -75,7 +75,7 @@ TEST(resume_goes_on_with_the_model_that_began)
     expect_error(73, "out: has results of another model than other.cleave; --resume goes on",
                  "cleave segment -m other.cleave $SET/images -o out --resume");
     expect_error(73, "out: has results of another model",
-                 "cleave marginals -m same.cleave $SET/images -o out --resume");
+                 "cleave probabilities -m same.cleave $SET/images -o out --resume");
     expect_error(73, "out: has results of another model", "cleave segment --boxes 1,1,9,9 $SET/images -o out --resume");
     expect_output("11 images segmented into out, 1 finished before",
                   "cleave segment -m same.cleave $SET/images -o out --resume");
@@ -107,7 +107,7 @@ TEST(overlays_of_jpeg_images_are_jpeg_and_no_inputs)
 TEST(a_report_of_probabilities_counts_maps)
 {
     size_t size;
-    run_here("cleave marginals -q -m $MODEL $SET/images -o maps --report report");
+    run_here("cleave probabilities -q -m $MODEL $SET/images -o maps --report report");
     char *page = slurp(here("report/index.html"), &size);
     ck_assert_ptr_nonnull(strstr(page, "probability maps"));
     ck_assert_ptr_null(strstr(page, "images segmented"));
@@ -123,8 +123,9 @@ TEST(a_stopped_run_says_how_to_go_on)
     int code = run_command(&text, "cd $HERE && (cleave segment -t 1 -m $MODEL many -o out 2>&1 & process=$!; while ! "
                                   "test -f out/1.png; do sleep 0.01; done; kill -TERM $process; wait $process)");
     ck_assert_int_eq(code, 143);
-    ck_assert_msg(strstr(text, " of 40 images segmented into out; the same line with --resume goes on") != NULL, "%s",
-                  text);
+    ck_assert_msg(strstr(text, " of 40 images segmented into out; run the same command with --resume to continue") !=
+                      NULL,
+                  "%s", text);
     free(text);
 }
 
@@ -136,9 +137,9 @@ TEST(names_of_other_files_are_refused_with_one_that_is_a_mask)
          "segment -m $MODEL $SET/images/0001.jpg -o o.jpg"},
         {64, "-o a/O.PNG: no mask is a file of that kind; name it a/O.png",
          "segment -m $MODEL $SET/images/0001.jpg -o a/O.PNG"},
-        {64, "-o o.tiff: no mask", "marginals -m $MODEL $SET/images/0001.jpg -o o.tiff"},
+        {64, "-o o.tiff: no mask", "probabilities -m $MODEL $SET/images/0001.jpg -o o.tiff"},
         {64, "-o o.npy: maps of all labels go into a folder",
-         "marginals -m $MODEL $SET/images/0001.jpg -o o.npy --all-labels"},
+         "probabilities -m $MODEL $SET/images/0001.jpg -o o.npy --all-labels"},
     };
     run_here("mkdir names");
     EXPECT_REFUSALS(rows);

@@ -95,7 +95,7 @@ TEST(names_of_features_stay_in_the_folder_and_images_of_exports_stay_known)
     expect_error(65, "no name of a file in the output's folder",
                  "cd $HERE && cleave segment -m m --features g -o a/b/c");
     expect_error(65, "no name of a file in the output's folder",
-                 "cd $HERE && cleave marginals -m m --features g -o a/b/d");
+                 "cd $HERE && cleave probabilities -m m --features g -o a/b/d");
     run_here(
         "cleave segment -q -m m $SET/images -o out --export coco && cleave segment -m m $SET/images -o out --resume "
         "&& cleave import coco out/coco.json -o again");
@@ -302,7 +302,7 @@ TEST(images_without_masks_are_labelled_again_to_the_same_labels)
                                       "--checkpoint-every 0.01",
                                       only));
     kill_and_resume("boxes", formatted("--learner wmpmap --only %s --boxes boxes.tsv --weak-split train --passes 200 "
-                                       "--draws 20 --checkpoint-every 0.01",
+                                       "--samples 20 --checkpoint-every 0.01",
                                        only));
 }
 

@@ -121,7 +121,8 @@ TEST(the_record_says_how_a_model_was_made)
 TEST(edges_off_leaves_only_unary_weights)
 {
     const char *model = here("unary.cleave");
-    run_here("cleave train --learner ssvm --data $SET/manifest.tsv --split train --no-edges " SAMPLE_TRAINING " -o %s",
+    run_here("cleave train --learner ssvm --data $SET/manifest.tsv --split train --pairwise none " SAMPLE_TRAINING
+             " -o %s",
              model);
     expect_output("\"pairwise\":\"none\"", "cleave inspect --json %s", model);
     run_here("cleave segment -m %s $SET/images -o out", model);

@@ -46,12 +46,12 @@ static void write_manifest(const char *folder)
     spill(formatted("%s/manifest.tsv", folder), rows, strlen(rows));
 }
 
-#define REST "--data %s/manifest.tsv --given first --split rest -o %s/out"
+#define REST "--data %s/manifest.tsv --from-split first --split rest -o %s/out"
 
 TEST(the_first_mask_is_carried_to_all_frames_of_a_folder_by_their_numbers)
 {
     const char *set = write_frames("bare", false);
-    char *output = expect_success("cleave segment --sequence %s -o %s/out 2>&1", set, set);
+    char *output = expect_success("cleave propagate %s -o %s/out 2>&1", set, set);
     ck_assert_ptr_nonnull(strstr(output, "5 images segmented"));
     ck_assert_ptr_null(strstr(output, "missing"));
     free(output);
@@ -62,7 +62,7 @@ TEST(sequences_are_scored_by_mean_j_and_flicker)
 {
     const char *set = write_frames("rows", true);
     write_manifest(set);
-    run_here("cleave segment -q --sequence " REST, set, set);
+    run_here("cleave propagate -q " REST, set, set);
     char *text = expect_success("cleave score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
     char *json = expect_success("cleave score --data %s/manifest.tsv --split rest --pred %s/out --json", set, set);
     const char *line = strstr(text, "\nsquare "), *mean = strstr(json, "\"mean_j\":");
@@ -83,20 +83,20 @@ TEST(results_depend_neither_on_threads_nor_on_what_an_earlier_run_left)
 {
     const char *set = write_frames("again", true);
     write_manifest(set);
-    run_here("cleave segment -q --sequence --threads 1 --overlay " REST, set, set);
+    run_here("cleave propagate -q --threads 1 --overlay " REST, set, set);
     run_here("cp -r %s/out %s/first && rm %s/out/f11.png", set, set, set);
-    EXPECT_PARTS(expect_success("cleave segment --sequence --threads 3 --overlay --resume " REST " 2>&1", set, set),
+    EXPECT_PARTS(expect_success("cleave propagate --threads 3 --overlay --resume " REST " 2>&1", set, set),
                  "1 image segmented", "4 finished before");
     run_here("diff -r %s/out %s/first", set, set);
-    EXPECT_PARTS(expect_success("cleave segment --sequence --resume " REST " 2>&1", set, set), "5 finished before");
+    EXPECT_PARTS(expect_success("cleave propagate --resume " REST " 2>&1", set, set), "5 finished before");
 }
 
 TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
 {
     const char *set = write_frames("pages", false);
     free(expect_success("cp %s/masks/f8.png %s/masks/f12.png", set, set)); /* so that chains go both ways */
-    free(expect_success("\"$CLEAVE\" segment -q --sequence %s -o %s/out", set, set));
-    expect_output("4 images segmented into", "cleave segment --sequence %s -t 3 -o %s/labels.tif 2>&1", set, set);
+    free(expect_success("\"$CLEAVE\" propagate -q %s -o %s/out", set, set));
+    expect_output("4 images segmented into", "cleave propagate %s -t 3 -o %s/labels.tif 2>&1", set, set);
     uint32_t n = 0;
     must(clv_image_count(&n, formatted("%s/labels.tif", set), err));
     ck_assert_uint_eq(n, FRAMES);
@@ -111,11 +111,10 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
         clv_indexed_image_release(&mask);
     }
     write_manifest(set);
-    run_here(
-        "cleave segment -q --sequence %s --given first --split rest -o %s/as && test $(ls %s/as/*.png | wc -l) = 5",
-        set, set, set);
+    run_here("cleave propagate -q %s --from-split first --split rest -o %s/as && test $(ls %s/as/*.png | wc -l) = 5",
+             set, set, set);
     expect_error(64, "has a page for each frame; leave out --split",
-                 "\"$CLEAVE\" segment --sequence --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
+                 "\"$CLEAVE\" propagate --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
 }
 
 TEST(a_file_of_pages_is_scored_as_predictions_and_as_truth)
@@ -123,13 +122,13 @@ TEST(a_file_of_pages_is_scored_as_predictions_and_as_truth)
     const char *most = "\"hamming\":0", *score = "cleave score --json 2>&1";
     write_frames("full", true);
     write_frames("few", false);
-    run_here("cleave segment -q --sequence few -o l.tif && cleave segment -q --sequence few -o out");
+    run_here("cleave propagate -q few -o l.tif && cleave propagate -q few -o out");
     EXPECT_PARTS(expect_success("%s full l.tif --per-image", score),
                  "pages are the truth to the pixel, the first is "
-                 "that of images/f10.png; if these masks were given, --given SET leaves them out",
+                 "that of images/f10.png; if these masks were given, --exclude SET skips them",
                  "{\"images\":6,");
-    EXPECT_PARTS(expect_success("%s full l.tif --given few", score),
-                 "l.tif: left out 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,",
+    EXPECT_PARTS(expect_success("%s full l.tif --exclude few", score),
+                 "l.tif: skipped 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,",
                  most);
     write_manifest(here("few"));
     run_here("cp full/masks/* few/masks && cleave score -q few l.tif --split rest --json >pages && cleave score -q few "
@@ -146,19 +145,19 @@ TEST(frames_whose_masks_were_given_are_left_out_of_the_score)
 {
     write_frames("few", false);
     write_frames("full", true);
-    run_here("cleave segment -q --sequence few -o out");
+    run_here("cleave propagate -q few -o out");
     EXPECT_PARTS(expect_success("cleave score full out --json 2>&1"),
-                 "out: left out 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,");
-    run_here("rm out/f10.png && cleave segment -q --sequence few -o out --resume && cleave score -q full out");
-    expect_error(65, "out: no mask of the truth is left to score by: `segment --sequence' was given all of them",
+                 "out: skipped 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,");
+    run_here("rm out/f10.png && cleave propagate -q few -o out --resume && cleave score -q full out");
+    expect_error(65, "out: no mask of the truth is left to score by: `cleave propagate' was given all of them",
                  "cleave score -q few out");
-    expect_error(64, "--shard: frames whose masks were given are left out, the first is images/f8.png",
+    expect_error(64, "--shard: frames whose masks were given are skipped, the first is images/f8.png",
                  "cleave score full out --shard 1/2");
     run_here("cp full/masks/f8.png out && cleave score -q full out --json | grep '\"images\":6,'");
     run_here("rm out/f10.png");
     expect_error(66, "out/f10.png: no such prediction (1 of 6 are missing)", "cleave score full out");
-    expect_error(65, "--given: few/images has no mask", "cleave score full out --given few/images");
-    expect_error(64, "--given: goes with --pred", "cleave score full --merge table --given few");
+    expect_error(65, "--exclude: few/images has no mask", "cleave score full out --exclude few/images");
+    expect_error(64, "--exclude: goes with --pred", "cleave score full --merge table --exclude few");
 }
 
 TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
@@ -166,15 +165,15 @@ TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
     const char *set = write_frames("gap", false);
     run_here("rm %s/images/f10.png && cp %s/images/f8.png %s/images/f20.png", set, set, set);
     expect_output("missing in 2 places, first between images/f9.png and images/f11.png",
-                  "cleave segment --sequence %s -o %s/out 2>&1", set, set);
+                  "cleave propagate %s -o %s/out 2>&1", set, set);
     struct clv_image small;
     must(clv_image_new(&small, 10, 20, 3, err));
     must(clv_png_write(formatted("%s/images/f12.png", set), &small, err));
     clv_image_release(&small);
     char *output;
-    ck_assert_int_eq(run_command(&output, "cleave segment --sequence %s -o %s/other 2>&1", set, set), 65);
+    ck_assert_int_eq(run_command(&output, "cleave propagate %s -o %s/other 2>&1", set, set), 65);
     ck_assert_ptr_nonnull(
-        strstr(output, "f12.png: image is 10x20, the frames before are 80x60 (3 frames are not carried)"));
+        strstr(output, "f12.png: image is 10x20, the frames before are 80x60 (3 frames are not propagated)"));
     ck_assert_ptr_nonnull(strstr(output, "2 images segmented"));
     free(output);
 }
@@ -186,21 +185,19 @@ TEST(what_cannot_be_carried_is_refused_by_name)
         const char *arguments, *message;
         int status;
     } cases[] = {
-        {"--sequence --boxes 1,1,9,9 -o out set", "--sequence: carries given masks on, --boxes does not go with it",
-         64},
-        {"--sequence -o out set other", "--sequence: takes one folder or manifest", 64},
-        {"--given first -m x -o out set", "--given: --sequence is missing", 64},
-        {"--sequence --data set --given nobody -o out", "nobody", 65},
-        {"--sequence -o out lone", "nothing to carry: 1 frame", 66},
-        {"--sequence -o out bare", "bare: none of the 2 frames has a mask; --sequence FOLDER needs FOLDER/images and",
-         65},
+        {"-o - set", "propagate: writes a mask for each frame", 64},
+        {"-o out set other", "propagate: takes one folder or manifest", 64},
+        {"set", "propagate: no output; add -o FOLDER", 64},
+        {"--data set --from-split nobody -o out", "nobody", 65},
+        {"-o out lone", "nothing to propagate: 1 frame", 66},
+        {"-o out bare", "bare: none of the 2 frames has a mask; propagate FOLDER needs FOLDER/images and", 65},
     };
     run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp "
              "set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",
              set, set);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *output;
-        int status = run_command(&output, "cd $HERE && cleave segment %s 2>&1", cases[i].arguments);
+        int status = run_command(&output, "cd $HERE && cleave propagate %s 2>&1", cases[i].arguments);
         ck_assert_msg(strstr(output, cases[i].message) != NULL, "%s: %s", cases[i].arguments, output);
         ck_assert_msg(status == cases[i].status, "%s: status is %d", cases[i].arguments, status);
         free(output);

@@ -28,8 +28,8 @@ TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
     expect_same("one", "three");
     expect_same("one.tsv", "all.tsv");
     run_here("cat page-0000?-of-00003/index.html >/dev/null");
-    run_here("cleave marginals -m m --data set -o p1");
-    run_shards("marginals -m m --data set -o p3");
+    run_here("cleave probabilities -m m --data set -o p1");
+    run_shards("probabilities -m m --data set -o p3");
     expect_same("p1", "p3");
     /* A shard goes on with its own work. */
     run_here("rm three/0002.png; cleave segment -m m set/images -o three --resume --overlay --status three.tsv --shard "
@@ -45,7 +45,7 @@ TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_e
     expect_same("one", "three");
     char *text = expect_success(
         "cleave segment -m m --features f -o nine --status t.tsv --shard 2/9 && wc -c <t-00002-of-00009.tsv");
-    ck_assert_str_eq(text, "cleave: shard 2 of 9: no images in it, there are 4 in all\n0\n");
+    ck_assert_str_eq(text, "cleave: note: shard 2 of 9: no images in it, there are 4 in all\n0\n");
     free(text);
 }
 

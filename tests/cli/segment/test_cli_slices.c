@@ -57,8 +57,8 @@ TEST(slices_are_learned_and_labelled_together_in_the_order_of_their_numbers_on_a
     ck_assert_double_lt(strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL), 0.05);
     free(output);
     run_here("cp -r %s part && rm part/masks/s9.png", set);
-    expect_output("part: the model labels all 7 slices, those of the 6 masks that are there, too; without -m masks are "
-                  "carried to the other slices",
+    expect_output("part: the model labels all 7 slices, those of the 6 masks that are there, too; `cleave "
+                  "propagate' propagates masks to the other slices",
                   "cleave segment --sequence -m %s/m.cleave part -o given && diff -r -x .cleave-run given %s/one", set,
                   set);
     run_here("rm %s/one/s9.png && cleave segment -q --sequence --resume -m %s/m.cleave %s -o %s/one && cmp "
@@ -136,8 +136,7 @@ TEST(what_does_not_go_together_is_refused)
     run_here(TRAIN "-q -o %s/m.cleave", set, set);
     run_here("cleave train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set, set);
     expect_error(64, "a model of single images", "cleave segment --sequence -m %s/plain %s -o %s/out", set, set, set);
-    expect_error(64, "--given does not go with it", "cleave segment --sequence --given x -m %s/m.cleave %s -o %s/out",
-                 set, set, set);
+    expect_error(64, "no model; add -m MODEL", "cleave segment --sequence %s -o %s/out", set, set);
     expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set);
     expect_error(64, "features of several images", "cleave features %s -m %s/m.cleave -o %s/f", set, set, set);
     write_slice(set, 9, 2, HEIGHT - 4, true);

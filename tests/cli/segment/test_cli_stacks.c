@@ -108,10 +108,10 @@ TEST(slices_of_each_time_are_a_sequence_and_one_file_has_all)
     run_here(
         "mkdir -p given/masks && cp -r s/images given && cleave segment -q -m m.cleave s/images/a.tif -o given/all "
         "&& mv given/all/a-2.png given/all/a-5.png given/masks && rm -r given/all");
-    EXPECT_PARTS(expect_success("cleave segment --sequence --data given -o carried 2>&1"), "4 images segmented");
+    EXPECT_PARTS(expect_success("cleave propagate given -o carried 2>&1"), "4 images segmented");
     run_here("rm given/masks/a-5.png");
     expect_error(65, "a.tif#4: none of the 3 frames from here on has a mask that is given",
-                 "cleave segment -q --sequence --data given -o none");
+                 "cleave propagate -q given -o none");
     expect_output("labels.tif: 6 images of 80x60 pixels and 3 bands: 2 time points of 3 slices, as ImageJ describes",
                   "cleave inspect labels.tif");
 }
@@ -127,8 +127,8 @@ TEST(inspect_tells_what_pages_are)
                   "\"ImageJ\"}",
                   "cleave inspect --json s/images/a.tif");
     static const struct refusal rows[] = {
-        {64, "--axes has no effect: images are copied", "import coco no.json --images s/images -o x --axes T"},
-        {64, "--top has no effect: s/images/a.tif is no model", "inspect --top 3 s/images/a.tif"},
+        {64, "--axes cannot be used: images are copied", "import coco no.json --images s/images -o x --axes T"},
+        {64, "--top cannot be used: s/images/a.tif is no model", "inspect --top 3 s/images/a.tif"},
         {64, "--axes: \"XY\" is not an order of the axes T, Z and C", "inspect --axes XY s/images/a.tif"}};
     EXPECT_REFUSALS(rows);
 }

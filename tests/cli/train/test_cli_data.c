@@ -40,7 +40,7 @@ TEST(sets_are_named_as_arguments_or_by_data)
         "cp -r $SET set && cd $HERE && " TRAIN RECIPE "--data set && mv m n && " TRAIN RECIPE
         "set && cmp m n && cleave segment -q -m m --data set/manifest.tsv --split test -o out && cleave segment -q -m "
         "m set/manifest.tsv --split test -o again && diff -r out again && cleave segment -q -m m set --split test -o "
-        "third && diff -r out third && cleave marginals -q -m m set/manifest.tsv "
+        "third && diff -r out third && cleave probabilities -q -m m set/manifest.tsv "
         "--split test -o p && ls p/0009.png && cleave score --data set --split test --pred out >a && cleave score set "
         "out --split test >b && cmp a b && cleave score --data set --split test out >b && cmp a b && cleave features "
         "-q -m m --data set -o f && cleave features -q -m m set -o g && cmp f g && cleave score -m m f >a && cleave "
@@ -93,10 +93,10 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
 TEST(drafts_teach_only_if_they_are_asked_for)
 {
     make_set();
-    expect_notes("set: 2 masks are drafts that `cleave label' has not accepted, and were left out, the first "
-                 "is that of images/0001.jpg; --drafts takes them",
+    expect_notes("set: 2 masks are drafts that `cleave label' has not accepted, and were skipped, the first "
+                 "is that of images/0001.jpg; --include-drafts takes them",
                  "images    6,", TRAIN RECIPE "--data set");
-    expect_notes("images    8,", "", TRAIN RECIPE "--data set --drafts");
+    expect_notes("images    8,", "", TRAIN RECIPE "--data set --include-drafts");
     run_here("printf 'images/0001.jpg\\nimages/0003.jpg\\nimages/0004.jpg\\n' >only");
     expect_notes("images    3,", "", TRAIN RECIPE "--data set --only only");
     expect_notes("6 with masks, 2 with boxes", "",
@@ -104,7 +104,7 @@ TEST(drafts_teach_only_if_they_are_asked_for)
                  " -o m --overwrite --data set --boxes set/boxes.tsv");
     run_here("sed -i 's/\\ttest$/\\tother/; /000[12]/s/train/test/' set/manifest.tsv");
     expect_notes("has a mask to learn from", "", "! " TRAIN RECIPE "--data set --split test");
-    expect_notes("on 2 images", "", TRAIN RECIPE "--data set --validate test --drafts");
+    expect_notes("on 2 images", "", TRAIN RECIPE "--data set --validate test --include-drafts");
 }
 
 TEST(drafts_are_no_truth)

@@ -14,18 +14,16 @@ TEST(options_that_rule_each_other_out_are_refused_at_once)
 {
     static const char *const lines[][2] = {
         {"--learner mssvm --solver subgradient --lambda 1",
-         "--lambda has no effect with --learner mssvm: --solver is subgradient"},
-        {"--lambda 1 --learner mssvm --c 2", "--lambda has no effect with --learner mssvm: --c is above 0"},
-        {"--learner wmpmap --step 0 --rate 0.1", "--rate has no effect with --learner wmpmap: --step is 0"},
+         "--lambda cannot be used with --learner mssvm: --solver is subgradient"},
+        {"--lambda 1 --learner mssvm --c 2", "--lambda cannot be used with --learner mssvm: --c is above 0"},
+        {"--learner wmpmap --step 0 --rate 0.1", "--rate cannot be used with --learner wmpmap: --step is 0"},
         {"--learner m3n --solver subgradient --gap 0.1",
-         "--gap has no effect with --learner m3n: --solver is subgradient"},
-        {"--learner m3n --beta 2", "--beta has no effect with --learner m3n: --solver is bcfw"},
-        {"--learner crf --penalty none --lambda 1", "--lambda has no effect with --learner crf: --penalty is none"},
-        {"--learner crf --penalty none --cv 3", "--cv: --lambda has no effect with --learner crf: --penalty is none"},
+         "--gap cannot be used with --learner m3n: --solver is subgradient"},
+        {"--learner m3n --beta 2", "--beta cannot be used with --learner m3n: --solver is bcfw"},
+        {"--learner crf --penalty none --lambda 1", "--lambda cannot be used with --learner crf: --penalty is none"},
+        {"--learner crf --penalty none --cv 3", "--cv: --lambda cannot be used with --learner crf: --penalty is none"},
         {"--learner m3n --cv 3 --cv-grid beta=1,2",
-         "--cv-grid: --beta has no effect with --learner m3n: --solver is bcfw"},
-        {"--learner ssvm --edges 0 --table-variance 2",
-         "--table-variance has no effect with --learner ssvm: --edges is 0"},
+         "--cv-grid: --beta cannot be used with --learner m3n: --solver is bcfw"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], TRAIN "m --data absent %s", lines[i][0]);
@@ -48,7 +46,8 @@ TEST(a_training_that_goes_astray_says_so)
 {
     run_here("cleave features -q --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
              "--codebook-samples 1000 -o astray");
-    static const char *const ways[][2] = {{"-q", "cleave: "}, {"--progress json", "\"event\":\"warning\",\"text\":\""}};
+    static const char *const ways[][2] = {{"-q", "cleave: warning: "},
+                                          {"--progress json", "\"event\":\"warning\",\"text\":\""}};
     for (int k = 0; k < 2; k++) {
         char *output =
             expect_success("cd $HERE && cleave train astray --learner mssvm --solver subgradient --rate 1000 "
@@ -126,17 +125,18 @@ TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
 TEST(options_that_the_data_rule_out_are_refused)
 {
     static const char *const lines[][2] = {
-        {"wmpmap --kappa 2", "--kappa has no effect with --learner wmpmap: every image has a mask"},
-        {"mpmap --rounds 2", "--rounds has no effect with --learner mpmap: every image has a mask"},
-        {"mpmap --draws 5", "--draws has no effect with --learner mpmap: every image has a mask"},
+        {"wmpmap --kappa 2", "--kappa cannot be used with --learner wmpmap: every image has a mask"},
+        {"mpmap --rounds 2", "--rounds cannot be used with --learner mpmap: every image has a mask"},
+        {"mpmap --samples 5", "--samples cannot be used with --learner mpmap: every image has a mask"},
         {"ssvm --table-variance 2",
-         "--table-variance has no effect with --learner ssvm: there are no full pairwise tables"},
-        {"ssvm --no-edges --edges 1", "--edges has no effect with --learner ssvm: there are no pairwise terms"},
+         "--table-variance cannot be used with --learner ssvm: there are no full pairwise tables"},
+        {"ssvm --pairwise none --table-variance 2",
+         "--table-variance cannot be used with --learner ssvm: there are no full pairwise tables"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], TRAIN "m --data $SET/manifest.tsv --split train --learner %s", lines[i][0]);
     run_here("cp -r $SET/images bare");
-    expect_error(64, "--rounds has no effect with --learner wmpmap: no image has a mask",
+    expect_error(64, "--rounds cannot be used with --learner wmpmap: no image has a mask",
                  TRAIN "m --data bare --boxes $SET/boxes.tsv --learner wmpmap --rounds 2");
 }
 
@@ -145,7 +145,7 @@ TEST(a_second_round_labels_anew)
 {
     spill(here("only"), "images/0001.jpg\nimages/0002.jpg\n", 32);
     static const char *const settings[] = {"--rounds 1 --passes 4", "--rounds 2 --passes 4",
-                                           "--rounds 2 --passes 4 --draws 7"};
+                                           "--rounds 2 --passes 4 --samples 7"};
     for (int i = 0; i < 3; i++)
         run_here(TRAIN
                  "m%d --data $SET/manifest.tsv --split train --only only --boxes $SET/boxes.tsv --learner wmpmap %s",
@@ -161,20 +161,20 @@ TEST(a_grid_that_gives_an_option_its_effect_is_taken)
              "m --data $SET/manifest.tsv --split train --learner m3n --beta 2 --passes 2 --cv 2 --cv-grid solver=0,1");
 }
 
-TEST(annotate_refuses_what_has_no_effect)
+TEST(tag_refuses_what_has_no_effect)
 {
     static const char *const lines[][2] = {
-        {"--gamma 1", "--gamma has no effect with --learner lmsbn: --kernel is linear"},
-        {"--learner bc --eta0 1", "--eta0 has no effect with --learner bc: it has no couplings between tags"},
-        {"--learner tsbc --order 1", "--order has no effect with --learner tsbc: it has no couplings between tags"},
-        {"--order 1 --eta0 1", "--eta0 has no effect with --learner lmsbn: --order is 1"},
-        {"--cv-gamma 1", "--cv-gamma has no effect: --kernel is linear"},
-        {"--learner lmbm --order-by f", "--order-by f has no effect with --learner lmbm: it decides all tags at once"},
-        {"--lambda 1 --goal exact", "--goal has no effect with --learner lmsbn: there is no cross-validation"},
-        {"--lambda 1 --cv-repeats 2", "--cv-repeats has no effect with --learner lmsbn: there is no cross-validation"},
+        {"--gamma 1", "--gamma cannot be used with --learner lmsbn: --kernel is linear"},
+        {"--learner bc --eta0 1", "--eta0 cannot be used with --learner bc: it has no couplings between tags"},
+        {"--learner tsbc --order 1", "--order cannot be used with --learner tsbc: it has no couplings between tags"},
+        {"--order 1 --eta0 1", "--eta0 cannot be used with --learner lmsbn: --order is 1"},
+        {"--cv-gamma 1", "--cv-gamma cannot be used: --kernel is linear"},
+        {"--learner lmbm --order-by f", "--order-by f cannot be used with --learner lmbm: it decides all tags at once"},
+        {"--lambda 1 --goal exact", "--goal cannot be used with --learner lmsbn: there is no cross-validation"},
+        {"--lambda 1 --cv-repeats 2", "--cv-repeats cannot be used with --learner lmsbn: there is no cross-validation"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], "cleave annotate train --data absent -o m %s", lines[i][0]);
+        expect_error(64, lines[i][1], "cleave tag train --data absent -o m %s", lines[i][0]);
 }
 
 SETUP_ONCE(sample_setup, NULL)

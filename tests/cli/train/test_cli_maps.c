@@ -66,7 +66,7 @@ TEST(a_manifest_s_column_names_maps_as_the_option_does)
              only);
     run_here("cleave segment -m m.cleave --data set/manifest.tsv --split test -q -o column");
     run_here("cleave segment -m m.cleave " SET " --split test --maps net=$ROOT/assets/animals-maps -q -o option");
-    run_here("cleave marginals -m m.cleave --draws 5 --maps net=$ROOT/assets/animals-maps -q "
+    run_here("cleave probabilities -m m.cleave --samples 5 --maps net=$ROOT/assets/animals-maps -q "
              "$ROOT/assets/animals/images/0030.jpg -o marginals");
     ck_assert(same_bytes(here("column"), here("option")));
     expect_error(64, "learned with maps net; --maps net=FOLDER",

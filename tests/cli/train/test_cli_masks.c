@@ -172,7 +172,7 @@ TEST(every_door_that_reads_masks_names_the_command)
     expect_error(65, command, "cleave score set set/masks");
     run_here("rm set/masks/[12].png"); /* frames 1 and 2 are to be found */
     expect_error(65, "; this makes labels of 0, 64 and 128: cleave import masks set/masks --images set/images -o",
-                 "cleave segment --sequence set -o out");
+                 "cleave propagate set -o out");
     /* predictions in a folder of their own */
     make_set(1, "png", binary);
     run_here("mkdir pred");

@@ -92,8 +92,8 @@ TEST(inspect_marginals_and_score_take_two_stages)
              "label 1 above, within 0.3' text && grep -q 'stage 1: likeness' text && cleave inspect %s --json | grep "
              "-q '\"stages\":2'",
              two, two);
-    run_here("cleave marginals -m %s --data $SET/manifest.tsv --split test -o q && cleave segment -q -m %s --data "
-             "$SET/manifest.tsv --split test --decode least-loss -o s && cleave score --data $SET/manifest.tsv --split "
+    run_here("cleave probabilities -m %s --data $SET/manifest.tsv --split test -o q && cleave segment -q -m %s --data "
+             "$SET/manifest.tsv --split test --decode min-loss -o s && cleave score --data $SET/manifest.tsv --split "
              "test --pred s -m %s",
              two, two, two);
 }
@@ -119,8 +119,7 @@ TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
              "--data own --split train -o runs && cleave inspect --top 0 runs | grep -v command >a && cleave inspect "
              "--top 0 %s | grep -v command >b && ! cmp -s a b",
              two);
-    expect_error(64, "--label-weights auto: --stages 2 is missing",
-                 "cleave train --label-weights auto --data $SET -o m");
+    expect_error(64, "--label-weights auto needs --stages 2", "cleave train --label-weights auto --data $SET -o m");
 }
 
 /* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are

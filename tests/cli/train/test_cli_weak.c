@@ -132,7 +132,7 @@ TEST(images_without_boxes_are_counted)
         expect_success("cd %s && cleave train --data set/manifest.tsv --split train --only only --boxes some.tsv "
                        "--weak-split test --unlabelled-split test -o m.cleave " WEAK_TRAINING "wmpmap",
                        folder);
-    ck_assert_ptr_nonnull(strstr(output, "some.tsv: 1 of 4 images have no boxes and were left out"));
+    ck_assert_ptr_nonnull(strstr(output, "some.tsv: 1 of 4 images have no boxes and were skipped"));
     ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 1 unlabelled"));
     free(output);
 }
@@ -199,7 +199,7 @@ TEST(a_folder_with_few_masks_and_boxes_teaches_in_one_line)
                                 "wmpmap",
                                 folder),
                  "3 with masks, 8 with boxes, 0 unlabelled",
-                 "1 of 9 images have no boxes and were left out: images/0005.jpg; the file also has "
+                 "1 of 9 images have no boxes and were skipped: images/0005.jpg; the file also has "
                  "gone.jpg");
     run_here("cd %s && rm -r set/masks", folder);
     EXPECT_PARTS(
@@ -233,8 +233,8 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
     int code = run_command(
         &output, "cd %s && cleave train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm 2>&1", folder);
     ck_assert_int_eq(code, 65);
-    static const char *const named[] = {"cleave: set/masks/0002.png", "cleave: set/images/0004.jpg",
-                                        "cleave: set/masks/0006.png", "cleave: set/images/0008.jpg",
+    static const char *const named[] = {"cleave: error: set/masks/0002.png", "cleave: error: set/images/0004.jpg",
+                                        "cleave: error: set/masks/0006.png", "cleave: error: set/images/0008.jpg",
                                         "4 of 8 images cannot be learned from; --skip-bad goes on without them"};
     for (int i = 0; i < 5; i++)
         ck_assert_msg(strstr(output, named[i]) != NULL, "%s: %s", named[i], output);
@@ -242,7 +242,7 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
     EXPECT_PARTS(expect_success("cd %s && cleave train --skip-bad --data set/manifest.tsv -o m.cleave " WEAK_TRAINING
                                 "ssvm",
                                 folder),
-                 "4 of 8 images were left out as bad", "images    4,");
+                 "4 of 8 images were skipped as bad", "images    4,");
     /* a box that does not fit is one image's own fault, too */
     list_only(folder, "images/0001.jpg\n");
     run_here("cd %s && sed 's/0009.jpg\\tforeground\\t[0-9]*/0009.jpg\\tforeground\\t5000/' set/boxes.tsv >far.tsv && "
@@ -251,7 +251,7 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
     EXPECT_PARTS(expect_success("cd %s && cleave train --skip-bad --data set/manifest.tsv --only only --boxes far.tsv "
                                 "--weak-split test --overwrite -o m.cleave " WEAK_TRAINING "ssvm",
                                 folder),
-                 "1 with masks, 3 with boxes", "1 of 5 images were left out as bad");
+                 "1 with masks, 3 with boxes", "1 of 5 images were skipped as bad");
 }
 
 /* The same file as from a set that never had the bad ones, at any number of threads, with a recipe learned or a
@@ -277,8 +277,8 @@ TEST(features_are_made_without_bad_images_that_are_named)
         "--data set/manifest.tsv -m m.cleave --threads 1 -o bad-model.safetensors 2>&1 && cmp model.safetensors "
         "bad-model.safetensors",
         folder);
-    static const char *const named[] = {"left out: set/masks/0002.png", "left out: set/images/0004.jpg",
-                                        "left out: set/masks/0006.png", "images were left out as bad"};
+    static const char *const named[] = {"skipped: set/masks/0002.png", "skipped: set/images/0004.jpg",
+                                        "skipped: set/masks/0006.png", "images were skipped as bad"};
     for (int i = 0; i < 4; i++)
         ck_assert_msg(strstr(output, named[i]) != NULL, "%s: %s", named[i], output);
     free(output);

@@ -139,7 +139,7 @@ TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
                  recipe);
     expect_error(71, "mixed/images/0002.jpg: making its features may take",
                  "%s train -l independent --passes 2 --data mixed %s -o m2", limits, recipe);
-    expect_output("left out: mixed/images/0002.jpg: making its features may take",
+    expect_output("skipped: mixed/images/0002.jpg: making its features may take",
                   "%s train -l independent --passes 2 --data mixed --skip-bad %s -o m2 2>&1", limits, recipe);
 }
 

@@ -28,7 +28,7 @@ struct variant {
 static const struct variant variants[] = {
     {"ssvm", CUTS, {{"passes", 23}, {"gap", 0}}, false, false},
     {"ssvm", CHAINS, {{"passes", 12}, {"gap", 0}, {"averaging", 0}}, true, false},
-    {"ssvm", CHAINS, {{"passes", 12}, {"gap", 0}, {"sampling", 0}, {"edges", 0}}, false, false},
+    {"ssvm", CHAINS, {{"passes", 12}, {"gap", 0}, {"sampling", 0}}, false, false},
     {"lapmedn", CUTS, {{"passes", 11}, {"gap", 0}, {"rounds", 3}}, false, false},
     {"lapmedn", CHAINS, {{"passes", 7}, {"gap", 0}, {"rounds", 4}, {"update", 1}}, true, false},
     {"mssvm", HIDDEN_CHAINS, {{"passes", 6}, {"batch", 2}, {"curve", 2}}, false, true},
@@ -44,7 +44,7 @@ static const struct variant variants[] = {
     {"crf", CHAINS, {{"passes", 12}}, false, false},
     {"crf", CHAINS, {{"passes", 30}, {"memory", 3}, {"tolerance", 0}}, true, false},
     {"crf", HIDDEN_CHAINS, {{"penalty", 2}, {"passes", 30}, {"tolerance", 0}}, false, false},
-    {"crf", CHAINS, {{"penalty", 0}, {"edges", 0}, {"passes", 15}}, false, false},
+    {"crf", CHAINS, {{"penalty", 0}, {"passes", 15}}, false, false},
 };
 enum { N_VARIANTS = sizeof variants / sizeof *variants };
 

@@ -325,7 +325,7 @@ TEST(without_edges_it_is_multinomial_logistic_regression)
     double slope[12] = {0}, lambda = 0.5;
     toy_forests(&toy, 20, &chain_shape, true, false, 1);
     struct clv_training training = crf_training(&toy, PENALTY_L2, lambda);
-    set(&training, "crf", "edges", 0);
+    training.shape.pairwise = CLV_PAIRWISE_NONE;
     struct clv_training_result result = run("crf", &training);
     for (size_t i = 0; i < toy.n; i++) {
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);

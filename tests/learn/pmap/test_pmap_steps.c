@@ -165,7 +165,7 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
         set(&training, learner, "passes", 3);
         set(&training, learner, "rounds", 2);
         set(&training, learner, "batch", 2);
-        set(&training, learner, "draws", 20);
+        set(&training, learner, "samples", 20);
         set(&training, learner, "sharpness", 2);
         struct clv_training_result result = {0};
         training.pseudo_labels = walk.wanted.pseudo_labels;

@@ -257,7 +257,7 @@ static struct clv_training weak_training(const struct toy *toy, const char *lear
     set(&training, learner, "passes", 60);
     set(&training, learner, "lambda", 1e-4);
     if (strcmp(learner, "pmap")) /* takes the MAP labelling */
-        set(&training, learner, "draws", 20);
+        set(&training, learner, "samples", 20);
     return training;
 }
 

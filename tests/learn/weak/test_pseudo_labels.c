@@ -230,9 +230,9 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     toy_planted(&toy, 10, 12, &potts, w, 6);
     struct clv_dataset *frames = bare_frames(&toy, false);
     struct clv_training training = toy_training(&toy, "wmpmap");
-    training.parameters[clv_learner_parameter(learner, "edges")] = 0;
+    training.shape.pairwise = CLV_PAIRWISE_NONE;
     training.parameters[clv_learner_parameter(learner, "passes")] = 10;
-    training.parameters[clv_learner_parameter(learner, "draws")] = 20000;
+    training.parameters[clv_learner_parameter(learner, "samples")] = 20000;
     training.n_examples = 4;
     training.frames = frames;
     for (size_t k = 0; k < 5; k++) { /* boxes; some of the figure, and all that there is: not boxes */

@@ -67,7 +67,7 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
 
 @pytest.mark.parametrize("call, error, says", [
     (lambda m: cleave.segment(IMAGE, m), cleave.UsageError, "model is a ndarray, a cleave.Model is needed; it comes first"),
-    (lambda m: cleave.marginals(IMAGE, m), cleave.UsageError, "model is a ndarray"),
+    (lambda m: cleave.probabilities(IMAGE, m), cleave.UsageError, "model is a ndarray"),
     (lambda m: cleave.features("m.cleave", IMAGE), cleave.UsageError, "model is a str"),
     (lambda m: m.segment(m), cleave.UsageError, "image is <cleave.Model ssvm, .*>, an array is needed"),
     (lambda m: m.segment("photo.jpg"), cleave.UsageError, r"image is 'photo.jpg', an array is needed; give cleave.read_image\(path\)"),
@@ -79,10 +79,10 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
     (lambda m: cleave.box_cut(IMAGE, (0, 0, float("nan"), 1)), cleave.UsageError, "does not meet"),
     (lambda m: cleave.box_cut(IMAGE, 7), cleave.UsageError, "box is 7, four numbers"),
     (lambda m: m.segment(IMAGE, boxes=(1, 2, 3, 4)), TypeError, "boxes"),
-    (lambda m: m.marginals(IMAGE, draws="many"), cleave.UsageError, "draws is 'many', a whole number is needed"),
-    (lambda m: m.marginals(IMAGE, draws=0), cleave.UsageError, "draws is 0, must be in 1"),
-    (lambda m: m.marginals(IMAGE, draws=1.5), cleave.UsageError, "draws is 1.5"),
-    (lambda m: m.marginals(IMAGE, seed=-1), cleave.UsageError, "seed is -1, must be in 0"),
+    (lambda m: m.probabilities(IMAGE, samples="many"), cleave.UsageError, "samples is 'many', a whole number is needed"),
+    (lambda m: m.probabilities(IMAGE, samples=0), cleave.UsageError, "samples is 0, must be in 1"),
+    (lambda m: m.probabilities(IMAGE, samples=1.5), cleave.UsageError, "samples is 1.5"),
+    (lambda m: m.probabilities(IMAGE, seed=-1), cleave.UsageError, "seed is -1, must be in 0"),
     (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), couplng=1), TypeError, "couplng"),
     (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), coupling="strong"), cleave.UsageError, "coupling is 'strong', a number is needed"),
     (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), coupling=-1), cleave.UsageError, "coupling is -1, must be at least 0"),
@@ -137,8 +137,8 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
     (lambda m: cleave.refine(IMAGE, np.zeros((3, 40, 60))), cleave.UsageError, "channel_axis is -1; channel_axis=0 is that of labels in front"),
     (lambda m: cleave.graph_cut(np.zeros((3, 2)), [[0, 1]]), cleave.UsageError, r"couplings has shape \(1, 2\); .* \(of a graph or a volume: edges and weights\)"),
     (lambda m: cleave.graph_cut(np.zeros(3), [[0, 1, 2], [1, 2, 0]], [1, 1, 1]), cleave.UsageError, r"edges is .*\(2, 3\), .* edges.T has that"),
-    (lambda m: cleave.segment_sequence("film.mp4", {0: MASK}), cleave.UsageError, "frames is 'film.mp4'; an array"),
-    (lambda m: cleave.segment_sequence([IMAGE, IMAGE], 5), cleave.UsageError, "masks is 5; {slice: mask} is needed"),
+    (lambda m: cleave.propagate("film.mp4", {0: MASK}), cleave.UsageError, "frames is 'film.mp4'; an array"),
+    (lambda m: cleave.propagate([IMAGE, IMAGE], 5), cleave.UsageError, "masks is 5; {slice: mask} is needed"),
 ])
 def test_what_is_wrong_is_named_with_its_value(model, call, error, says):
     with pytest.raises(error, match=says):
@@ -248,11 +248,11 @@ def test_options_that_files_alone_know_teach_arrays_the_same(pairs, tmp_path):
     for place, (image, mask) in enumerate(labels):
         Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
         Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
-    cleave.train(tmp_path, no_edges=True, **quick).save(tmp_path / "m.cleave")
-    for more in ({"void": "label 2"}, {"mirror": True, "no_edges": True}):
+    cleave.train(tmp_path, pairwise="none", **quick).save(tmp_path / "m.cleave")
+    for more in ({"void": "label 2"}, {"mirror": True, "pairwise": "none"}):
         np.testing.assert_array_equal(cleave.train(labels, **quick, **more).weights, cleave.train(tmp_path, **quick, **more).weights)
-    np.testing.assert_array_equal(cleave.train(labels, **quick, no_edges=np.True_).weights, cleave.load(tmp_path / "m.cleave").weights)
-    more = {"init": tmp_path / "m.cleave", "no_edges": True, "learner": "subgradient"}
+    np.testing.assert_array_equal(cleave.train(labels, **quick, pairwise="none").weights, cleave.load(tmp_path / "m.cleave").weights)
+    more = {"init": tmp_path / "m.cleave", "pairwise": "none", "learner": "subgradient"}
     np.testing.assert_array_equal(cleave.train(labels, passes=2, **more).weights, cleave.train(tmp_path, passes=2, **more).weights)
     with pytest.raises(cleave.UsageError, match="superpixels: features are those of the model"):
         cleave.train(tmp_path, superpixels=40, **more)
@@ -324,7 +324,7 @@ def test_the_record_is_that_of_the_command(command, tmp_path):
 
 def test_methods_are_the_functions(model, pairs):
     image = pairs[0][0]
-    np.testing.assert_array_equal(model.marginals(image, draws=4, seed=2), cleave.marginals(model, image, draws=4, seed=2))
+    np.testing.assert_array_equal(model.probabilities(image, samples=4, seed=2), cleave.probabilities(model, image, samples=4, seed=2))
     np.testing.assert_array_equal(model.features(image).value, cleave.features(model, image).value)
 
 
@@ -352,7 +352,7 @@ strokes[height // 2, width // 4:width // 2], strokes[9] = 1, 0
 soft = np.linspace(0, 1, width, dtype=np.float32) + np.zeros((height, 1), np.float32)
 noise = np.random.default_rng(1).normal(size=(height, width)).astype(np.float32)
 calls = {
-    "marginals": lambda: model.marginals(image, draws=10**8),
+    "probabilities": lambda: model.probabilities(image, samples=10**8),
     "segment": lambda: model.segment(large),
     "refine": lambda: cleave.refine(large, soft, coupling=2),
     "superpixels": lambda: cleave.superpixels(large, 2000),
@@ -364,7 +364,7 @@ told = []
 def interrupt():
     while not any(thread.name == "cleave" for thread in threading.enumerate()):
         time.sleep(0.001)
-    time.sleep(2 if sys.argv[3] == "marginals" else 0.05)  # draws begin after the features, which cannot stop
+    time.sleep(2 if sys.argv[3] == "probabilities" else 0.05)  # draws begin after the features, which cannot stop
     told.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -377,14 +377,14 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("call", ["marginals", "segment", "refine", "superpixels", "box_cut", "click_cut", "graph_cut"])
+@pytest.mark.parametrize("call", ["probabilities", "segment", "refine", "superpixels", "box_cut", "click_cut", "graph_cut"])
 def test_ctrl_c_is_heard_soon(model, tmp_path, call):
     """What draws ends; what cannot stop goes on without being waited for."""
     model.save(tmp_path / "m.cleave")
     image = sorted((ANIMALS / "images").iterdir())[0]
     said = subprocess.run([sys.executable, "-c", SLOW, tmp_path / "m.cleave", image, call], check=True, capture_output=True, text=True).stdout
     waited, goes_on = said.split()
-    assert float(waited) < 0.3 and goes_on == str(call != "marginals")
+    assert float(waited) < 0.3 and goes_on == str(call != "probabilities")
 
 
 def test_arrays_may_change_once_a_call_was_left(pairs):

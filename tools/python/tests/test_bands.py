@@ -60,7 +60,7 @@ def test_floats_without_data_in_places_and_marginals():
     assert (labels == truth).mean() > 0.9
     assert np.array_equal(np.argwhere(labels == cleave.VOID).max(axis=0), [2, 2]) and (labels == cleave.VOID).sum() == 9
     assert not model.segment(image, objects=True)[1][:3, :3].any()
-    assert model.marginals(image, draws=10).shape == (40, 48, 2)
+    assert model.probabilities(image, samples=10).shape == (40, 48, 2)
     assert model.features(image).n_features > 0
 
 

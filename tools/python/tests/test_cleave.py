@@ -74,10 +74,10 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
     with pytest.warns(UserWarning) as warned:
         without = both()
     assert [str(w.message).split(": ")[1] for w in warned] == [
-        "1 mask is a draft that `cleave label' has not accepted, and was left out, the first is that of images/3.png; drafts takes them",
-        "1 of 6 images have no mask and were left out, the first is images/2.png"]
+        "1 mask is a draft that `cleave label' has not accepted, and was skipped, the first is that of images/3.png; include_drafts takes them",
+        "1 of 6 images have no mask and were skipped, the first is images/2.png"]
     with pytest.warns(UserWarning) as warned:
-        assert not np.array_equal(both(drafts=True), without)
+        assert not np.array_equal(both(include_drafts=True), without)
     assert len(warned) == 1
     names = [f"{place}.png" for place in range(6)]
     (tmp_path / "set" / "manifest.tsv").write_text("image\tmask\tsplit\n" + "".join(
@@ -188,8 +188,8 @@ def test_masks_are_those_of_the_command(model, command, tmp_path, refine):
 def test_marginals_are_those_of_the_command(model, command, tmp_path):
     model.save(tmp_path / "m.cleave")
     image = sorted((ANIMALS / "images").iterdir())[-1]
-    command("marginals", "-m", tmp_path / "m.cleave", "-o", tmp_path / "out", "--draws", 16, "--seed", 4, image)
-    found = cleave.marginals(model, cleave.read_image(image), draws=16, seed=4)
+    command("probabilities", "-m", tmp_path / "m.cleave", "-o", tmp_path / "out", "--samples", 16, "--seed", 4, image)
+    found = cleave.probabilities(model, cleave.read_image(image), samples=16, seed=4)
     np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-6)
     np.testing.assert_array_equal(np.rint(255 * found[:, :, 1].astype(float)), mask_values(next((tmp_path / "out").glob("*.png"))))
 
@@ -237,9 +237,9 @@ def test_options_of_training_are_those_of_the_command(command, tmp_path):
     not_of_sets = {"data", "maps", "output", "learner", "cv_grid", "overwrite", "progress", "requeue", "resume", "checkpoint_every", "threads", "quiet",
                    "max_pixels", "max_side", "max_jpeg_scans", "bands", "range", "axes", "help", "usage", "version"}
     assert of_command - cleave.options().keys() == not_of_sets | {name.replace("-", "_") for name in cleave.learners()["ssvm"]}
-    made = cleave.train(ANIMALS / "manifest.tsv", split=["train"], blocks="words,size", sift_bins=[3, 6], no_edges=True, mirror=True,
+    made = cleave.train(ANIMALS / "manifest.tsv", split=["train"], blocks="words,size", sift_bins=[3, 6], pairwise="none", mirror=True,
                         loss="counts", seed=2, words=20, passes=3, superpixels=100)
-    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--blocks", "words,size", "--sift-bins", "3,6", "--no-edges",
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--blocks", "words,size", "--sift-bins", "3,6", "--pairwise", "none",
             "--mirror", "--loss", "counts", "--seed", 2, "--words", 20, "--passes", 3, "--superpixels", 100,
             "-o", tmp_path / "command.cleave")
     np.testing.assert_array_equal(made.weights, cleave.Model.load(tmp_path / "command.cleave").weights)

@@ -84,9 +84,9 @@ def test_graphs_are_learned_and_labelled_as_the_command_does(command, tmp_path, 
     names = [f"g{place}" for place in range(4)]
     write_features(tmp_path / "new.features", graphs[8:], truth[8:], n_labels, names)
     command("segment", "-m", tmp_path / "m.cleave", "--features", tmp_path / "new.features", "-o", tmp_path / "out")
-    command("marginals", "-m", tmp_path / "m.cleave", "--features", tmp_path / "new.features", "-o", tmp_path / "soft", "--all-labels",
-            "--draws", 20, "--seed", 3)
-    found, soft = made.predict(graphs[8:]), made.predict_marginals(graphs[8:], draws=20, seed=3)
+    command("probabilities", "-m", tmp_path / "m.cleave", "--features", tmp_path / "new.features", "-o", tmp_path / "soft", "--all-labels",
+            "--samples", 20, "--seed", 3)
+    found, soft = made.predict(graphs[8:]), made.predict_probabilities(graphs[8:], samples=20, seed=3)
     for name, labels, shares in zip(names, found, soft):
         mask = np.array(Image.open(tmp_path / "out" / f"{name}.png"))
         np.testing.assert_array_equal(labels, mask[0])
@@ -123,7 +123,7 @@ def test_marginals_and_max_marginals_of_chains_and_trees_are_exact(n_labels, lea
     model = cleave.train_graphs(graphs[:24], truth[:24], learner=learner, pairwise=pairwise, seed=1, passes=20) if learner != "crf" \
         else cleave.train_graphs(graphs[:24], truth[:24], learner=learner, pairwise=pairwise, seed=1)
     assert model.record["scores"] == ("weighted likelihood" if scale else "margin")
-    found = model.predict_marginals(graphs[24:], draws=1)
+    found = model.predict_probabilities(graphs[24:], samples=1)
     best, margins, counts = (model.max_marginals(graphs[24:], of=of) for of in ("scores", "margins", "counts"))
     for place, graph in enumerate(graphs[24:]):
         labellings, score = enumerated(model, *graph)
@@ -173,7 +173,7 @@ def test_the_example_of_the_manual_runs_and_labels_most_nodes(capsys):
 def test_neighbours_help_where_labels_come_in_runs():
     graphs, truth = chains(40, 3)
     share = {}
-    for options in {}, {"no_edges": True}:
+    for options in {}, {"pairwise": "none"}:
         model = cleave.train_graphs(graphs[:30], truth[:30], seed=1, **options)
         share[bool(options)] = np.mean(np.concatenate([a == b for a, b in zip(model.predict(graphs[30:]), truth[30:])]))
     assert share[False] > share[True] + 0.05 and model.record["learner"] == "ssvm"
@@ -276,15 +276,15 @@ def test_what_a_model_does_not_take_is_named(small, learned, model, pairs):
         with pytest.raises(error, match=says):
             learned.predict(given)
         with pytest.raises(error, match=says):
-            learned.predict_marginals(given)
-    with pytest.raises(cleave.UsageError, match="draws is 0"):
-        learned.predict_marginals(graphs, draws=0)
+            learned.predict_probabilities(given)
+    with pytest.raises(cleave.UsageError, match="samples is 0"):
+        learned.predict_probabilities(graphs, samples=0)
     two = cleave.train_graphs(*chains(6, 2, 2), **QUICK)
     with pytest.raises(cleave.UsageError, match=r"graphs\[0\]: edge_features is None"):
         two.predict([graphs[0][:2]])
-    with pytest.raises(cleave.UsageError, match="the model is of images, which segment and marginals take"):
+    with pytest.raises(cleave.UsageError, match="the model is of images, which segment and probabilities take"):
         model.predict(graphs)
-    for call in learned.segment, learned.marginals, learned.features:
+    for call in learned.segment, learned.probabilities, learned.features:
         with pytest.raises(cleave.UsageError, match="features made elsewhere, which no image has; Model.predict takes graphs"):
             call(pairs[0][0])
 
@@ -319,7 +319,7 @@ model = cleave.train_graphs([(features, edges)], [features[:, 0] > 0], passes=2)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-    model.predict_marginals([(features, edges)], draws=10**8)
+    model.predict_probabilities([(features, edges)], samples=10**8)
 except KeyboardInterrupt:
     print("interrupted")
 """

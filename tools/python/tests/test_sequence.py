@@ -91,16 +91,16 @@ def test_a_network_of_pixels_is_that_of_the_command_and_finds_thin_lines(sequenc
 def test_given_masks_are_carried_as_the_command_does(command, tmp_path):
     grey, truth = volume()
     given = {1: truth[1], 5: truth[5]}
-    carried = cleave.segment_sequence(grey, given)
+    carried = cleave.propagate(grey, given)
     write(tmp_path / "set", grey, given)
-    command("segment", "-q", "--sequence", tmp_path / "set", "-o", tmp_path / "out", "--masks", "grey")
+    command("propagate", "-q", tmp_path / "set", "-o", tmp_path / "out", "--mask-format", "grey")
     for place in range(N):
         assert np.array_equal(carried[place], truth[place] if place in given else
                               np.array(Image.open(tmp_path / "out" / f"{place}.png")))
-    assert np.array_equal(cleave.segment_sequence(list(grey), [given.get(place) for place in range(N)], threads=1), carried)
-    assert np.array_equal(cleave.segment_sequence(grey, truth), truth)
+    assert np.array_equal(cleave.propagate(list(grey), [given.get(place) for place in range(N)], threads=1), carried)
+    assert np.array_equal(cleave.propagate(grey, truth), truth)
     with pytest.warns(UserWarning, match="255 is figure"):
-        assert np.array_equal(cleave.segment_sequence(grey, {place: 255 * mask for place, mask in given.items()}), carried)
+        assert np.array_equal(cleave.propagate(grey, {place: 255 * mask for place, mask in given.items()}), carried)
 
 
 def test_what_is_no_sequence_is_refused(model, pairs):
@@ -111,25 +111,25 @@ def test_what_is_no_sequence_is_refused(model, pairs):
         ("not learned of sequences", lambda: plain.segment(grey, sequence=True)),
         ("without maps, box and objects", lambda: model.segment(grey, sequence=True, objects=True)),
         ("threads and progress are of sequences", lambda: model.segment(grey[0], threads=2)),
-        ("there are 2 for 7 slices", lambda: cleave.segment_sequence(grey, truth[:2])),
-        ("must be in 0..6", lambda: cleave.segment_sequence(grey, {7: truth[0]})),
-        (r"masks: frame 2 has shape \(47, 64\)", lambda: cleave.segment_sequence(grey, {2: truth[2, 1:]})),
-        ("float64, uint8 in 0..255 is needed", lambda: cleave.segment_sequence(grey / 255, {0: truth[0]})),
+        ("there are 2 for 7 slices", lambda: cleave.propagate(grey, truth[:2])),
+        ("must be in 0..6", lambda: cleave.propagate(grey, {7: truth[0]})),
+        (r"masks: frame 2 has shape \(47, 64\)", lambda: cleave.propagate(grey, {2: truth[2, 1:]})),
+        ("float64, uint8 in 0..255 is needed", lambda: cleave.propagate(grey / 255, {0: truth[0]})),
         ("volume 0 has shape", lambda: cleave.train([(grey[0], truth[0])], sequence=True)),
-        ("frames has no slices", lambda: cleave.segment_sequence([], {})),
+        ("frames has no slices", lambda: cleave.propagate([], {})),
     ]:
         with pytest.raises(cleave.UsageError, match=expected):
             call()
     with pytest.raises(cleave.DataError, match="slice 1 is 64x40, those before it are 64x48"):
         model.segment([grey[0], grey[1, :40]], sequence=True)
     with pytest.raises(cleave.DataError, match="none of the 7 frames has a mask"):
-        cleave.segment_sequence(grey, {})
+        cleave.propagate(grey, {})
 
 
 def test_ctrl_c_and_progress(model):
     grey, truth = volume()
     seen = []
-    cleave.segment_sequence(grey, {0: truth[0]}, progress=lambda *told: seen.append(told))
+    cleave.propagate(grey, {0: truth[0]}, progress=lambda *told: seen.append(told))
     assert seen[-1] == ("segmenting", N - 1, N - 1)
 
     def stop(*_):

@@ -176,7 +176,7 @@ class Segment(Algorithm):
             context.setLayersToLoadOnCompletion(loaded)
         with unfinished(labels) as made:
             if not cleave(feedback, "segment", "-m", self.parameterAsFile(parameters, "MODEL", context), path_of(raster), "-o",
-                          f"{made}/labels.tif", "--masks", "palette"):
+                          f"{made}/labels.tif", "--mask-format", "palette"):
                 return {}
             os.replace(f"{made}/labels.tif", labels)
         return {"LABELS": labels}

@@ -8,13 +8,13 @@
     labels = model.segment(image)
     labels, objects, table = model.segment(image, objects=True)  # numbers of objects, and their measures
     labels = cleave.graph_cut(unary, couplings)                 # a raw minimum cut, on a grid or a graph
-    volume = cleave.segment_sequence(frames, {0: mask})         # one frame's mask carried to the others; train and segment take
+    volume = cleave.propagate(frames, {0: mask})         # one frame's mask carried to the others; train and segment take
                                                                 # volumes, too: sequence=True
     model = cleave.train_graphs(graphs, truth)                  # graphs without images: features, edges and labels of your own
     labels = model.predict(graphs)
 
 Without models also: click_cut (strokes), superpixels, measure, score, read_image. Models: train, train_graphs, load, Model.save,
-segment, marginals, features, Model.predict; they can be pickled. tools/python/tutorial.py makes a picture of each of these, and one of bands.
+segment, probabilities, features, Model.predict; they can be pickled. tools/python/tutorial.py makes a picture of each of these, and one of bands.
 
 Images are uint8 arrays [height, width, 3] in RGB order, [height, width, 4] with alpha, which is laid over white, or [height, width]
 or [height, width, 1] in grey; labels and masks are uint8 arrays [height, width] with values 0 .. n_labels - 1, and 255 (VOID) where
@@ -31,10 +31,10 @@ once; what such a call had begun is computed to its end in the background, and d
 
 from ._errors import DataError, Error, InputError, InternalError, MissingFileError, OutOfMemory, OutputError, UsageError
 from ._graphs import graph_cut
-from ._model import Model, Problem, features, load, marginals, segment, version
+from ._model import Model, Problem, features, load, probabilities, segment, version
 from ._objects import Objects, measure
 from ._pixels import VOID, Score, box_cut, click_cut, read_image, refine, score, superpixels
-from ._sequence import segment_sequence
+from ._sequence import propagate
 from ._train import learners, options, train
 from ._train_graphs import train_graphs
 
@@ -42,6 +42,6 @@ __version__ = version().split()[-1]
 
 __all__ = [
     "DataError", "Error", "InputError", "InternalError", "MissingFileError", "Model", "Objects", "OutOfMemory", "OutputError", "Problem",
-    "Score", "UsageError", "VOID", "box_cut", "click_cut", "features", "graph_cut", "learners", "load", "marginals", "measure", "options",
-    "read_image", "refine", "score", "segment", "segment_sequence", "superpixels", "train", "train_graphs", "version",
+    "Score", "UsageError", "VOID", "box_cut", "click_cut", "features", "graph_cut", "learners", "load", "measure", "options",
+    "probabilities", "propagate", "read_image", "refine", "score", "segment", "superpixels", "train", "train_graphs", "version",
 ]

@@ -59,10 +59,10 @@ class Model:
         instead. help(cleave.segment) says more."""
         return segment(self, image, **options)
 
-    def marginals(self, image: npt.NDArray[Any], **options: Any) -> npt.NDArray[np.float32]:
+    def probabilities(self, image: npt.NDArray[Any], **options: Any) -> npt.NDArray[np.float32]:
         """Probabilities of the labels of every pixel, float32 [height, width, labels], of an image as segment takes it.
-        help(cleave.marginals) has the options."""
-        return marginals(self, image, **options)
+        help(cleave.probabilities) has the options."""
+        return probabilities(self, image, **options)
 
     def features(self, image: npt.NDArray[Any], **options: Any) -> "Problem":
         """The graph of an image as the learners see it: a cleave.Problem. help(cleave.features) says more."""
@@ -83,15 +83,15 @@ class Model:
                                 lambda y, problem, oracle: call(lib.clv_model_predict, y, self._native, problem, oracle))
         return [labels[:, 0].astype(np.uint8) for labels in found]
 
-    def predict_marginals(self, graphs: Sequence[Graph], *, draws: int = 100, seed: int = 0) -> List[npt.NDArray[np.float32]]:
+    def predict_probabilities(self, graphs: Sequence[Graph], *, samples: int = 100, seed: int = 0) -> List[npt.NDArray[np.float32]]:
         """Probabilities of the labels of the nodes of graphs, as predict takes them: a list of arrays float32 [n, labels], as
-        cleave.marginals has them of an image's regions, and `cleave marginals --features --all-labels` writes them.
+        cleave.probabilities has them of an image's regions, and `cleave probabilities --features --all-labels` writes them.
 
-        Exact, by sum-product, in every part of a graph that has no loops (chains, trees, single nodes), whatever `draws` is. Elsewhere
-        samples, as help(cleave.marginals) says. Probabilities are those of the model's scores; those of learners such as ssvm, which
+        Exact, by sum-product, in every part of a graph that has no loops (chains, trees, single nodes), whatever `samples` is. Elsewhere
+        samples, as help(cleave.probabilities) says. Probabilities are those of the model's scores; those of learners such as ssvm, which
         learn margins (model.record["scores"]), are rescaled first, and tell what is more or less certain, not how much.
         """
-        n_draws, key = as_whole("draws", draws, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
+        n_draws, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
         found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, lambda shares, problem, oracle: call(
             lib.clv_model_marginals, shares, ffi.NULL, ffi.NULL, self._native, problem, oracle, key, n_draws))
         return [shares.astype(np.float32) for shares in found]
@@ -101,7 +101,7 @@ class Model:
         the best labelling of the graph with that label at that node. Of an image, as segment takes it: an array [height, width, labels].
 
         of          "scores"; "margins": how much better that labelling is than the best one with any other label there, above 0 at the
-                    labels of the best labelling, as `cleave marginals --margins` writes; or "counts": in how many of all these
+                    labels of the best labelling, as `cleave probabilities --margins` writes; or "counts": in how many of all these
                     n * labels best labellings, their witnesses, the node has the label
 
         Exact: on chains and trees for any number of labels, on any graph for two labels whose model a minimum cut decodes; other models
@@ -383,17 +383,17 @@ def _with_oracle(function: Callable[[Any], None]) -> None:
         raise KeyboardInterrupt
 
 
-def marginals(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, draws: int = 100,
+def probabilities(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, samples: int = 100,
               seed: int = 0) -> npt.NDArray[np.float32]:
-    """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it.
+    """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave probabilities` writes it.
 
     Exact, by sum-product, where the graph of the image's regions has no loops, as in models without pairwise terms. Elsewhere samples:
-    the share of perturb-and-MAP draws in which the pixel's node has the label, with a standard error of at most .5 / sqrt(draws), which
-    differs from the probability by more than that, however many draws there are; of models that no cut decodes (mssvm) loopy belief
-    propagation, without draws. Scores of learners such as ssvm, which learn margins (model.record["scores"]), are rescaled: their
+    the share of perturb-and-MAP labellings in which the pixel's node has the label, with a standard error of at most .5 / sqrt(samples), which
+    differs from the probability by more than that, however many samples there are; of models that no cut decodes (mssvm) loopy belief
+    propagation, without samples. Scores of learners such as ssvm, which learn margins (model.record["scores"]), are rescaled: their
     probabilities tell what is more or less certain, not how much. Ctrl-C ends it.
     """
-    n_draws, key = as_whole("draws", draws, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
+    n_draws, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
     example = _extract(model, image, maps, channel_axis)
     found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
     _with_oracle(lambda oracle: call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,

@@ -91,7 +91,7 @@ def _problem(features: npt.NDArray[Any], edges: npt.NDArray[Any], edge_features:
 def found_in_graphs(model: Any, graphs: Any, ctype: str, dtype: Any, n_values: int, function: Callable[[Any, Any, Any], None]) -> List[Any]:
     """What `function(found, problem, oracle)` writes of each graph, by a struct clv_model, into an array [n, n_values]. Ctrl-C ends it."""
     if model.has_recipe:
-        raise UsageError("the model is of images, which segment and marginals take; graphs are for models of cleave.train_graphs, or "
+        raise UsageError("the model is of images, which segment and probabilities take; graphs are for models of cleave.train_graphs, or "
                          "of feature files")
     own = model.first.shape if model.first != ffi.NULL else model.shape
     arrays = as_graphs(graphs, own.pairwise, own.n_features, own.n_edge_features if own.pairwise != lib.CLV_PAIRWISE_NONE else None)

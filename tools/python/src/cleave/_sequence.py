@@ -67,8 +67,8 @@ def segment_slices(model: Any, volume: Any, refine: Optional[bool], threads: int
     return labels
 
 
-def segment_sequence(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progress: Optional[Progress] = None) -> Labels:
-    """Masks of all frames from those of some, without any training: what `cleave segment --sequence` writes, uint8 [frames, height,
+def propagate(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progress: Optional[Progress] = None) -> Labels:
+    """Masks of all frames from those of some, without any training: what `cleave propagate` writes, uint8 [frames, height,
     width].
 
     frames      [frames, height, width, 3] or [frames, height, width] of uint8, or a list of images of one size
@@ -98,5 +98,5 @@ def segment_sequence(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, 
     held = [ffi.NULL if mask is None else pointer("uint8_t", mask) for mask in given]
     places, _start = _pointers(labels, [mask is None for mask in given])
     options, known = _options(work, None, threads), ffi.new("uint8_t *[]", held)
-    work.run(lambda: call(lib.clv_carry_masks, places, known, native, len(images), options))
+    work.run(lambda: call(lib.clv_propagate_masks, places, known, native, len(images), options))
     return labels

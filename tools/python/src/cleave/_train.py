@@ -265,7 +265,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
 
-    **options   those of options(), which are the command's: split="train,weak", nodes="patches", superpixels=300, stages=2, drafts=True,
+    **options   those of options(), which are the command's: split="train,weak", nodes="patches", superpixels=300, stages=2, include_drafts=True,
                 mirror=True, seed=1 (the same seed gives the same weights on any machine and at any number of threads).
                 And the learner's own parameters, as learners() lists them: passes=50, lambda_=0.01
 

@@ -58,7 +58,7 @@ def _write(file: IO[bytes], graphs: Sequence[Arrays], truth: Labels, n_labels: i
 
 def train_graphs(graphs: Sequence[Graph], truth: Sequence[npt.NDArray[Any]], *, labels: Optional[Sequence[str]] = None,
                  learner: Optional[str] = None, threads: int = 0, progress: Optional[Progress] = None, **options: Any) -> Model:
-    """Learns to label the nodes of graphs whose features are the caller's own: no images. Model.predict and Model.predict_marginals
+    """Learns to label the nodes of graphs whose features are the caller's own: no images. Model.predict and Model.predict_probabilities
     take others.
 
         import cleave
@@ -93,7 +93,7 @@ def train_graphs(graphs: Sequence[Graph], truth: Sequence[npt.NDArray[Any]], *, 
     was learned so far.
     """
     names = as_names(labels)
-    form = "none" if options.get("no_edges") else options.get("pairwise")
+    form = options.get("pairwise")
     arrays = as_graphs(graphs, {"none": lib.CLV_PAIRWISE_NONE, "full": lib.CLV_PAIRWISE_FULL}.get(str(form), lib.CLV_PAIRWISE_POTTS))
     if not arrays:
         raise UsageError("graphs is empty: there is nothing to learn from")

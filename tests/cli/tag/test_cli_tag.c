@@ -1,4 +1,4 @@
-/* cleave annotate: train, predict, score, and what each refuses. */
+/* cleave tag: train, predict, score, and what each refuses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,17 +28,17 @@ static void setup(void)
     spill(here("train.svm"), train, n);
     spill(here("test.svm"), test, m);
     spill(here("labels.txt"), "noon\ndusk\nsea\nsand\n", 19);
-    run_here("cleave annotate train --data train.svm --lambda 0.001 --seed 1 --overwrite -o m.cleave");
+    run_here("cleave tag train --data train.svm --lambda 0.001 --seed 1 --overwrite -o m.cleave");
 }
 
 TEST(training_predicting_and_scoring_agree)
 {
-    char *json = expect_success("cd %s && cleave annotate score -m m.cleave --data test.svm --json", folder);
+    char *json = expect_success("cd %s && cleave tag score -m m.cleave --data test.svm --json", folder);
     double exact, hamming;
     ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf,\"hamming\":%lf,\"f_sample\":", &exact, &hamming), 2);
     ck_assert(exact > 0.8 && hamming < 0.1);
     ck_assert(strstr(json, "\"f_macro\":") && strstr(json, "\"f_micro\":") && strstr(json, "\"examples\":40"));
-    char *table = expect_success("cd %s && cleave annotate predict -m m.cleave --data test.svm --scores", folder);
+    char *table = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --scores", folder);
     ck_assert_ptr_eq(
         strstr(table, "example\ttags\tloss\tbound\toptimal\tscore:noon\tscore:dusk\tscore:sea\tscore:sand\n"), table);
     /* The table's tags as svmlight labels give the same scores. */
@@ -56,7 +56,7 @@ TEST(training_predicting_and_scoring_agree)
         n += (size_t)sprintf(guess + n, " 1:1\n");
     }
     spill(formatted("%s/guess.svm", folder), guess, n);
-    char *again = expect_success("cd %s && cleave annotate score --pred guess.svm --data test.svm --json", folder);
+    char *again = expect_success("cd %s && cleave tag score --pred guess.svm --data test.svm --json", folder);
     size_t common = (size_t)(strchr(again, '}') - again);
     ck_assert_msg(strncmp(json, again, common) == 0, "%s%s", json, again);
     free(json);
@@ -66,12 +66,12 @@ TEST(training_predicting_and_scoring_agree)
 
 TEST(predictions_come_as_json_and_to_a_file)
 {
-    run_here("cd %s && cleave annotate predict -m m.cleave --data test.svm --json --scores -o out.json", folder);
+    run_here("cd %s && cleave tag predict -m m.cleave --data test.svm --json --scores -o out.json", folder);
     char *json = slurp(formatted("%s/out.json", folder), NULL);
     ck_assert_ptr_eq(strstr(json, "{\"examples\":[{\"example\":1,\"tags\":[\""), json);
     ck_assert(strstr(json, "\"optimal\":true,\"nodes\":") && strstr(json, "\"scores\":["));
     free(json);
-    json = expect_success("cd %s && cleave annotate predict -m m.cleave --data test.svm --json --max-nodes 1", folder);
+    json = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --json --max-nodes 1", folder);
     ck_assert_ptr_nonnull(strstr(json, "\"nodes\":1}"));
     free(json);
 }
@@ -79,8 +79,8 @@ TEST(predictions_come_as_json_and_to_a_file)
 /* The mean and the most that predictions say. */
 TEST(scores_report_how_many_nodes_were_searched)
 {
-    char *json = expect_success("cd %s && cleave annotate predict -m m.cleave --data test.svm --json", folder);
-    char *score = expect_success("cd %s && cleave annotate score -m m.cleave --data test.svm --json", folder);
+    char *json = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --json", folder);
+    char *score = expect_success("cd %s && cleave tag score -m m.cleave --data test.svm --json", folder);
     double sum = 0, most = 0, mean, largest;
     int n = 0;
     for (const char *at = json; (at = strstr(at, "\"nodes\":")); n++) {
@@ -109,8 +109,8 @@ TEST(scores_to_read_are_those_of_the_document)
     run_here("cd %s && head -n 30 test.svm | sed 's/^1/0/' >wrong.svm && tail -n 10 test.svm >>wrong.svm", folder);
     for (int by_model = 0; by_model < 2; by_model++) {
         const char *of = by_model ? "-m m.cleave" : "--pred wrong.svm";
-        char *json = expect_success("cd %s && cleave annotate score %s --data test.svm --json", folder, of);
-        char *text = expect_success("cd %s && cleave annotate score %s --data test.svm", folder, of);
+        char *json = expect_success("cd %s && cleave tag score %s --data test.svm --json", folder, of);
+        char *text = expect_success("cd %s && cleave tag score %s --data test.svm", folder, of);
         ck_assert_msg(strstr(text, "examples    40\n") == text, "%s", text);
         for (int k = 0; k < 5 + by_model; k++) {
             const char *shown = strstr(text, rows[k].line), *exact = strstr(json, formatted("\"%s\":", rows[k].key));
@@ -121,17 +121,17 @@ TEST(scores_to_read_are_those_of_the_document)
         free(json);
         free(text);
     }
-    expect_error(64, "--data is missing", "cd %s && cleave annotate score -m m.cleave", folder);
-    expect_error(64, "--data is missing", "cd %s && cleave annotate predict -m m.cleave", folder);
-    expect_error(64, "either a model (-m) or a prediction", "cd %s && cleave annotate score --data test.svm", folder);
+    expect_error(64, "tag score: no truth; add --data FILE", "cd %s && cleave tag score -m m.cleave", folder);
+    expect_error(64, "no examples; add --data FILE", "cd %s && cleave tag predict -m m.cleave", folder);
+    expect_error(64, "either a model (-m) or a prediction", "cd %s && cleave tag score --data test.svm", folder);
     expect_error(65, "wrong.svm: has 40 examples, the truth train.svm has 80",
-                 "cd %s && cleave annotate score --pred wrong.svm --data train.svm", folder);
+                 "cd %s && cleave tag score --pred wrong.svm --data train.svm", folder);
 }
 
 TEST(same_seed_same_bytes_at_any_number_of_threads)
 {
     for (int t = 1; t <= 4; t += 3)
-        run_here("cd %s && cleave annotate train --data train.svm --kernel rbf --order-by f --cv 3 --cv-repeats 1 "
+        run_here("cd %s && cleave tag train --data train.svm --kernel rbf --order-by f --cv 3 --cv-repeats 1 "
                  "--seed 5 -t %d -o t%d.cleave -q",
                  folder, t, t);
     ck_assert(same_bytes(formatted("%s/t1.cleave", folder), formatted("%s/t4.cleave", folder)));
@@ -139,7 +139,7 @@ TEST(same_seed_same_bytes_at_any_number_of_threads)
 
 TEST(cross_validation_is_reported_and_recorded)
 {
-    EXPECT_PARTS(expect_success("cd %s && cleave annotate train --data train.svm --cv 4 --cv-repeats 2 --cv-lambda "
+    EXPECT_PARTS(expect_success("cd %s && cleave tag train --data train.svm --cv 4 --cv-repeats 2 --cv-lambda "
                                 "0.001,1000 --goal f-micro -o cv.cleave",
                                 folder),
                  "4-fold cross-validation, 2 times, by f-micro", "chosen");
@@ -155,8 +155,8 @@ TEST(every_learner_trains_and_scores)
     static const char *const learners[] = {"lmsbn", "lmbm", "bc", "tsbc", "ssvm-chain", "ssvm-full"};
     for (size_t i = 0; i < 6; i++) {
         char *json = expect_success(
-            "cd %s && cleave annotate train --learner %s --data train.svm --lambda 0.001 --passes 200 --overwrite -o "
-            "l.cleave >/dev/null && cleave annotate score -m l.cleave --data test.svm --json",
+            "cd %s && cleave tag train --learner %s --data train.svm --lambda 0.001 --passes 200 --overwrite -o "
+            "l.cleave >/dev/null && cleave tag score -m l.cleave --data test.svm --json",
             folder, learners[i]);
         double exact;
         ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf", &exact), 1);
@@ -167,10 +167,10 @@ TEST(every_learner_trains_and_scores)
 
 TEST(models_of_the_other_kind_are_refused)
 {
-    expect_error(65, "m.cleave: is a model of tags, for `cleave annotate'",
+    expect_error(65, "m.cleave: is a model of tags, for `cleave tag'",
                  "cd %s && cleave segment -m m.cleave -o out $SET/images", folder);
     expect_error(65, "is a model for `cleave segment', not one of tags",
-                 "cd %s && cleave annotate score -m $MODEL --data test.svm", folder);
+                 "cd %s && cleave tag score -m $MODEL --data test.svm", folder);
 }
 
 TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
@@ -187,34 +187,34 @@ TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
         sprintf(manifest + strlen(manifest), "%d.png\t%s\t%s\n", i, i % 2 ? "day" : "night", i < 6 ? "train" : "test");
     }
     spill(formatted("%s/set/manifest.tsv", folder), manifest, strlen(manifest));
-    run_here("cd %s && cleave annotate train --data set/manifest.tsv --lambda 0.01 -o i.cleave -q", folder);
+    run_here("cd %s && cleave tag train --data set/manifest.tsv --lambda 0.01 -o i.cleave -q", folder);
     expect_output("{\"exact_match\":1,",
-                  "cd %s && cleave annotate score -m i.cleave --data set/manifest.tsv --split test --json", folder);
+                  "cd %s && cleave tag score -m i.cleave --data set/manifest.tsv --split test --json", folder);
     char *table =
-        expect_success("cd %s && cleave annotate predict -m i.cleave --data set/manifest.tsv --split test", folder);
+        expect_success("cd %s && cleave tag predict -m i.cleave --data set/manifest.tsv --split test", folder);
     ck_assert_ptr_nonnull(strstr(table, "image\ttags\tloss"));
     ck_assert_ptr_nonnull(strstr(table, "6.png\tnight\t"));
     ck_assert_ptr_nonnull(strstr(table, "7.png\tday\t"));
     free(table);
-    run_here("cd %s && cleave annotate predict -m i.cleave --data set/manifest.tsv --report report", folder);
+    run_here("cd %s && cleave tag predict -m i.cleave --data set/manifest.tsv --report report", folder);
     char *page = slurp(formatted("%s/report/index.html", folder), NULL);
     ck_assert_ptr_nonnull(strstr(page, "tags: <b>night</b>"));
     ck_assert_ptr_nonnull(strstr(page, "true tags: <b>day</b>"));
     ck_assert_ptr_null(strstr(page, "alt=\"mask\""));
     free(page);
     expect_error(64, "--report: test.svm is a multi-label file",
-                 "cd %s && cleave annotate predict -m m.cleave --data test.svm --report r", folder);
+                 "cd %s && cleave tag predict -m m.cleave --data test.svm --report r", folder);
     expect_error(64, "the model was learned from a multi-label file and cannot look at images",
-                 "cd %s && cleave annotate predict -m m.cleave --data set/manifest.tsv", folder);
+                 "cd %s && cleave tag predict -m m.cleave --data set/manifest.tsv", folder);
     expect_error(64, "--split: test.svm is a multi-label file",
-                 "cd %s && cleave annotate score -m m.cleave --data test.svm --split test", folder);
+                 "cd %s && cleave tag score -m m.cleave --data test.svm --split test", folder);
 }
 
 static void expect_bad_data(const char *text, const char *part)
 {
     spill(formatted("%s/bad.svm", folder), text, strlen(text));
-    expect_error(65, part, "cd %s && cleave annotate score -m m.cleave --data bad.svm", folder);
-    expect_error(65, part, "cd %s && cleave annotate train --data bad.svm -o bad.cleave", folder);
+    expect_error(65, part, "cd %s && cleave tag score -m m.cleave --data bad.svm", folder);
+    expect_error(65, part, "cd %s && cleave tag train --data bad.svm -o bad.cleave", folder);
     ck_assert_int_ne(run_command(NULL, "test -e %s/bad.cleave", folder), 0);
 }
 
@@ -228,36 +228,35 @@ TEST(bad_data_is_named_by_line_and_value)
     expect_bad_data("0 1:1\n\n", "bad.svm: line 2 is empty");
     run_here("cd %s && printf '0 1:1\\n1 1:' >bad.svm && truncate -s 1G bad.svm", folder);
     expect_error(65, "bad.svm: line 2 is longer than 16777216 bytes",
-                 "cd %s && cleave annotate train --data bad.svm -o bad.cleave", folder);
-    expect_error(66, "nowhere.svm: cannot open", "cd %s && cleave annotate train --data nowhere.svm -o x", folder);
+                 "cd %s && cleave tag train --data bad.svm -o bad.cleave", folder);
+    expect_error(66, "nowhere.svm: cannot open", "cd %s && cleave tag train --data nowhere.svm -o x", folder);
     spill(formatted("%s/short.svm", folder), "0 1:1\n", 6);
     expect_error(65, "short.svm: has 1 examples, the truth test.svm has 40",
-                 "cd %s && cleave annotate score --pred short.svm --data test.svm", folder);
+                 "cd %s && cleave tag score --pred short.svm --data test.svm", folder);
 }
 
 TEST(bad_options_are_named)
 {
     static const struct refusal refusals[] = {
-        {64, "say what to do: train, predict or score", "annotate"},
-        {64, "did you mean \"predict\"?", "annotate pedict"},
-        {64, "--learner: \"lmsb\" is none of", "annotate train --learner lmsb"},
-        {64, "--kernel: \"rfb\" is none of linear, rbf", "annotate train --kernel rfb"},
-        {64, "--data is missing", "annotate train -o x"},
-        {64, "-o is missing", "annotate train --data x"},
-        {64, "--lambda: \"0\" is no number from 1e-09", "annotate train --lambda 0"},
-        {64, "--cv: one fold leaves nothing", "annotate train --cv 1 --data x -o y"},
-        {64, "--cv-lambda: there is no cross-validation", "annotate train --cv 0 --cv-lambda 1 --data x -o y"},
-        {64, "-m is missing", "annotate predict --data x"},
-        {64, "give either a model (-m) or a prediction (--pred)", "annotate score --data x"},
-        {64, "--cutoff: \"-1\"", "annotate predict --cutoff -1"},
+        {64, "say what to do: train, predict or score", "tag"},
+        {64, "did you mean \"predict\"?", "tag pedict"},
+        {64, "--learner: \"lmsb\" is none of", "tag train --learner lmsb"},
+        {64, "--kernel: \"rfb\" is none of linear, rbf", "tag train --kernel rfb"},
+        {64, "no examples; add --data FILE", "tag train -o x"},
+        {64, "no model file; add -o FILE", "tag train --data x"},
+        {64, "--lambda: \"0\" is no number from 1e-09", "tag train --lambda 0"},
+        {64, "--cv: one fold leaves nothing", "tag train --cv 1 --data x -o y"},
+        {64, "--cv-lambda: there is no cross-validation", "tag train --cv 0 --cv-lambda 1 --data x -o y"},
+        {64, "no model; add -m MODEL", "tag predict --data x"},
+        {64, "give either a model (-m) or a prediction (--pred)", "tag score --data x"},
+        {64, "--cutoff: \"-1\"", "tag predict --cutoff -1"},
     };
     EXPECT_REFUSALS(refusals);
     expect_error(64, "ssvm-full learns with the linear kernel only",
-                 "cd %s && cleave annotate train --learner ssvm-full --kernel rbf --lambda 1 --data train.svm -o x",
-                 folder);
-    expect_error(73, "nowhere", "cd %s && cleave annotate train --data train.svm -o nowhere/x", folder);
+                 "cd %s && cleave tag train --learner ssvm-full --kernel rbf --lambda 1 --data train.svm -o x", folder);
+    expect_error(73, "nowhere", "cd %s && cleave tag train --data train.svm -o nowhere/x", folder);
     expect_error(74, "standard output: cannot write",
-                 "cd %s && cleave annotate score -m m.cleave --data test.svm --json >/dev/full", folder);
+                 "cd %s && cleave tag score -m m.cleave --data test.svm --json >/dev/full", folder);
 }
 
 SETUP_ONCE(setup, NULL)

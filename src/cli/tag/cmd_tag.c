@@ -1,30 +1,30 @@
-/* cleave annotate: tags for examples. The subcommands are in annotate_*.c. */
+/* cleave tag: tags for examples. The subcommands are in tag_*.c. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "cli/annotate/annotate.h"
 #include "cli/common/common.h"
+#include "cli/tag/tag.h"
 
 static const struct {
     const char *name;
     enum clv_status (*run)(int argc, char **argv, struct clv_error *err);
-} subcommands[] = {{"train", annotate_train}, {"predict", annotate_predict}, {"score", annotate_score}};
+} subcommands[] = {{"train", tagging_train}, {"predict", tagging_predict}, {"score", tagging_score}};
 enum { N_SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
 static const char help[] =
-    "Usage: cleave annotate train FILE [OPTION...] -o MODEL\n"
-    "   or: cleave annotate predict -m MODEL FILE [OPTION...]\n"
-    "   or: cleave annotate score -m MODEL FILE [OPTION...]\n"
+    "Usage: cleave tag train FILE [OPTION...] -o MODEL\n"
+    "   or: cleave tag predict -m MODEL FILE [OPTION...]\n"
+    "   or: cleave tag score -m MODEL FILE [OPTION...]\n"
     "Learns which tags go with an example's features and with each other, and tags others.\n\n"
     "  train      learn a model from a multi-label file\n"
     "  predict    tag the examples of a file\n"
     "  score      compare a model's tags, or a prediction, with the truth\n\n"
     "Data are svmlight multi-label files: `0,4 1:0.64 3:-2.5', labels from 0, then features from 1;\n"
     "labels.txt next to them may name the tags. Or images: a folder or a manifest with a column `tags'.\n"
-    " `cleave annotate train --help' and so on list the options.\n";
+    " `cleave tag train --help' and so on list the options.\n";
 
-enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
+enum clv_status cmd_tag(int argc, char **argv, struct clv_error *err)
 {
     char title[64];
     const char *name = argc > 1 ? argv[1] : "";
@@ -40,7 +40,7 @@ enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
     }
     for (size_t i = 0; i < N_SUBCOMMANDS; i++)
         if (strcmp(name, subcommands[i].name) == 0) {
-            snprintf(title, sizeof title, "cleave annotate %s", name);
+            snprintf(title, sizeof title, "cleave tag %s", name);
             argv[1] = title;
             return subcommands[i].run(argc - 1, argv + 1, err);
         }
@@ -48,6 +48,6 @@ enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
     for (size_t i = 0; i < N_SUBCOMMANDS; i++)
         names[i] = subcommands[i].name;
     const char *near = *name ? text_nearest(name, names, N_SUBCOMMANDS) : NULL;
-    FAIL_IF(near, CLV_ERR_USAGE, "annotate: \"%s\" is none of train, predict, score; did you mean \"%s\"?", name, near);
-    return fail(err, CLV_ERR_USAGE, "annotate: say what to do: train, predict or score");
+    FAIL_IF(near, CLV_ERR_USAGE, "tag: \"%s\" is none of train, predict, score; did you mean \"%s\"?", name, near);
+    return fail(err, CLV_ERR_USAGE, "tag: say what to do: train, predict or score");
 }

@@ -206,7 +206,7 @@ enum clv_status marginals_print_json(const struct segment_run *run, const struct
 {
     struct text head;
     text_init(&head, JSON_MAX_SIZE);
-    text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"draws\":%d,\"seed\":%llu", counts->n_done, counts->n_failed,
+    text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"samples\":%d,\"seed\":%llu", counts->n_done, counts->n_failed,
                 run->options->n_draws, (unsigned long long)run->options->seed);
     json_put_string(&head, "scores", clv_scores_name(clv_model_scores(run->model)));
     json_put_string(&head, "label", run->model->labels.names[run->label]);

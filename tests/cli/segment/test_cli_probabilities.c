@@ -1,4 +1,4 @@
-/* cleave marginals, end to end. */
+/* cleave probabilities, end to end. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ TEST(maps_are_grey_and_of_the_image_s_size)
 {
     const char *out = here("out");
     expect_output("4 probability maps written into",
-                  "cleave marginals -m $MODEL --data $SET/manifest.tsv --split test -o %s --overlay", out);
+                  "cleave probabilities -m $MODEL --data $SET/manifest.tsv --split test -o %s --overlay", out);
     ck_assert_int_eq(count_files(out), 8);
     for (int i = 9; i <= 12; i++) {
         struct clv_indexed_image map = {0};
@@ -74,10 +74,10 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
 TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
 {
     struct clv_model model = {0};
-    run_here(
-        "cleave train --learner crf --data $SET/manifest.tsv --split train --no-edges --lambda 0.5 " SAMPLE_TRAINING
-        " -o unary.cleave && cleave marginals -m unary.cleave --data $SET/manifest.tsv --split test -o out --draws "
-        "1000 --seed 3");
+    run_here("cleave train --learner crf --data $SET/manifest.tsv --split train --pairwise none --lambda "
+             "0.5 " SAMPLE_TRAINING " -o unary.cleave && cleave probabilities -m unary.cleave --data $SET/manifest.tsv "
+             "--split test -o out --samples "
+             "1000 --seed 3");
     must(clv_model_read(&model, here("unary.cleave"), err));
     for (int i = 9; i <= 12; i++)
         compare_with_logistic(&model, formatted("%s/images/%04d.jpg", sample_set(), i), here("out/%04d.png", i), 1000);
@@ -86,8 +86,9 @@ TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
 
 TEST(the_two_labels_maps_add_up_to_one)
 {
-    run_here("for label in background 1; do cleave marginals -m $MODEL $SET/images -o $label --label $label --draws "
-             "20; done");
+    run_here(
+        "for label in background 1; do cleave probabilities -m $MODEL $SET/images -o $label --label $label --samples "
+        "20; done");
     for (int i = 1; i <= 12; i++) {
         struct clv_indexed_image zero = {0}, one = {0};
         must(clv_indexed_image_read(&zero, here("background/%04d.png", i), NULL, err));
@@ -102,7 +103,7 @@ TEST(the_two_labels_maps_add_up_to_one)
 TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others)
 {
     for (int t = 1; t <= 4; t++)
-        run_here("mkdir %d && cd %d && cleave marginals -m $MODEL $SET/images -o out --overlay --json --draws 20 "
+        run_here("mkdir %d && cd %d && cleave probabilities -m $MODEL $SET/images -o out --overlay --json --samples 20 "
                  "--seed %d -t %d >json 2>notes",
                  t, t, t == 3 ? 2 : 1, t);
     for (int t = 2; t <= 4; t += 2)
@@ -112,8 +113,9 @@ TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others)
 
 TEST(a_report_shows_maps_and_how_uncertain_they_are)
 {
-    run_here("cleave marginals -m $MODEL --data $SET/manifest.tsv --split test -o shown --draws 10 --report shown-page "
-             "&& cleave marginals -m $MODEL --data $SET/manifest.tsv --split test -o shown --draws 10 --report "
+    run_here("cleave probabilities -m $MODEL --data $SET/manifest.tsv --split test -o shown --samples 10 --report "
+             "shown-page "
+             "&& cleave probabilities -m $MODEL --data $SET/manifest.tsv --split test -o shown --samples 10 --report "
              "shown-page --resume");
     char *page = slurp(here("shown-page/index.html"), NULL);
     ck_assert_ptr_nonnull(strstr(page, "<dt>Label</dt><dd>foreground</dd>"));
@@ -142,10 +144,10 @@ static void means_of_map(double means[2], const char *path)
 TEST(json_reports_every_image)
 {
     char *json = expect_success(
-        "cleave marginals -q -m $MODEL --data $SET/manifest.tsv --split test -o out --json --draws 7 --seed 9");
-    ck_assert_ptr_nonnull(
-        strstr(json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
-                     "\"per_image\":[{\"image\":"));
+        "cleave probabilities -q -m $MODEL --data $SET/manifest.tsv --split test -o out --json --samples 7 --seed 9");
+    ck_assert_ptr_nonnull(strstr(
+        json, "{\"images\":4,\"failed\":0,\"samples\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
+              "\"per_image\":[{\"image\":"));
     int n = 0;
     for (char *at = json; (at = strstr(at, "\"share\":")) != NULL; at++, n++) {
         double share, entropy, bound, error;
@@ -165,8 +167,9 @@ TEST(json_reports_every_image)
 /* A map's pixels are means of those of the images of one label, and the labels add up to one. */
 TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
 {
-    run_here("cleave marginals -q -m $MODEL $SET/images/0009.jpg -o one --draws 20 && for side in 50 1024; do cleave "
-             "marginals -q -m $MODEL $SET/images/0009.jpg -o $side --draws 20 --all-labels --side $side; done");
+    run_here(
+        "cleave probabilities -q -m $MODEL $SET/images/0009.jpg -o one --samples 20 && for side in 50 1024; do cleave "
+        "probabilities -q -m $MODEL $SET/images/0009.jpg -o $side --samples 20 --all-labels --side $side; done");
     struct clv_indexed_image one = {0};
     must(clv_indexed_image_read(&one, here("one/0009.png"), NULL, err));
     for (int k = 0; k < 2; k++) {
@@ -197,8 +200,10 @@ TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
 TEST(another_training_takes_the_maps_of_all_labels)
 {
     run_here(
-        "cleave marginals -q -m $MODEL --data $SET/manifest.tsv -o maps --draws 5 --all-labels && cleave marginals -m "
-        "$MODEL --data $SET/manifest.tsv -o maps --draws 5 --all-labels --resume 2>&1 | grep -q ' 12 finished before' "
+        "cleave probabilities -q -m $MODEL --data $SET/manifest.tsv -o maps --samples 5 --all-labels && cleave "
+        "probabilities -m "
+        "$MODEL --data $SET/manifest.tsv -o maps --samples 5 --all-labels --resume 2>&1 | grep -q ' 12 finished "
+        "before' "
         "&& cleave train --seed 1 --superpixels 120 --passes 10 --learner ssvm --blocks maps --maps first=maps --data "
         "$SET/manifest.tsv --split train -o m >notes 2>&1 && grep -q 'taken for probabilities' notes && cleave segment "
         "-q -m m --maps first=maps --data $SET/manifest.tsv --split test -o out");
@@ -209,24 +214,25 @@ TEST(another_training_takes_the_maps_of_all_labels)
 TEST(bad_requests_and_bad_images_are_named)
 {
     static const struct refusal refusals[] = {
-        {64, "-m is missing", "marginals x -o y"},
-        {64, "-o is missing", "marginals x -m y"},
-        {64, "no images", "marginals -m x -o y"},
-        {64, "--draws: \"0\" is no whole number", "marginals -m x -o y z --draws 0"},
-        {64, "--seed: \"-1\"", "marginals -m x -o y z --seed -1"},
-        {64, "standard output", "marginals -m x -o y z --json --status -"},
-        {64, "--label: \"horse\" is none of the model's 2", "marginals -m $MODEL -o y $SET --label horse"},
-        {64, "--all-labels: --json is of one label", "marginals -m x -o y z --all-labels --json"},
-        {64, "--side: it is of maps, which --all-labels or --margins write", "marginals -m x -o y z --side 4"},
-        {64, "--side: \"1025\"", "marginals -m x -o y z --all-labels --side 1025"},
-        {64, "--label: \"2\" is none", "marginals -m $MODEL -o y $SET --label 2"},
-        {66, "absent", "marginals -m $MODEL -o y absent.jpg"},
+        {64, "no model; add -m MODEL", "probabilities x -o y"},
+        {64, "no output; add -o FOLDER", "probabilities x -m y"},
+        {64, "no images", "probabilities -m x -o y"},
+        {64, "--samples: \"0\" is no whole number", "probabilities -m x -o y z --samples 0"},
+        {64, "--seed: \"-1\"", "probabilities -m x -o y z --seed -1"},
+        {64, "standard output", "probabilities -m x -o y z --json --status -"},
+        {64, "--label: \"horse\" is none of the model's 2", "probabilities -m $MODEL -o y $SET --label horse"},
+        {64, "--all-labels: --json is of one label", "probabilities -m x -o y z --all-labels --json"},
+        {64, "--side: it is of maps, which --all-labels or --margins write", "probabilities -m x -o y z --side 4"},
+        {64, "--side: \"1025\"", "probabilities -m x -o y z --all-labels --side 1025"},
+        {64, "--label: \"2\" is none", "probabilities -m $MODEL -o y $SET --label 2"},
+        {66, "absent", "probabilities -m $MODEL -o y absent.jpg"},
     };
     EXPECT_REFUSALS(refusals);
     spill(here("broken.png"), "\x89PNG\r\n\x1a\n", 8);
     char *output;
     int code = run_command(
-        &output, "cd $HERE && cleave marginals -m $MODEL -o out broken.png $SET/images/0001.jpg --json --status table");
+        &output,
+        "cd $HERE && cleave probabilities -m $MODEL -o out broken.png $SET/images/0001.jpg --json --status table");
     ck_assert_int_eq(code, 65);
     ck_assert_ptr_nonnull(strstr(output, "broken.png: "));
     ck_assert_ptr_nonnull(strstr(output, "{\"images\":1,\"failed\":1,"));
@@ -235,15 +241,16 @@ TEST(bad_requests_and_bad_images_are_named)
     ck_assert_ptr_nonnull(strstr(table, "broken.png\tfailed"));
     ck_assert_ptr_nonnull(strstr(table, "0001.jpg\tdone\tout/0001.png"));
     free(table);
-    expect_error(73, "exists already", "cleave marginals -m $MODEL -o out $SET/images");
-    EXPECT_PARTS(expect_success("cleave marginals -m $MODEL -o out $SET/images --resume"),
+    expect_error(73, "exists already", "cleave probabilities -m $MODEL -o out $SET/images");
+    EXPECT_PARTS(expect_success("cleave probabilities -m $MODEL -o out $SET/images --resume"),
                  "11 probability maps written into out, 1 finished before");
 }
 
 TEST(a_signal_leaves_whole_maps_only)
 {
-    int code = run_command(NULL, "cd $HERE && { cleave marginals -q -m $MODEL $SET/images -o out --draws 3000 & } && "
-                                 "sleep 0.3 && kill -INT $! && wait $!");
+    int code =
+        run_command(NULL, "cd $HERE && { cleave probabilities -q -m $MODEL $SET/images -o out --samples 3000 & } && "
+                          "sleep 0.3 && kill -INT $! && wait $!");
     ck_assert_msg(code == 0 || code == 130, "exits with %d", code);
     ck_assert_int_le(count_files(here("out")), 12);
     char *temporaries = expect_success("find $HERE -name '*.tmp'");

@@ -1,4 +1,4 @@
-/* cleave annotate train */
+/* cleave tag train */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,18 +8,18 @@
 #include "base/base.h"
 #include "base/options.h"
 #include "cleave/options.h"
-#include "cli/annotate/annotate.h"
 #include "cli/common/common.h"
+#include "cli/tag/tag.h"
 #include "model/model.h"
 #include "tags/tags.h"
 #include "train/train.h"
 
-/* What `cleave annotate train' reports of a training: the model's record, a summary, and what an interruption left. */
+/* What `cleave tag train' reports of a training: the model's record, a summary, and what an interruption left. */
 
 enum { MAX_CANDIDATES = 64 };
 
 /* The command's options. */
-struct annotate_training {
+struct tagging_training {
     struct common_options common;
     struct clv_tag_training training;
     const char *data, *split, *output;
@@ -34,21 +34,21 @@ struct annotate_training {
 
 /* How the model was made; nothing that may differ between two runs of the same training. images: of the set, if the
  * examples are images. */
-static enum clv_status annotate_record(struct clv_tag_model *model, const struct annotate_training *self,
-                                       const struct clv_set *images, const struct clv_tag_training_result *result,
-                                       struct clv_error *err)
+static enum clv_status tagging_record(struct clv_tag_model *model, const struct tagging_training *self,
+                                      const struct clv_set *images, const struct clv_tag_training_result *result,
+                                      struct clv_error *err)
 {
     char digest[DIGEST_SIZE], seed[32], key[80], command[256 + CLV_ERROR_MESSAGE_MAX];
     const struct clv_tag_training *training = &self->training;
     enum clv_status status = CLV_OK;
-    if (annotate_is_images(self->data))
+    if (tagging_is_images(self->data))
         status = digest_set(digest, images, NULL, err);
     else
         status = digest_file(digest, self->data, err);
     if (status != CLV_OK)
         return status;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)training->seed);
-    snprintf(command, sizeof command, "cleave annotate train%s",
+    snprintf(command, sizeof command, "cleave tag train%s",
              self->common.canonical.bytes ? self->common.canonical.bytes : "");
     const char *const entries[][2] = {
         {"version", clv_version()},
@@ -73,8 +73,8 @@ static enum clv_status annotate_record(struct clv_tag_model *model, const struct
     return status;
 }
 
-static void annotate_print_learning(const struct annotate_training *self, const struct clv_tag_model *model,
-                                    const struct clv_tag_training_result *result)
+static void tagging_print_learning(const struct tagging_training *self, const struct clv_tag_model *model,
+                                   const struct clv_tag_training_result *result)
 {
     char name[16];
     console_clear();
@@ -105,7 +105,7 @@ static bool is_learned(const struct clv_tag_model *model, size_t tag)
 }
 
 /* Of an interrupted training: what there is, and what is not. */
-static void annotate_note_interruption(const struct annotate_training *self, const struct clv_tag_model *model)
+static void tagging_note_interruption(const struct tagging_training *self, const struct clv_tag_model *model)
 {
     int n_learned = 0;
     for (int32_t i = 0; i < model->n_tags; i++)
@@ -121,14 +121,14 @@ static const char *learner_names[17];
 static enum clv_status take_lambdas(void *member, const struct clv_option *option, const char *typed,
                                     struct clv_error *err)
 {
-    struct annotate_training *self = member;
+    struct tagging_training *self = member;
     return option_numbers(self->lambda, &self->n_lambda, MAX_CANDIDATES, option->name, typed, 1e-9, 1e9, err);
 }
 
 static enum clv_status take_gammas(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err)
 {
-    struct annotate_training *self = member;
+    struct tagging_training *self = member;
     return option_numbers(self->gamma, &self->n_gamma, MAX_CANDIDATES, option->name, typed, 1e-9, 1e9, err);
 }
 
@@ -147,7 +147,7 @@ static enum clv_status take_learner(void *member, const struct clv_option *optio
 #define SECTION_LEARNING   "What is learned"
 #define SECTION_CV         "Choosing by cross-validation"
 #define SECTION_PARAMETERS "Parameters of the learners"
-#define AT(member)         offsetof(struct annotate_training, member)
+#define AT(member)         offsetof(struct tagging_training, member)
 #define BASIC              CLV_OPTION_BASIC
 #define NEEDED             CLV_OPTION_NEEDED
 #define UNRECORDED         CLV_OPTION_UNRECORDED
@@ -159,7 +159,7 @@ static const struct clv_option own_rows[] = {
      .help = "The model to write, all or nothing"},
     {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
      .help = "Learn from these splits of the manifest\n(default: train if there is one, else all)"},
-    {"scale", 0, NULL, SECTION_EXAMPLES, 0, CLV_OPTION_FLAG, AT(training.is_scaled),
+    {"normalise", 0, NULL, SECTION_EXAMPLES, 0, CLV_OPTION_FLAG, AT(training.is_scaled),
      .help = "Divide each feature by its largest magnitude in the examples (always for images)"},
     {"learner", 'l', "NAME", SECTION_LEARNING, BASIC, CLV_OPTION_OTHER, AT(training.learner), .take = take_learner,
      .choices = learner_names, .help = "How to learn (default lmsbn)"},
@@ -207,35 +207,35 @@ static void list_rows(void)
 }
 
 /* Refuses what was given and cannot have any effect. */
-static enum clv_status check_effect(const struct annotate_training *self, struct clv_error *err)
+static enum clv_status check_effect(const struct tagging_training *self, struct clv_error *err)
 {
     const struct clv_tag_training *training = &self->training;
     const char *learner = training->learner->name;
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
         const char *why = self->is_given[i] ? clv_tag_idle(training, (enum clv_tag_parameter)i) : NULL;
-        FAIL_IF(why, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", clv_tag_parameters[i].name, learner,
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", clv_tag_parameters[i].name, learner,
                 why);
     }
-    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE, "--cv-gamma has no effect: --kernel is linear");
+    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE, "--cv-gamma cannot be used: --kernel is linear");
     FAIL_IF(training->is_in_f_order && training->learner->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
-            "--order-by f has no effect with --learner %s: it decides all tags at once", learner);
+            "--order-by f cannot be used with --learner %s: it decides all tags at once", learner);
     FAIL_IF(self->is_goal_given && !self->n_folds && !training->learner->is_tuned, CLV_ERR_USAGE,
-            "--goal has no effect with --learner %s: there is no cross-validation", learner);
-    if (training->is_scaled && annotate_is_images(self->data))
-        return fail(err, CLV_ERR_USAGE, "--scale has no effect: features of images are always divided so");
+            "--goal cannot be used with --learner %s: there is no cross-validation", learner);
+    if (training->is_scaled && tagging_is_images(self->data))
+        return fail(err, CLV_ERR_USAGE, "--normalise cannot be used: features of images are always divided so");
     if (self->n_repeats && !self->n_folds && !training->learner->is_tuned && !training->is_in_f_order)
-        return fail(err, CLV_ERR_USAGE, "--cv-repeats has no effect with --learner %s: there is no cross-validation",
+        return fail(err, CLV_ERR_USAGE, "--cv-repeats cannot be used with --learner %s: there is no cross-validation",
                     learner);
     return CLV_OK;
 }
 
-static enum clv_status parse(struct annotate_training *self, int argc, char **argv, struct clv_error *err)
+static enum clv_status parse(struct tagging_training *self, int argc, char **argv, struct clv_error *err)
 {
     const struct option_table table = {
         "FILE -o MODEL [OPTION...]",
         "Learns which tags go with an example's features and with each other.",
-        {"annotate train set/manifest.tsv -o tags.cleave",
-         "annotate train train.svm --learner ssvm-full --lambda 0.001 -o tags.cleave"},
+        {"tag train set/manifest.tsv -o tags.cleave",
+         "tag train train.svm --learner ssvm-full --lambda 0.001 -o tags.cleave"},
         "The summary goes to standard output. Without --lambda the regularisation (and with --kernel rbf the kernel's "
         "width) is chosen by cross-validation among the training examples.",
         {{own_rows, self, true},
@@ -251,8 +251,8 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     self->is_goal_given = options_given(&self->common, "goal");
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
         self->is_given[i] = options_given(&self->common, clv_tag_parameters[i].name);
-    FAIL_IF(!self->data, CLV_ERR_USAGE, "annotate train: --data is missing: which examples?");
-    FAIL_IF(!self->output, CLV_ERR_USAGE, "annotate train: -o is missing: where does the model go?");
+    FAIL_IF(!self->data, CLV_ERR_USAGE, "tag train: no examples; add --data FILE");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "tag train: no model file; add -o FILE");
     if (self->training.learner->form == CLV_TAGS_LMBM && !self->is_given[CLV_TAG_ETA0])
         self->training.parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
     FAIL_IF(self->n_folds == 1, CLV_ERR_USAGE, "--cv: one fold leaves nothing to learn from; 2 or more, or 0");
@@ -264,10 +264,10 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     if (!self->n_repeats)
         self->n_repeats = 3;
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    return annotate_claim(&self->common, self->output, self->overwrite, self->data, NULL, err);
+    return tagging_claim(&self->common, self->output, self->overwrite, self->data, NULL, err);
 }
 
-static void print_grid(const struct annotate_training *self, const struct clv_tag_grid *grid,
+static void print_grid(const struct tagging_training *self, const struct clv_tag_grid *grid,
                        const struct clv_tag_score *scores, const double *chosen) /* NULL: unfinished */
 {
     size_t n_gamma = self->training.is_rbf ? grid->n_gamma : 1;
@@ -291,7 +291,7 @@ static void print_grid(const struct annotate_training *self, const struct clv_ta
 }
 
 /* Chooses among the candidates; training->parameters receives the choice. */
-static enum clv_status choose_by_folds(struct annotate_training *self, struct clv_error *err)
+static enum clv_status choose_by_folds(struct tagging_training *self, struct clv_error *err)
 {
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
     struct clv_tag_training *training = &self->training;
@@ -333,7 +333,7 @@ static enum clv_status choose_by_folds(struct annotate_training *self, struct cl
     return status;
 }
 
-static enum clv_status run(struct annotate_training *self, struct clv_error *err)
+static enum clv_status run(struct tagging_training *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress(NULL);
     struct clv_tag_set set = {0};
@@ -342,11 +342,11 @@ static enum clv_status run(struct annotate_training *self, struct clv_error *err
     struct clv_set images = {0};
     struct clv_recipe recipe = {0};
     struct clv_tag_training *training = &self->training;
-    const struct annotate_source source = {self->data, self->split, &self->common, training->seed};
-    enum clv_status status = annotate_read(&set, &images, &recipe, &source, NULL, err);
+    const struct tagging_source source = {self->data, self->split, &self->common, training->seed};
+    enum clv_status status = tagging_read(&set, &images, &recipe, &source, NULL, err);
     if (status != CLV_OK)
         goto done;
-    training->is_scaled |= annotate_is_images(self->data);
+    training->is_scaled |= tagging_is_images(self->data);
     training->set = &set;
     training->n_threads = self->common.n_threads;
     training->progress = &progress;
@@ -356,18 +356,18 @@ static enum clv_status run(struct annotate_training *self, struct clv_error *err
     if (self->n_folds)
         status = choose_by_folds(self, err);
     TRY(clv_tag_train(&model, &result, training, err));
-    if (status == CLV_OK && annotate_is_images(self->data)) {
+    if (status == CLV_OK && tagging_is_images(self->data)) {
         model.recipe = recipe;
         model.has_recipe = true;
         recipe = (struct clv_recipe){0};
     }
-    TRY(annotate_record(&model, self, &images, &result, err));
+    TRY(tagging_record(&model, self, &images, &result, err));
     if (status == CLV_OK) {
-        annotate_print_learning(self, &model, &result);
+        tagging_print_learning(self, &model, &result);
         status = clv_tag_model_write(self->output, &model, err);
     }
     if (status == CLV_OK && result.interrupted)
-        annotate_note_interruption(self, &model);
+        tagging_note_interruption(self, &model);
 done:
     training->set = NULL;
     training->progress = NULL;
@@ -378,9 +378,9 @@ done:
     return status;
 }
 
-enum clv_status annotate_train(int argc, char **argv, struct clv_error *err)
+enum clv_status tagging_train(int argc, char **argv, struct clv_error *err)
 {
-    struct annotate_training self = {.n_folds = -1};
+    struct tagging_training self = {.n_folds = -1};
     enum clv_status status = parse(&self, argc, argv, err);
     TRY(run(&self, err));
     common_options_release(&self.common);

@@ -1,4 +1,4 @@
-/* cleave annotate predict and score */
+/* cleave tag predict and score */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "cli/annotate/annotate.h"
 #include "cli/common/common.h"
+#include "cli/tag/tag.h"
 #include "report/report.h"
 #include "tags/tags.h"
 
@@ -141,14 +141,14 @@ static void put_json(struct text *text, const struct answer *self, const struct 
 static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
                               struct clv_set *images, const struct answer *self, struct clv_error *err)
 {
-    const struct annotate_source source = {self->data, self->split, &self->common, 0};
+    const struct tagging_source source = {self->data, self->split, &self->common, 0};
     enum clv_status status = clv_tag_model_read(model, self->model_path, err);
     const char *of_search = options_first_given(&self->common, SECTION_SEARCH);
     TRY_IF(of_search && model->form != CLV_TAGS_LMSBN,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound", of_search,
+           fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s does not decide by branch and bound", of_search,
                 self->model_path));
-    TRY(annotate_read(set, images, NULL, &source, model, err));
-    TRY(annotate_set(annotation, model, set, &self->search, self->common.n_threads, err));
+    TRY(tagging_read(set, images, NULL, &source, model, err));
+    TRY(tagging_set(annotation, model, set, &self->search, self->common.n_threads, err));
     return status;
 }
 
@@ -240,30 +240,29 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
     struct common_options *common = &self->common;
     enum clv_status status = CLV_OK;
     if (self->output)
-        status = annotate_claim(common, self->output, self->overwrite, self->data, self->model_path, err);
+        status = tagging_claim(common, self->output, self->overwrite, self->data, self->model_path, err);
     enum path_kind kind = PATH_ABSENT;
     TRY_IF(self->report, path_look(&kind, self->report, err));
     if (status != CLV_OK || kind == PATH_ABSENT)
         return status; /* a folder that is still to be made is empty */
     char *page = path_join(self->report, "index.html");
-    status = page ? annotate_claim(common, page, self->overwrite, self->data, self->model_path, err) : fail_memory(err);
+    status = page ? tagging_claim(common, page, self->overwrite, self->data, self->model_path, err) : fail_memory(err);
     array_free(page);
     return status;
 }
 
-enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
+enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
 {
     static const struct option_table table = {
         .usage = "-m MODEL FILE [OPTION...]",
         .summary = "Tags examples by a model.",
-        .examples = {"annotate predict -m tags.cleave photos/",
-                     "annotate predict -m tags.cleave photos/ --report report"},
+        .examples = {"tag predict -m tags.cleave photos/", "tag predict -m tags.cleave photos/ --report report"},
     };
     struct answer self;
     enum clv_status status = parse(&self, table, predict_rows, argc, argv, err);
-    TRY_IF(!self.model_path, fail(err, CLV_ERR_USAGE, "annotate predict: -m is missing: which model?"));
-    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?"));
-    TRY_IF(self.report && !annotate_is_images(self.data),
+    TRY_IF(!self.model_path, fail(err, CLV_ERR_USAGE, "tag predict: no model; add -m MODEL"));
+    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag predict: no examples; add --data FILE"));
+    TRY_IF(self.report && !tagging_is_images(self.data),
            fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data));
     TRY(claim_outputs(&self, err));
     TRY(run_predict(&self, err));
@@ -366,25 +365,25 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
     return status;
 }
 
-enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
+enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
 {
     static const struct option_table table = {
         .usage = "-m MODEL FILE [OPTION...]",
         .summary = "Compares tags with the truth: exact match, Hamming loss, F by example, by tag and over all.",
-        .examples = {"annotate score -m tags.cleave set/manifest.tsv --split test",
-                     "annotate score --pred predicted.svm --data truth.svm"},
+        .examples = {"tag score -m tags.cleave set/manifest.tsv --split test",
+                     "tag score --pred predicted.svm --data truth.svm"},
         .notes = "Where there is no tag to find and none was found, F is 1.",
     };
     struct answer self;
     enum clv_status status = parse(&self, table, score_rows, argc, argv, err);
-    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "annotate score: --data is missing: where is the truth?"));
+    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag score: no truth; add --data FILE"));
     TRY_IF(!self.model_path == !self.predictions,
-           fail(err, CLV_ERR_USAGE, "annotate score: give either a model (-m) or a prediction (--pred)"));
+           fail(err, CLV_ERR_USAGE, "tag score: give either a model (-m) or a prediction (--pred)"));
     const char *of_search = options_first_given(&self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
                                                                                            : self.split ? "split"
                                                                                                         : NULL;
     TRY_IF(self.predictions && of_model,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model));
+           fail(err, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there", of_model));
     TRY_IF(self.predictions, common_options_check(&self.common, "--pred and its truth hold no images", err));
     TRY(self.predictions ? score_prediction(&self, err) : score_model(&self, err));
     common_options_release(&self.common);

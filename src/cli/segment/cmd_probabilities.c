@@ -1,4 +1,4 @@
-/* cleave marginals: how probable a label is at every pixel, or by what margin it is the best one. */
+/* cleave probabilities: how probable a label is at every pixel, or by what margin it is the best one. */
 #include <stddef.h>
 #include <string.h>
 
@@ -25,9 +25,9 @@ static const struct clv_option own_rows[] = {
     {"json", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(json),
      .help = "Print numbers of each image as JSON on standard output\n"
              "The label's expected share, mean entropy and the bound of the log-partition"},
-    {"draws", 0, "N", SECTION_DECIDING, BASIC, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
-     .help = "Perturb-and-MAP draws of an image whose graph has loops"},
-    {"seed", 's', "N", SECTION_DECIDING, BASIC, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
+    {"samples", 0, "N", SECTION_DECIDING, BASIC, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
+     .help = "Perturb-and-MAP samples of an image whose graph has loops"},
+    {"seed", 's', "N", SECTION_DECIDING, BASIC, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the samples"},
     {0},
 };
 
@@ -39,14 +39,14 @@ static enum clv_status run(struct segment *self, struct clv_error *err)
         {"margins", RULE_EXCLUDES, "json", "--json is of probabilities"},
         {"margins", RULE_EXCLUDES, "overlay", "--overlay is of probabilities"},
         {"margins", RULE_EXCLUDES, "report", "--report is of probabilities"},
-        {"draws", RULE_IDLE, "margins", "margins are not drawn"},
-        {"seed", RULE_IDLE, "margins", "margins are not drawn"},
+        {"samples", RULE_IDLE, "margins", "margins are not sampled"},
+        {"seed", RULE_IDLE, "margins", "margins are not sampled"},
         {"all-labels", RULE_EXCLUDES, "label", "--label is of one label"},
         {"all-labels", RULE_EXCLUDES, "json", "--json is of one label"},
         {"all-labels", RULE_EXCLUDES, "overlay", "--overlay is of one label"},
         {"all-labels", RULE_EXCLUDES, "report", "--report is of one label"},
     };
-    enum clv_status status = segment_check(self, "marginals", err);
+    enum clv_status status = segment_check(self, "probabilities", err);
     TRY(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
     TRY_IF(self->side && !self->all_labels && !self->margins,
            fail(err, CLV_ERR_USAGE, "--side: it is of maps, which --all-labels or --margins write"));
@@ -56,18 +56,20 @@ static enum clv_status run(struct segment *self, struct clv_error *err)
     return status == CLV_OK ? segment_images(self, err) : status;
 }
 
-enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
+enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
 {
     struct segment self = {.marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
     const struct option_table table = {
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Writes how probable a label is at every pixel, as grey images.",
-        {"marginals -m model.cleave -o out photos/", "marginals -m model.cleave -o maps --all-labels photos/"},
+        {"probabilities -m model.cleave -o out photos/", "probabilities -m model.cleave -o maps --all-labels photos/"},
         "The results are FOLDER/<image stem>.png, 8-bit grey: probability = value / 255. Probabilities are exact where "
         "the graph has no loops: chains, trees, regions without couplings. Elsewhere they are samples, the share of "
-        "perturb-and-MAP draws in which the pixel has the label: Gumbel noise on every score, then the best labelling. "
-        "100 draws leave a standard error of at most 0.05, and besides that the shares differ from the probabilities, "
-        "however many draws there are. Models that no cut decodes (mssvm) have loopy belief propagation instead. "
+        "perturb-and-MAP labellings in which the pixel has the label: Gumbel noise on every score, then the best "
+        "labelling. "
+        "100 samples leave a standard error of at most 0.05, and besides that the shares differ from the "
+        "probabilities, "
+        "however many samples there are. Models that no cut decodes (mssvm) have loopy belief propagation instead. "
         "pmap, mpmap, wmpmap, crf and hcrf learn probabilities; scores of other learners, such as ssvm, are margins: "
         "they are rescaled, and their maps show what is more or less certain, not how much. --overlay shows the image "
         "in grey, the more orange the less certain the label is, with "

@@ -20,7 +20,7 @@ enum { ROUNDS = 3 };
 static void stop_on(enum clv_status status, const struct clv_error *error)
 {
     if (status != CLV_OK) {
-        fprintf(stderr, "annotate: %s\n", error->message);
+        fprintf(stderr, "tag: %s\n", error->message);
         exit(1);
     }
 }
@@ -36,12 +36,12 @@ static int read_sets(struct sets *sets, const char *name)
     char path[256];
     *sets = (struct sets){.name = name};
     snprintf(path, sizeof path, "multilabel/%s/train.svm", name);
-    const char *found = bench_data("annotate", path);
+    const char *found = bench_data("tag", path);
     if (!found)
         return 0;
     stop_on(clv_tag_set_read(&sets->train, found, 0, &error), &error);
     snprintf(path, sizeof path, "multilabel/%s/test.svm", name);
-    stop_on(clv_tag_set_read(&sets->test, bench_data("annotate", path), sets->train.n_tags, &error), &error);
+    stop_on(clv_tag_set_read(&sets->test, bench_data("tag", path), sets->train.n_tags, &error), &error);
     return 1;
 }
 
@@ -230,12 +230,11 @@ static void compare(const struct sets *sets, const struct setting *setting, int 
 #endif
     }
     if (!peer.n) {
-        printf("annotate: %s: %.3f s; peers absent (libsvm-dev, liblinear-dev)\n", sets->name,
-               bench_summarise(ours).median);
+        printf("tag: %s: %.3f s; peers absent (libsvm-dev, liblinear-dev)\n", sets->name, bench_summarise(ours).median);
         return;
     }
     struct bench_summary ratio = bench_ratio(&peer, &ours);
-    printf("annotate: %s, train + test: %.2fx %s (%.2f..%.2f over %d rounds), %.3f s against %.3f s\n", sets->name,
+    printf("tag: %s, train + test: %.2fx %s (%.2f..%.2f over %d rounds), %.3f s against %.3f s\n", sets->name,
            ratio.median, peer_name, ratio.low, ratio.high, ours.n, bench_summarise(ours).median,
            bench_summarise(peer).median);
     fflush(stdout);

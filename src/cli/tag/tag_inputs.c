@@ -1,4 +1,4 @@
-#include "cli/annotate/annotate.h"
+#include "cli/tag/tag.h"
 
 #include <stddef.h>
 
@@ -37,9 +37,9 @@ static enum clv_status decide(void *context, size_t l, int thread, struct clv_er
                           self->annotation->scores + at, self->search, err);
 }
 
-enum clv_status annotate_set(struct tag_outputs *annotation, const struct clv_tag_model *model,
-                             const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
-                             struct clv_error *err)
+enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag_model *model,
+                            const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
+                            struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags;
     struct tag_outputs made = {
@@ -57,13 +57,13 @@ enum clv_status annotate_set(struct tag_outputs *annotation, const struct clv_ta
     return status;
 }
 
-bool annotate_is_images(const char *path)
+bool tagging_is_images(const char *path)
 {
     return path_is_folder(path) || text_ends_with(path, ".tsv");
 }
 
-enum clv_status annotate_claim(struct common_options *common, const char *output, bool overwrite, const char *data,
-                               const char *model, struct clv_error *err)
+enum clv_status tagging_claim(struct common_options *common, const char *output, bool overwrite, const char *data,
+                              const char *model, struct clv_error *err)
 {
     bool is_file = !path_is_folder(data);
     char *folder = path_folder(data), *names = folder ? path_join(folder, "labels.txt") : NULL;
@@ -75,7 +75,7 @@ enum clv_status annotate_claim(struct common_options *common, const char *output
 }
 
 static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
-                                   const struct annotate_source *source, const struct clv_tag_model *model,
+                                   const struct tagging_source *source, const struct clv_tag_model *model,
                                    struct clv_error *err)
 {
     const struct common_options *common = source->common;
@@ -102,12 +102,12 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
     return status;
 }
 
-enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
-                              const struct annotate_source *source, const struct clv_tag_model *model,
-                              struct clv_error *err)
+enum clv_status tagging_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
+                             const struct tagging_source *source, const struct clv_tag_model *model,
+                             struct clv_error *err)
 {
     const char *path = source->path;
-    if (annotate_is_images(path))
+    if (tagging_is_images(path))
         return read_images(set, images, recipe, source, model, err);
     FAIL_IF(source->split, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
     enum clv_status status = common_options_check(source->common, "a multi-label file has no images", err);
