@@ -6,9 +6,8 @@
  *         clv_model_release(&model);
  *     }
  *
- * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing; shape_file.c has
- * the weights). stage.c makes fields, of one stage or two. metadata.c is
- * shared with models of tags; record.c and attachment.c are what a model carries besides weights; decide.c turns
+ * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing). stage.c makes
+ * fields, of one stage or two. record.c and attachment.c are what a model carries besides weights; decide.c turns
  * marginals into labels; scores.c knows what scores are. */
 #ifndef CLEAVE_MODEL_H
 #define CLEAVE_MODEL_H

@@ -1,8 +1,8 @@
 /* This folder is what every other one stands on. Read first: error.c (how a failure is reported), array.c (memory),
  * file.c (files are read whole, and written all or nothing). Then what the task takes: parallel.c runs loops on
  * threads, rng.c draws numbers by seed and place, maths.c has exp and log with the same bits everywhere, machine.h
- * makes kernels for several vector widths, text.c, lines.c and json.c write and read text, memory.c and control_group.c
- * know how much memory and how many processors there are. */
+ * makes kernels for several vector widths, text.c, lines.c and json.c write and read text, memory.c knows how much
+ * memory and how many processors there are. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
@@ -104,43 +104,12 @@ enum clv_status fail_memory(struct clv_error *err);
 /* Puts "prefix: " before the message of an error that already happened (a file's name before a parser's complaint). */
 enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix);
 
-/* The next step, unless one before it failed: `status` is a variable of the function that calls. Steps follow each
- * other like this up to what is released whatever the status. */
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        if (status == CLV_OK)                                                                                          \
-            status = (call);                                                                                           \
-    } while (0)
-
-/* The same for a step that is only taken if something holds, or a failure that follows from it. */
-#define TRY_IF(condition, call)                                                                                        \
-    do {                                                                                                               \
-        if (status == CLV_OK && (condition))                                                                           \
-            status = (call);                                                                                           \
-    } while (0)
-
-/* The end of a function that makes something: if all went well, it becomes the output, which is else unchanged. */
-#define DELIVER(output, made, release)                                                                                 \
-    do {                                                                                                               \
-        if (status == CLV_OK)                                                                                          \
-            *(output) = (made);                                                                                        \
-        else                                                                                                           \
-            (release);                                                                                                 \
-    } while (0)
-
-/* A step of a function that has nothing to release: where it fails, the function returns its status. */
+/* A step: where it fails, the function returns its status. */
 #define MUST(call)                                                                                                     \
     do {                                                                                                               \
         enum clv_status must_status = (call);                                                                          \
         if (must_status != CLV_OK)                                                                                     \
             return must_status;                                                                                        \
-    } while (0)
-
-/* The same for a step that is only taken if something holds, or a failure that follows from it. */
-#define MUST_IF(condition, call)                                                                                       \
-    do {                                                                                                               \
-        if (condition)                                                                                                 \
-            MUST(call);                                                                                                \
     } while (0)
 
 /* A failure of the function, with its message, where something does not hold that must. */
@@ -157,8 +126,7 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
             return fail_memory(err);                                                                                   \
     } while (0)
 
-/* Scope release, for new code; older functions that carry a status are converted folder by folder (issue B1). An owned
- * variable is released wherever its scope is left, so a function can return early:
+/* Scope release. An owned variable is released wherever its scope is left, so a function can return early:
  *
  *     OWNED(clv_image_release) struct clv_image image = {0};
  *     OWNED_ARRAY char *path = path_join(folder, name);

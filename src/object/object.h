@@ -169,8 +169,8 @@ enum clv_status object_model_find(struct clv_object_map *map, const struct objec
  * of Keuper et al. 2015. Parts are numbered 0.. in the order of their first nodes. Same input, same parts.
  *
  *     int32_t n_parts;
- *     status = partition_greedy(part, &n_parts, &graph, err);
- *     TRY(partition_improve(part, &n_parts, &graph, err)); */
+ *     MUST(partition_greedy(part, &n_parts, &graph, err));
+ *     MUST(partition_improve(part, &n_parts, &graph, err)); */
 
 struct signed_graph {
     int32_t n_nodes, n_edges;

@@ -20,7 +20,7 @@
 
 /* labels[height][width]: labels the example's nodes, paints, and by options->refine refines borders at the pixels of
  * the example's image, else not read: clv_refine for two labels that the model finds by a cut, clv_refine_labels for
- * others. maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of segment/refining.c.
+ * others. maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of refine/by_model/refining.c.
  * Labels are changed whatever the status. */
 enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                               const struct clv_example *example, const struct map_reader *maps,

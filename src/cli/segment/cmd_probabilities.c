@@ -46,19 +46,24 @@ static enum clv_status run(struct segment *self, struct clv_error *err)
         {"all-labels", RULE_EXCLUDES, "overlay", "--overlay is of one label"},
         {"all-labels", RULE_EXCLUDES, "report", "--report is of one label"},
     };
-    enum clv_status status = segment_check(self, "probabilities", err);
-    TRY(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
-    TRY_IF(self->side && !self->all_labels && !self->margins,
-           fail(err, CLV_ERR_USAGE, "--side: it is of maps, which --all-labels or --margins write"));
+    MUST(segment_check(self, "probabilities", err));
+    MUST(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
+    FAIL_IF(self->side && !self->all_labels && !self->margins, CLV_ERR_USAGE,
+            "--side: it is of maps, which --all-labels or --margins write");
     self->side = self->side || self->margins ? self->side : DEFAULT_SIDE;
-    TRY_IF(self->json && self->status_file && strcmp(self->status_file, "-") == 0,
-           fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output"));
-    return status == CLV_OK ? segment_images(self, err) : status;
+    FAIL_IF(self->json && self->status_file && strcmp(self->status_file, "-") == 0, CLV_ERR_USAGE,
+            "--json and --status - both want standard output");
+    return segment_images(self, err);
+}
+
+static void segment_release(struct segment *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
 {
-    struct segment self = {.marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
+    OWNED(segment_release) struct segment self = {.marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
     const struct option_table table = {
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Writes how probable a label is at every pixel, as grey images.",
@@ -83,9 +88,7 @@ enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
          {plain_option_rows, &self.common, false}},
     };
     common_options_init(&self.common);
-    enum clv_status status = options_parse(&table, argc, argv, &self.common, err);
-    TRY(options_take_manifest(&table, &self.common, err));
-    TRY(run(&self, err));
-    common_options_release(&self.common);
-    return status;
+    MUST(options_parse(&table, argc, argv, &self.common, err));
+    MUST(options_take_manifest(&table, &self.common, err));
+    return run(&self, err);
 }

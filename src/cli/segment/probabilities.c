@@ -1,3 +1,5 @@
+/* Probabilities of one label or of all, by marginals of the model: a grey image, a map file, a line of JSON. Start at
+ * marginals_paint. */
 #include "cli/segment/segment.h"
 
 #include <math.h>
@@ -36,37 +38,33 @@ static enum clv_status find_values(int32_t *value, struct marginals_summary *sum
                                    const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
-    double *marginals = array_alloc(n, k * sizeof *marginals), pixels = 0;
+    OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
+    double pixels = 0;
     struct marginals_summary found = {0};
-    MUST_IF(!marginals, fail_memory(err));
-    enum clv_status status = clv_model_marginals_kind(&found.kind, run->model, problem, err);
-    TRY(clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
-                            run->options->seed, (uint32_t)run->options->n_draws, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+    NEED(marginals);
+    MUST(clv_model_marginals_kind(&found.kind, run->model, problem, err));
+    MUST(clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
+                             run->options->seed, (uint32_t)run->options->n_draws, err));
+    for (size_t i = 0; i < n; i++) {
         double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
         value[i] = int32_within(rint(255 * p), 0, 255);
         found.share += weight * p;
         found.entropy += weight * probability_entropy(p);
         pixels += weight;
     }
-    if (status == CLV_OK) {
-        found.share /= pixels > 0 ? pixels : 1;
-        found.entropy /= pixels > 0 ? pixels : 1;
-        *summary = found;
-    }
-    array_free(marginals);
-    return status;
+    found.share /= pixels > 0 ? pixels : 1;
+    found.entropy /= pixels > 0 ? pixels : 1;
+    *summary = found;
+    return CLV_OK;
 }
 
 enum clv_status marginals_paint(uint8_t *values, struct marginals_summary *summary, const struct segment_run *run,
                                 const struct clv_example *example, struct clv_oracle *oracle, struct clv_error *err)
 {
-    int32_t *value = array_alloc((size_t)example->problem.n_nodes, sizeof *value);
-    enum clv_status status =
-        value ? find_values(value, summary, run, &example->problem, oracle, err) : fail_memory(err);
-    TRY(clv_example_paint(values, example, value, err));
-    array_free(value);
-    return status;
+    OWNED_ARRAY int32_t *value = array_alloc((size_t)example->problem.n_nodes, sizeof *value);
+    NEED(value);
+    MUST(find_values(value, summary, run, &example->problem, oracle, err));
+    return clv_example_paint(values, example, value, err);
 }
 
 void marginals_map_release(struct marginals_map *map)

@@ -11,12 +11,13 @@
 #include "tags/tags.h"
 #include <stdbool.h>
 
-/* What the subcommands of `cleave tag` share: where examples come from, and what a model says about them. */
-/* Rows of branch and bound, for what decides: they set a struct clv_belief_search. */
+/* The subcommands of `cleave tag` share how examples are read, and the scores and tags that a model gives them. */
+
+/* Option rows of branch and bound, for commands that decide tags: they set a struct clv_belief_search. */
 #define SECTION_SEARCH "Branch and bound (lmsbn)"
 extern const struct clv_option search_option_rows[];
 
-/* What a model says about a set: tags and scores of every example, and how sure its answers are. */
+/* The tags and scores that a model gives every example of a set, and how close to optimal each decision is. */
 struct tag_outputs {
     size_t n, n_tags;
     double *scores;                    /* [n][n_tags] */

@@ -1,3 +1,5 @@
+/* Reads the examples of `cleave tag`, from images with tags or from a multi-label file, and tags them by a model. Start
+ * at tagging_read and tagging_set. */
 #include "cli/tag/tag.h"
 
 #include <stddef.h>
@@ -42,6 +44,7 @@ enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag
                             struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags;
+    OWNED(tag_outputs_release)
     struct tag_outputs made = {
         .n = set->n,
         .n_tags = k,
@@ -50,11 +53,11 @@ enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag
         .results = array_alloc(set->n, sizeof *made.results),
     };
     struct deciding deciding = {&made, model, search};
-    enum clv_status status = made.scores && made.tags && made.results ? CLV_OK : fail_memory(err);
-    TRY(clv_tag_scores(made.scores, model, set, n_threads, err));
-    TRY(parallel_for(set->n, n_threads, decide, &deciding, err));
-    DELIVER(annotation, made, tag_outputs_release(&made));
-    return status;
+    NEED(made.scores && made.tags && made.results);
+    MUST(clv_tag_scores(made.scores, model, set, n_threads, err));
+    MUST(parallel_for(set->n, n_threads, decide, &deciding, err));
+    *annotation = TAKE(made);
+    return CLV_OK;
 }
 
 bool tagging_is_images(const char *path)
@@ -83,23 +86,21 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
     struct clv_progress progress = console_progress(NULL);
     FAIL_IF(model && !model->has_recipe, CLV_ERR_USAGE,
             "%s: the model was learned from a multi-label file and cannot look at images", source->path);
-    enum clv_status status = training_set_read(images, source->path, source->split, !model, &check, &progress, err);
-    if (status == CLV_OK && !model) {
-        const char **paths = training_set_images(images);
+    MUST(training_set_read(images, source->path, source->split, !model, &check, &progress, err));
+    if (!model) {
+        OWNED_ARRAY const char **paths = training_set_images(images);
         clv_recipe_init(recipe);
         recipe->blocks = CLV_BLOCK_WORDS;
-        status = paths ? clv_recipe_learn(recipe, paths, images->n_items, source->seed, common->n_threads,
-                                          &common->limits, &progress, err)
-                       : fail_memory(err);
-        array_free(paths);
+        NEED(paths);
+        MUST(clv_recipe_learn(recipe, paths, images->n_items, source->seed, common->n_threads, &common->limits,
+                              &progress, err));
     }
     const struct clv_image_tag_options options = {.names = model ? (const char *const *)model->names : NULL,
                                                   .n_names = model ? model->n_tags : 0,
                                                   .n_threads = common->n_threads,
                                                   .limits = &common->limits,
                                                   .progress = &progress};
-    TRY(clv_image_tags_extract(set, images, model ? &model->recipe : recipe, &options, err));
-    return status;
+    return clv_image_tags_extract(set, images, model ? &model->recipe : recipe, &options, err);
 }
 
 enum clv_status tagging_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
@@ -110,10 +111,10 @@ enum clv_status tagging_read(struct clv_tag_set *set, struct clv_set *images, st
     if (tagging_is_images(path))
         return read_images(set, images, recipe, source, model, err);
     FAIL_IF(source->split, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
-    enum clv_status status = common_options_check(source->common, "a multi-label file has no images", err);
-    TRY(clv_tag_set_read(set, path, model ? model->n_tags : 0, err));
-    if (status == CLV_OK && model && set->n_features > model->n_features)
+    MUST(common_options_check(source->common, "a multi-label file has no images", err));
+    MUST(clv_tag_set_read(set, path, model ? model->n_tags : 0, err));
+    if (model && set->n_features > model->n_features)
         console_note("%s: features %d to %d are not the model's and weigh nothing of their own", path,
                      model->n_features + 1, set->n_features);
-    return status;
+    return CLV_OK;
 }

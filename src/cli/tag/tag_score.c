@@ -142,14 +142,12 @@ static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_mod
                               struct clv_set *images, const struct answer *self, struct clv_error *err)
 {
     const struct tagging_source source = {self->data, self->split, &self->common, 0};
-    enum clv_status status = clv_tag_model_read(model, self->model_path, err);
+    MUST(clv_tag_model_read(model, self->model_path, err));
     const char *of_search = options_first_given(&self->common, SECTION_SEARCH);
-    TRY_IF(of_search && model->form != CLV_TAGS_LMSBN,
-           fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s does not decide by branch and bound", of_search,
-                self->model_path));
-    TRY(tagging_read(set, images, NULL, &source, model, err));
-    TRY(tagging_set(annotation, model, set, &self->search, self->common.n_threads, err));
-    return status;
+    FAIL_IF(of_search && model->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
+            "--%s cannot be used: %s does not decide by branch and bound", of_search, self->model_path);
+    MUST(tagging_read(set, images, NULL, &source, model, err));
+    return tagging_set(annotation, model, set, &self->search, self->common.n_threads, err);
 }
 
 /* "sea, beach" */
@@ -168,27 +166,24 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
                                     const struct clv_tag_model *model, const struct clv_item *item, const uint8_t *tags,
                                     const uint8_t *truth, struct clv_error *err)
 {
-    struct clv_image image = {0};
-    struct text texts[2];
-    text_init(&texts[0], 1 << 20);
-    text_init(&texts[1], 1 << 20);
-    list_tags(&texts[0], model, tags);
-    list_tags(&texts[1], model, truth);
-    enum clv_status status = clv_image_read(&image, item->image, &self->common.limits, err);
-    TRY_IF(texts[0].failed || texts[1].failed, fail_memory(err));
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(text_release) struct text predicted = {0};
+    OWNED(text_release) struct text correct = {0};
+    text_init(&predicted, 1 << 20);
+    text_init(&correct, 1 << 20);
+    list_tags(&predicted, model, tags);
+    list_tags(&correct, model, truth);
+    MUST(clv_image_read(&image, item->image, &self->common.limits, err));
+    NEED(!predicted.failed && !correct.failed);
     const struct clv_report_item shown = {.name = item->name,
                                           .image = &image,
                                           .weighted_hamming = NAN,
                                           .mean_iou = NAN,
-                                          .tags = texts[0].bytes ? texts[0].bytes : "",
-                                          .true_tags = !item->tags      ? NULL
-                                                       : texts[1].bytes ? texts[1].bytes
-                                                                        : ""};
-    TRY(clv_report_add(report, &shown, err));
-    text_release(&texts[0]);
-    text_release(&texts[1]);
-    clv_image_release(&image);
-    return status;
+                                          .tags = predicted.bytes ? predicted.bytes : "",
+                                          .true_tags = !item->tags     ? NULL
+                                                       : correct.bytes ? correct.bytes
+                                                                       : ""};
+    return clv_report_add(report, &shown, err);
 }
 
 static enum clv_status write_report(const struct answer *self, const struct clv_tag_model *model,
@@ -209,46 +204,46 @@ static enum clv_status write_report(const struct answer *self, const struct clv_
 
 static enum clv_status run_predict(const struct answer *self, struct clv_error *err)
 {
-    struct clv_tag_model model = {0};
-    struct clv_tag_set set = {0};
-    struct clv_set images = {0};
-    struct tag_outputs annotation = {0};
-    struct text text;
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
+    OWNED(clv_set_release) struct clv_set images = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set set = {0};
+    OWNED(tag_outputs_release) struct tag_outputs annotation = {0};
+    OWNED(text_release) struct text text = {0};
     text_init(&text, JSON_MAX);
-    enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
-    TRY_IF(self->report, write_report(self, &model, &annotation, &set, &images, err));
-    if (status == CLV_OK && self->json)
+    MUST(answer(&annotation, &model, &set, &images, self, err));
+    if (self->report)
+        MUST(write_report(self, &model, &annotation, &set, &images, err));
+    if (self->json)
         put_json(&text, self, &model, &annotation, &images);
-    else if (status == CLV_OK)
+    else
         put_table(&text, self, &model, &annotation, &images);
-    if (status == CLV_OK && self->output && text.failed)
-        status = fail_memory(err);
-    else if (status == CLV_OK && self->output)
-        status = file_write(self->output, text.bytes, text.size, err);
-    else if (status == CLV_OK)
-        status = console_output(&text, err);
-    text_release(&text);
-    tag_outputs_release(&annotation);
-    clv_tag_set_release(&set);
-    clv_set_release(&images);
-    clv_tag_model_release(&model);
-    return status;
+    if (self->output && text.failed)
+        return fail_memory(err);
+    if (self->output)
+        MUST(file_write(self->output, text.bytes, text.size, err));
+    else
+        MUST(console_output(&text, err));
+    return CLV_OK;
 }
 
 static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
 {
     struct common_options *common = &self->common;
-    enum clv_status status = CLV_OK;
     if (self->output)
-        status = tagging_claim(common, self->output, self->overwrite, self->data, self->model_path, err);
+        MUST(tagging_claim(common, self->output, self->overwrite, self->data, self->model_path, err));
     enum path_kind kind = PATH_ABSENT;
-    TRY_IF(self->report, path_look(&kind, self->report, err));
-    if (status != CLV_OK || kind == PATH_ABSENT)
-        return status; /* a folder that is still to be made is empty */
-    char *page = path_join(self->report, "index.html");
-    status = page ? tagging_claim(common, page, self->overwrite, self->data, self->model_path, err) : fail_memory(err);
-    array_free(page);
-    return status;
+    if (self->report)
+        MUST(path_look(&kind, self->report, err));
+    if (kind == PATH_ABSENT)
+        return CLV_OK; /* a folder that is still to be made is empty */
+    OWNED_ARRAY char *page = path_join(self->report, "index.html");
+    NEED(page);
+    return tagging_claim(common, page, self->overwrite, self->data, self->model_path, err);
+}
+
+static void answer_release(struct answer *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
@@ -258,16 +253,14 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
         .summary = "Tags examples by a model.",
         .examples = {"tag predict -m tags.cleave photos/", "tag predict -m tags.cleave photos/ --report report"},
     };
-    struct answer self;
-    enum clv_status status = parse(&self, table, predict_rows, argc, argv, err);
-    TRY_IF(!self.model_path, fail(err, CLV_ERR_USAGE, "tag predict: no model; add -m MODEL"));
-    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag predict: no examples; add --data FILE"));
-    TRY_IF(self.report && !tagging_is_images(self.data),
-           fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data));
-    TRY(claim_outputs(&self, err));
-    TRY(run_predict(&self, err));
-    common_options_release(&self.common);
-    return status;
+    OWNED(answer_release) struct answer self = {0};
+    MUST(parse(&self, table, predict_rows, argc, argv, err));
+    FAIL_IF(!self.model_path, CLV_ERR_USAGE, "tag predict: no model; add -m MODEL");
+    FAIL_IF(!self.data, CLV_ERR_USAGE, "tag predict: no examples; add --data FILE");
+    FAIL_IF(self.report && !tagging_is_images(self.data), CLV_ERR_USAGE,
+            "--report: %s is a multi-label file; there are no images to show", self.data);
+    MUST(claim_outputs(&self, err));
+    return run_predict(&self, err);
 }
 
 /* How branch and bound fared: shares of examples, nodes. */
@@ -326,43 +319,35 @@ static void print_text(const struct clv_tag_score *score, size_t n, const struct
 
 static enum clv_status score_prediction(const struct answer *self, struct clv_error *err)
 {
-    struct clv_tag_set truth = {0}, guess = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set guess = {0}, truth = {0};
     struct clv_tag_score score;
-    enum clv_status status = clv_tag_set_read(&truth, self->data, 0, err);
-    TRY(clv_tag_set_read(&guess, self->predictions, truth.n_tags, err));
-    TRY_IF(truth.n != guess.n, fail(err, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions,
-                                    guess.n, self->data, truth.n));
-    TRY(clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err));
-    if (status == CLV_OK && self->json)
-        status = print_json(&score, truth.n, NULL, err);
-    else if (status == CLV_OK)
+    MUST(clv_tag_set_read(&truth, self->data, 0, err));
+    MUST(clv_tag_set_read(&guess, self->predictions, truth.n_tags, err));
+    FAIL_IF(truth.n != guess.n, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions, guess.n,
+            self->data, truth.n);
+    MUST(clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err));
+    if (self->json)
+        MUST(print_json(&score, truth.n, NULL, err));
+    else
         print_text(&score, truth.n, NULL);
-    clv_tag_set_release(&truth);
-    clv_tag_set_release(&guess);
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status score_model(const struct answer *self, struct clv_error *err)
 {
-    struct clv_tag_model model = {0};
-    struct clv_tag_set set = {0};
-    struct clv_set images = {0};
-    struct tag_outputs annotation = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
+    OWNED(clv_set_release) struct clv_set images = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set set = {0};
+    OWNED(tag_outputs_release) struct tag_outputs annotation = {0};
     struct clv_tag_score score;
-    enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
-    TRY(clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err));
-    if (status == CLV_OK) {
-        struct effort effort = effort_of(&annotation);
-        if (self->json)
-            status = print_json(&score, set.n, &effort, err);
-        else
-            print_text(&score, set.n, &effort);
-    }
-    tag_outputs_release(&annotation);
-    clv_tag_set_release(&set);
-    clv_set_release(&images);
-    clv_tag_model_release(&model);
-    return status;
+    MUST(answer(&annotation, &model, &set, &images, self, err));
+    MUST(clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err));
+    struct effort effort = effort_of(&annotation);
+    if (self->json)
+        MUST(print_json(&score, set.n, &effort, err));
+    else
+        print_text(&score, set.n, &effort);
+    return CLV_OK;
 }
 
 enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
@@ -374,18 +359,17 @@ enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
                      "tag score --pred predicted.svm --data truth.svm"},
         .notes = "Where there is no tag to find and none was found, F is 1.",
     };
-    struct answer self;
-    enum clv_status status = parse(&self, table, score_rows, argc, argv, err);
-    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "tag score: no truth; add --data FILE"));
-    TRY_IF(!self.model_path == !self.predictions,
-           fail(err, CLV_ERR_USAGE, "tag score: give either a model (-m) or a prediction (--pred)"));
+    OWNED(answer_release) struct answer self = {0};
+    MUST(parse(&self, table, score_rows, argc, argv, err));
+    FAIL_IF(!self.data, CLV_ERR_USAGE, "tag score: no truth; add --data FILE");
+    FAIL_IF(!self.model_path == !self.predictions, CLV_ERR_USAGE,
+            "tag score: give either a model (-m) or a prediction (--pred)");
     const char *of_search = options_first_given(&self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
                                                                                            : self.split ? "split"
                                                                                                         : NULL;
-    TRY_IF(self.predictions && of_model,
-           fail(err, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there", of_model));
-    TRY_IF(self.predictions, common_options_check(&self.common, "--pred and its truth hold no images", err));
-    TRY(self.predictions ? score_prediction(&self, err) : score_model(&self, err));
-    common_options_release(&self.common);
-    return status;
+    FAIL_IF(self.predictions && of_model, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there",
+            of_model);
+    if (self.predictions)
+        MUST(common_options_check(&self.common, "--pred and its truth hold no images", err));
+    return self.predictions ? score_prediction(&self, err) : score_model(&self, err);
 }

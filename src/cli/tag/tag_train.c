@@ -14,7 +14,7 @@
 #include "tags/tags.h"
 #include "train/train.h"
 
-/* What `cleave tag train' reports of a training: the model's record, a summary, and what an interruption left. */
+/* Reports of a training: the model's record, a summary, and the state that an interruption left. */
 
 enum { MAX_CANDIDATES = 64 };
 
@@ -40,13 +40,10 @@ static enum clv_status tagging_record(struct clv_tag_model *model, const struct 
 {
     char digest[DIGEST_SIZE], seed[32], key[80], command[256 + CLV_ERROR_MESSAGE_MAX];
     const struct clv_tag_training *training = &self->training;
-    enum clv_status status = CLV_OK;
     if (tagging_is_images(self->data))
-        status = digest_set(digest, images, NULL, err);
+        MUST(digest_set(digest, images, NULL, err));
     else
-        status = digest_file(digest, self->data, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(digest_file(digest, self->data, err));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)training->seed);
     snprintf(command, sizeof command, "cleave tag train%s",
              self->common.canonical.bytes ? self->common.canonical.bytes : "");
@@ -61,16 +58,15 @@ static enum clv_status tagging_record(struct clv_tag_model *model, const struct 
         {"interrupted", result->interrupted ? "yes" : "no"},
         {"converged", result->is_converged ? "yes" : "no"},
     };
-    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
-    for (int i = 0; i < CLV_TAG_PARAMETERS && status == CLV_OK; i++) {
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        MUST(clv_record_set(&model->record, entries[i][0], entries[i][1], err));
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
         snprintf(key, sizeof key, "parameter.%s", clv_tag_parameters[i].name);
-        status = record_number(&model->record, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);
+        MUST(record_number(&model->record, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err));
     }
-    TRY(record_number(&model->record, "examples", (double)training->set->n, err));
-    TRY(record_number(&model->record, "objective", result->primal, err));
-    TRY(record_number(&model->record, "duality_gap", result->primal - result->dual, err));
-    return status;
+    MUST(record_number(&model->record, "examples", (double)training->set->n, err));
+    MUST(record_number(&model->record, "objective", result->primal, err));
+    return record_number(&model->record, "duality_gap", result->primal - result->dual, err);
 }
 
 static void tagging_print_learning(const struct tagging_training *self, const struct clv_tag_model *model,
@@ -104,7 +100,7 @@ static bool is_learned(const struct clv_tag_model *model, size_t tag)
     return false;
 }
 
-/* Of an interrupted training: what there is, and what is not. */
+/* Notes which tags an interrupted training has learned and which it has not. */
 static void tagging_note_interruption(const struct tagging_training *self, const struct clv_tag_model *model)
 {
     int n_learned = 0;
@@ -316,8 +312,8 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
             self->gamma[i] /= mean > 0 ? mean : 1;
     }
     const struct clv_tag_grid grid = {self->lambda, self->gamma, self->n_lambda, self->n_gamma};
-    struct clv_tag_score *scores = array_alloc(grid.n_lambda * grid.n_gamma, sizeof *scores);
-    MUST_IF(!scores, fail_memory(err));
+    OWNED_ARRAY struct clv_tag_score *scores = array_alloc(grid.n_lambda * grid.n_gamma, sizeof *scores);
+    NEED(scores);
     double tolerance = training->parameters[CLV_TAG_TOLERANCE];
     if (!self->is_given[CLV_TAG_TOLERANCE])
         training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */
@@ -329,60 +325,50 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
         status = fail(err, status,
                       "interrupted in cross-validation: nothing is chosen and no model is learned; the "
                       "measures above are of what was tried to the end");
-    array_free(scores);
     return status;
 }
 
 static enum clv_status run(struct tagging_training *self, struct clv_error *err)
 {
-    struct clv_progress progress = console_progress(NULL);
-    struct clv_tag_set set = {0};
-    struct clv_tag_model model = {0};
+    const struct clv_progress progress = console_progress(NULL);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
+    OWNED(clv_set_release) struct clv_set images = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set set = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result = {0};
-    struct clv_set images = {0};
-    struct clv_recipe recipe = {0};
     struct clv_tag_training *training = &self->training;
     const struct tagging_source source = {self->data, self->split, &self->common, training->seed};
-    enum clv_status status = tagging_read(&set, &images, &recipe, &source, NULL, err);
-    if (status != CLV_OK)
-        goto done;
+    MUST(tagging_read(&set, &images, &recipe, &source, NULL, err));
     training->is_scaled |= tagging_is_images(self->data);
-    training->set = &set;
+    training->set = &set; /* as the progress, of this function: nothing reads the training after it */
     training->n_threads = self->common.n_threads;
     training->progress = &progress;
     training->n_folds = self->n_folds;
     training->n_repeats = self->n_repeats;
     fprintf(self->summary, "examples  %zu of %d features, %d tags\n", set.n, set.n_features, set.n_tags);
     if (self->n_folds)
-        status = choose_by_folds(self, err);
-    TRY(clv_tag_train(&model, &result, training, err));
-    if (status == CLV_OK && tagging_is_images(self->data)) {
-        model.recipe = recipe;
+        MUST(choose_by_folds(self, err));
+    MUST(clv_tag_train(&model, &result, training, err));
+    if (tagging_is_images(self->data)) {
+        model.recipe = TAKE(recipe);
         model.has_recipe = true;
-        recipe = (struct clv_recipe){0};
     }
-    TRY(tagging_record(&model, self, &images, &result, err));
-    if (status == CLV_OK) {
-        tagging_print_learning(self, &model, &result);
-        status = clv_tag_model_write(self->output, &model, err);
-    }
-    if (status == CLV_OK && result.interrupted)
+    MUST(tagging_record(&model, self, &images, &result, err));
+    tagging_print_learning(self, &model, &result);
+    MUST(clv_tag_model_write(self->output, &model, err));
+    if (result.interrupted)
         tagging_note_interruption(self, &model);
-done:
-    training->set = NULL;
-    training->progress = NULL;
-    clv_tag_model_release(&model);
-    clv_tag_set_release(&set);
-    clv_set_release(&images);
-    clv_recipe_release(&recipe);
-    return status;
+    return CLV_OK;
+}
+
+static void tagging_training_release(struct tagging_training *self)
+{
+    common_options_release(&self->common);
 }
 
 enum clv_status tagging_train(int argc, char **argv, struct clv_error *err)
 {
-    struct tagging_training self = {.n_folds = -1};
-    enum clv_status status = parse(&self, argc, argv, err);
-    TRY(run(&self, err));
-    common_options_release(&self.common);
-    return status;
+    OWNED(tagging_training_release) struct tagging_training self = {.n_folds = -1};
+    MUST(parse(&self, argc, argv, err));
+    return run(&self, err);
 }

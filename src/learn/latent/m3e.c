@@ -1,5 +1,5 @@
 /* Max-margin min-entropy models (Miller, Kumar, Packer, Goodman, Koller, AISTATS 2012): labels are those of the least
- * Renyi entropy H(y) of p(y, h) over h (infer/min_entropy.c), and
+ * Renyi entropy H(y) of p(y, h) over h (infer/elimination/min_entropy.c), and
  *
  *     1/2 |w|^2 + C sum_i max_y { D(y) + H(y_i) - H(y) },     H(y) = log Z - s(y)
  *
