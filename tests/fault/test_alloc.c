@@ -168,7 +168,7 @@ TEST(annotating_survives_every_failed_allocation)
     spill(formatted("%s/t.svm", folder), svm, sizeof svm - 1);
     run_here("cd %s && cleave tag train --data t.svm --lambda 0.1 -q -o tags", folder);
     fail_each_request("tag train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
-                      "--cv-gamma 1 --scale -o made",
+                      "--cv-gamma 1 --normalise -o made",
                       5);
     fail_each_request("tag train --data t.svm --learner tsbc --lambda 0.1 -o made", 13);
     fail_each_request("tag train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 17);

@@ -17,9 +17,9 @@ TEST(letters_have_a_table_of_one_fold_and_one_learner)
                            "CLEAVE_DATA=$HERE LEARNERS=ssvm SIZES=small FOLDS=0 tools/reproduce/letters '%s' $HERE/out",
                            build ? build : "build");
     ck_assert_msg(code == 0, "status %d: %s", code, output);
-    const char *row = strstr(output, "\nssvm     small  1 ");
+    const char *row = strstr(output, "\nssvm         small     1 ");
     ck_assert_msg(row != NULL && strstr(row, "19.5 +- 0.4"), "%s", output);
-    double letters = strtod(row + strlen("\nssvm     small  1 "), NULL);
+    double letters = strtod(row + strlen("\nssvm         small     1 "), NULL);
     ck_assert_msg(letters > 0 && letters < 50, "%s", output); /* guessing has 96 % wrong */
     free(output);
 }

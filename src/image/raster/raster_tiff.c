@@ -101,9 +101,10 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     *tiff = NULL;
     OWNED(raster_tiff_drop) struct raster_tiff *self = array_zalloc(1, sizeof *self);
     NEED(self);
-    OWNED(raster_close) struct raster result = {0};
+    OWNED(raster_place_release) struct raster_place place = {0};
+    struct raster result = {0};
     MUST(tiff_open(&self->file, from, err));
-    MUST(geo_tags_read(&result.place, &self->has_no_data, &self->no_data, self->file.tiff, err));
+    MUST(geo_tags_read(&place, &self->has_no_data, &self->no_data, self->file.tiff, err));
     if (is_stored(&self->file)) {
         MUST(check_samples(&self->file, err));
         MUST(count_bands(self, &result, err));
@@ -112,7 +113,9 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
         result.height = (int32_t)self->file.height;
         *tiff = TAKE(self);
     }
-    *raster = TAKE(result);
+    place.may_lack_data |= result.place.may_lack_data; /* count_bands found a reason */
+    result.place = TAKE(place);
+    *raster = result;
     return CLV_OK;
 }
 
