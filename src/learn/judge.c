@@ -16,8 +16,10 @@ static double parameter_of(const struct clv_learner *learner, const struct clv_t
     return index < 0 ? NAN : training->parameters[index];
 }
 
-static const char *remedy(const struct clv_learner *learner)
+static const char *remedy(const struct clv_learner *learner, const struct clv_training *training)
 {
+    if (parameter_of(learner, training, "paper") > 0)
+        return "training without --paper 1"; /* its steps are the source's, which --rate does not change */
     if (clv_learner_parameter(learner, "rate") >= 0)
         return "a lower --rate";
     return clv_learner_parameter(learner, "passes") >= 0 ? "more --passes" : "a higher --lambda";
@@ -38,7 +40,7 @@ void training_judge(const struct clv_learner *learner, const struct clv_training
         report_message(training->progress, CLV_WARNING,
                        "%s: training ended at %s of %g, above the %g of weights that are all 0: it went astray; %s may "
                        "help",
-                       learner->name, is_loss ? "a loss" : "an objective", reached, zero, remedy(learner));
+                       learner->name, is_loss ? "a loss" : "an objective", reached, zero, remedy(learner, training));
     else if (gap > wanted * fabs(reached) && gap > FAR * (zero - last->dual))
         report_message(training->progress, CLV_WARNING,
                        "%s: training ended far from its optimum: an objective of %g, where %g is the bound; more "

@@ -66,7 +66,7 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
 
     def both(**options):
         made = cleave.train(tmp_path / "set", **QUICK, **options)
-        flags = [f"--{name}" for name in options]
+        flags = [f"--{name.replace('_', '-')}" for name in options]
         command("train", "-d", tmp_path / "set", "--seed", 5, "--words", 30, "--passes", 3, *flags, "--overwrite", "-o", tmp_path / "command.cleave")
         np.testing.assert_array_equal(made.weights, cleave.Model.load(tmp_path / "command.cleave").weights)
         return made.weights
