@@ -265,7 +265,8 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, bool is_t
                 target[3 * x + c] = row[3 * x + 2 - c];
             continue;
         }
-        uint32_t pixel = pixel_of(self, row, x), alpha = is_transparent ? field(pixel, self->masks[3]) : 255;
+        uint32_t pixel = pixel_of(self, row, x),
+                 alpha = is_transparent && self->masks[3] ? field(pixel, self->masks[3]) : 255;
         for (int c = 0; c < 3; c++)
             if (self->masks[c]) /* a colour without bits is refused as the header is read */
                 target[3 * x + c] = over_white(field(pixel, self->masks[c]), alpha);

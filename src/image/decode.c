@@ -158,7 +158,7 @@ static enum clv_status head_of(struct image_head *head, const struct source *sel
 static enum clv_status size_of(int32_t *width, int32_t *height, const struct source *self,
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct image_head head;
+    struct image_head head = {0};
     MUST(head_of(&head, self, limits, err));
     bool is_turned = orientation_transposes(head.orientation);
     *width = is_turned ? head.height : head.width;

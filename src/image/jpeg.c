@@ -224,7 +224,8 @@ enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const str
         NEED(reader.inks = array_alloc(width, 4));
     if (!guarded(&reader, read_pixels))
         return escape_status(&reader.escape, err);
-    *image = (struct clv_image){(int32_t)width, (int32_t)height, 3, TAKE(reader.pixels)};
+    *image = (struct clv_image){(int32_t)width, (int32_t)height, 3, NULL};
+    image->pixels = TAKE(reader.pixels);
     *orientation = reader.orientation;
     return CLV_OK;
 }

@@ -269,7 +269,8 @@ enum clv_status png_decode(struct clv_image *image, const struct image_bytes *fr
     MUST(reader_open(&job, from, err));
     MUST(reader_samples(&job, err));
     if (job.sample_channels == 3) {
-        *image = (struct clv_image){job.width, job.height, 3, TAKE(job.samples)};
+        *image = (struct clv_image){job.width, job.height, 3, NULL};
+        image->pixels = TAKE(job.samples);
         return CLV_OK;
     }
     MUST(clv_image_new(image, job.width, job.height, 3, err));
@@ -288,7 +289,8 @@ enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct
     MUST(reader_open(&job, from, err));
     FAIL_IF(!is_indexed(&job), CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kinds[job.colour_type]);
     MUST(reader_samples(&job, err));
-    *image = (struct clv_indexed_image){job.width, job.height, TAKE(job.samples), job.bit_depth, 0, {{0}}};
+    *image = (struct clv_indexed_image){job.width, job.height, NULL, job.bit_depth, 0, {{0}}};
+    image->values = TAKE(job.samples);
     png_colorp palette;
     if (job.colour_type == PNG_COLOR_TYPE_PALETTE && png_get_PLTE(job.png, job.info, &palette, &image->palette_size))
         for (int i = 0; i < image->palette_size; i++)

@@ -217,7 +217,8 @@ enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struc
     for (size_t i = 0; i < n; i++)
         result.values[i] = (uint8_t)samples[i];
     read_palette(&result, &self);
-    OWNED(clv_image_release) struct clv_image turned = {result.width, result.height, 1, TAKE(result.values)};
+    OWNED(clv_image_release) struct clv_image turned = {result.width, result.height, 1, NULL};
+    turned.pixels = TAKE(result.values);
     MUST(image_orient(&turned, self.orientation, err));
     result.width = turned.width;
     result.height = turned.height;

@@ -252,7 +252,8 @@ enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, con
     const struct edge_ends ends = {self.regions, &rows, self.map_means, self.n_channels};
     tile_edges_fill(graph->edge_features, &all, &ends, at);
     *n_edges = graph->n_edges;
-    example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, TAKE(self.labels)};
+    example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, NULL};
+    example->superpixels.labels = TAKE(self.labels);
     example->row = TAKE(graph->row);
     example->index = TAKE(graph->index);
     example->value = TAKE(graph->value);
