@@ -77,7 +77,7 @@ static enum clv_status open_raster(struct raster_cut *self, struct clv_error *er
     self->n_tiles = self->n_columns * ((self->working_height - 1) / recipe->tile_px + 1);
     if (options->at_once < 1) {
         size_t side = size_of_number((double)((float)(recipe->tile_px + 2 * recipe->halo_px) * recipe->scale));
-        size_t fit = WINDOW_VALUES / ((size_t)raster->n_bands * side * side);
+        size_t fit = side ? WINDOW_VALUES / ((size_t)raster->n_bands * side * side) : 1;
         self->options.at_once = fit > 1 && fit < INT32_MAX ? (int32_t)fit : 1;
     }
     if (self->options.at_once > self->n_columns)
