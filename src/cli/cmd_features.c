@@ -64,7 +64,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
 {
     const struct option_table table = {
         "SET -o FILE [OPTION...]",
-        "Extracts the features of images into a file, for training again and again.",
+        "Extracts the features of images into a file that several trainings can reuse.",
         {"features set/ -o set.safetensors", "features set/ -m model.cleave -o set.safetensors"},
         "`cleave train --data' and `cleave segment --features' take the file. Of several parts, made with --shard: "
         "cleave features --index -o FILE PART...",

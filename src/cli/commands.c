@@ -14,7 +14,7 @@ const struct command commands[] = {
     {"probabilities", "write how probable a label is at every pixel", cmd_probabilities, true},
     {"propagate", "propagate masks of some frames to the others", cmd_propagate, false},
     {"score", "score masks against the truth", cmd_score, false},
-    {"features", "extract features into a file, for training again and again", cmd_features, true},
+    {"features", "extract features into a file that several trainings can reuse", cmd_features, true},
     {"tag", "learn and predict tags: train, predict, score", cmd_tag, false},
     {"inspect", "tell what is in a model and how it was made", cmd_inspect, false},
     {0},

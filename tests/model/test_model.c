@@ -451,5 +451,6 @@ TEST(every_changed_bit_of_a_model_is_noticed)
     spill(here("old.cleave"), bytes, size);
     must(clv_model_read(&read, here("old.cleave"), err));
     clv_model_release(&read);
+    clv_model_release(&model);
     free(bytes);
 }
