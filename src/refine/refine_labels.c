@@ -218,12 +218,12 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
     struct clv_refine_options own;
-    OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
     MUST(refine_check_options(&own, err));
     MUST(check_size(image, n_labels, err));
     MUST(check_votes(labels, image, votes, n_labels, err));
+    OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels that nobody votes for are out of the question */
         expansion.is_possible[k / n] |= votes[k] > 0;
@@ -240,9 +240,9 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
                                 const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                 struct clv_error *err)
 {
-    OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
     MUST(refine_check_options(options, err));
     MUST(check_size(image, n_labels, err));
+    OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
     MUST(clv_example_vote(labels, NULL, example, y, n_labels, err));
     if (example->grid.n_rows)
         MUST(patch_votes_init(&expansion.votes.patches, example, y, err));
