@@ -41,7 +41,7 @@ struct clv_bands {
 /* Limits that are checked in the header of an image, before memory for its pixels is taken (the message names value
  * and limit), and the range of grey to read. A field that is 0 (or less) means its default. JPEG sides end at
  * libjpeg's 65,500 whatever the limit. Files longer than 8 bytes for each of max_pixels and 64 MiB more are refused
- * unread, but for TIFFs, of which only the page that is asked for is read. */
+ * before they are read. TIFFs are exempt: only the page that is asked for is read. */
 struct clv_image_limits {
     uint64_t max_pixels;    /* default 64 Mpixel = 64 * 2^20 */
     int32_t max_side_px;    /* default 65,535 */

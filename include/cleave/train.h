@@ -72,10 +72,10 @@ struct clv_train_options {
         *labels; /* of masks in memory; NULL: those of figure and ground are read as files of them are
                                       * (0 and 255 alone are 0 and 1), others' values are labels */
     size_t n_images;
-    const char *split;      /* whose masks are read; by default train if there is one, else all, but for weak ones */
-    const char *only;       /* a file of image names, one a line: no other masks are read */
-    const char *boxes;      /* a file or folder of boxes; else the manifest's column */
-    const char *weak_split; /* whose other images give their boxes; with `boxes` by default those of the masks */
+    const char *split;            /* whose masks are read; by default train if it exists, else all except weak ones */
+    const char *only;             /* a file of image names, one a line: no other masks are read */
+    const char *boxes;            /* a file or folder of boxes; else the manifest's column */
+    const char *weak_split;       /* whose other images give their boxes; with `boxes` by default those of the masks */
     const char *unlabelled_split; /* whose other images give nothing */
     const char *voids;            /* labels that become void: their pixels are not learned from and do not count */
     const char *validate;         /* splits, or a feature file, whose loss is reported */

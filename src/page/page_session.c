@@ -260,7 +260,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     result->options = options;
     result->limits = options->limits;
     result->open = -1;
-    FAIL_IF(!path_is_folder(options->folder) && path_exists(options->folder), CLV_ERR_NO_INPUT, "%s: is no folder",
+    FAIL_IF(!path_is_folder(options->folder) && path_exists(options->folder), CLV_ERR_NO_INPUT, "%s: is not a folder",
             options->folder);
     MUST(clv_set_read_folder(&result->set, options->folder, err));
     MUST(prepare(result->has_made, result, "", err));

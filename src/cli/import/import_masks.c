@@ -59,7 +59,7 @@ static enum clv_status list_images(struct path_list *list, const char *folder, c
 {
     OWNED(path_list_release) struct path_list files = {0};
     char real[PATH_MAX], real_except[PATH_MAX] = "";
-    FAIL_IF(!path_is_folder(folder), CLV_ERR_NO_INPUT, "%s: is no folder", folder);
+    FAIL_IF(!path_is_folder(folder), CLV_ERR_NO_INPUT, "%s: is not a folder", folder);
     MUST(folder_walk(&files, folder, err));
     const bool is_within = except && realpath(folder, real) && realpath(except, real_except) &&
                            strncmp(real_except, real, strlen(real)) == 0 && real_except[strlen(real)] == '/';

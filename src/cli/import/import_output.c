@@ -22,7 +22,7 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
         path[n - 1] = 0;
     MUST(outputs_make_folder(path, err));
     MUST(path_look(&kind, path, err));
-    FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is no folder", path);
+    FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is not a folder", path);
     if (kind == PATH_FOLDER) {
         array_free(path);
         path = realpath(typed, real) ? string_copy(real) : NULL;
@@ -90,8 +90,8 @@ static enum clv_status check_target(struct import_output *self, const struct imp
     FAIL_IF(contents.n && !options->overwrite, CLV_ERR_CREATE,
             "%s: folder is not empty (it holds %s); --overwrite replaces %s", options->output, contents.name,
             is_set ? "it" : "only sets that import made");
-    FAIL_IF(contents.n && !is_set, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
-            options->output, contents.name);
+    FAIL_IF(contents.n && !is_set, CLV_ERR_CREATE,
+            "%s: is not a set that import made (it holds %s), and is not replaced", options->output, contents.name);
     OWNED_ARRAY char *folder = path_folder(self->target);
     NEED(folder);
     bool is_fixed = stat(self->target, &target) || stat(folder, &above) || target.st_dev != above.st_dev ||

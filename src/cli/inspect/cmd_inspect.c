@@ -465,7 +465,7 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     const char *of_models = options_given(common, "top")         ? "top"
                             : options_given(common, "threshold") ? "threshold"
                                                                  : NULL;
-    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s cannot be used: %s is no model", of_models, self.path);
+    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s cannot be used: %s is not a model", of_models, self.path);
     FAIL_IF(is_tags && options_given(common, "threshold"), CLV_ERR_USAGE,
             "--threshold cannot be used: %s is a model of tags", self.path);
     if (is_image)

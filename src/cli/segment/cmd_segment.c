@@ -536,7 +536,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         .outputs = &from.outputs,
         .progress = &progress,
     };
-    MUST(comm_agree(prepare(&from, &run, self, err), err)); /* nobody writes before all have looked */
+    MUST(comm_agree(prepare(&from, &run, self, err), err)); /* no process writes before all have checked */
     MUST(comm_agree(comm_rank() == 0 ? make_places(&from, self, err) : CLV_OK, err));
     MUST(comm_agree(run_inputs(self, &run, err), err));
     FAIL_IF(from.boxes.n_bad_files, CLV_ERR_DATA, "%s: %zu files of boxes could not be read", self->boxes,

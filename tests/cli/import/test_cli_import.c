@@ -418,11 +418,11 @@ TEST(a_set_is_replaced_whole_and_nothing_else_is)
                  "cd %s && cleave import coco coco.json --images set/images -o set --overwrite", folder);
     expect_error(73, "the working folder or a mounted disk",
                  "cd %s/set && cleave import coco ../coco.json --images ../photos -o . --overwrite", folder);
-    expect_error(73, "set: is no set that import made (it holds .note), and is not replaced",
+    expect_error(73, "set: is not a set that import made (it holds .note), and is not replaced",
                  "cd %s && touch set/.note && " IMPORT " --overwrite", folder);
-    expect_error(73, "photos: is no set that import made",
+    expect_error(73, "photos: is not a set that import made",
                  "cd %s && cleave import coco coco.json --images photos -o photos --overwrite", folder);
-    expect_error(73, "said: is no folder",
+    expect_error(73, "said: is not a folder",
                  "cd %s && touch said && cleave import coco coco.json --images photos -o said", folder);
     run_here("cd %s && [ -e set/images/b.png ] && mkdir empty && cleave import -q coco coco.json --images photos -o "
              "empty && [ -e empty/manifest.tsv ] && cleave import -q coco coco.json --images photos -o new/folder/ && "

@@ -448,7 +448,7 @@ TEST(what_cannot_be_served_is_reported_at_once)
     expect(64, "--port: \"65536\"", formatted("--port 65536 %s", folder()));
     expect(64, "no IPv4 or IPv6 address", formatted("--listen horse %s", other));
     expect(66, "absent", here("absent"));
-    expect(66, "is no folder", here("synth/manifest.tsv"));
+    expect(66, "is not a folder", here("synth/manifest.tsv"));
     run_here("mkdir bare");
     expect(66, "holds no image", here("bare"));
     expect(75, "cleave label has it open", folder());
