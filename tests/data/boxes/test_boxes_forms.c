@@ -223,4 +223,12 @@ TEST(coordinates_beyond_any_image_are_refused_by_file)
     bad("a.xml",
         "<annotations><image name=\"a.png\"><polygon label=\"x\" points=\"1,2;3,1e11;4,5\"/></image></annotations>",
         "a.xml: an outline has a point at 3, 1e+11");
+    bad("a.xml",
+        "<annotations><image name=\"a.png\"><ellipse label=\"x\" cx=\"9\" cy=\"1e38\" rx=\"4\" ry=\"2\"/></image>"
+        "</annotations>",
+        "a.xml: an outline has a point at 9, 1e+38");
+    bad("a.json",
+        "{\"version\":\"5\",\"imagePath\":\"a.png\",\"shapes\":[{\"label\":\"x\",\"shape_type\":\"circle\","
+        "\"points\":[[1e12,5],[1e12,6]]}]}",
+        "a.json: an outline has a point at 1e+12, 5");
 }
