@@ -86,7 +86,9 @@ size_t array_request_count(void);
 /* Test builds only: the request-th request from now on fails (1: the next one); 0: none does. */
 void array_fail_request(size_t request);
 
-/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. */
+/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. A
+ * format that begins with "%s:" begins with a path, and only such a one does: what else comes first, an option or a
+ * learner, is led in by a word or by "--". The format's address is the kind of the failure. */
 enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -101,8 +103,28 @@ enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const 
 /* "out of memory"; the one message for a failed allocation. */
 enum clv_status fail_memory(struct clv_error *err);
 
-/* Puts "prefix: " before the message of an error that already happened (a file's name before a parser's complaint). */
-enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix);
+/* Puts "path: " before the message of an error that already happened (a file's name before a parser's complaint). The
+ * kind stays; the path is then the one that the message begins with. path NULL, of what has no name: puts nothing. */
+enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *path);
+
+/* Puts "what: " before such a message where that is no path but an option or a line: it then begins with none. */
+enum clv_status fail_about(struct clv_error *err, enum clv_status status, const char *what);
+
+/* Fails as something else did: its message, kind, path, fault and errno, with this status. `why` may be *err. */
+enum clv_status fail_as(struct clv_error *err, enum clv_status status, const struct clv_error *why);
+
+/* Fails as something else did, with advice behind its message: fail_adding(err, status, err, "; --scale %d fits", n). */
+enum clv_status fail_adding(struct clv_error *err, enum clv_status status, const struct clv_error *why,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fails with a message that was kept or sent: its first path_length bytes are a path. kind NULL: it is not known, as
+ * that of a failure in another process. */
+enum clv_status fail_told(struct clv_error *err, enum clv_status status, const char *message, size_t path_length,
+                          const char *kind);
+
+/* A kind as a number that is the same in all processes that run this program, to be sent to them, and back. */
+int64_t error_kind_number(const char *kind);
+const char *error_kind(int64_t number);
 
 /* A step: where it fails, the function returns its status. */
 #define MUST(call)                                                                                                     \

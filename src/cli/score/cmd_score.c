@@ -78,7 +78,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
         return CLV_OK;
     enum clv_status status =
         likelihood_of(&self->log_likelihood[index], &self->likelihoods[thread], self->model, &problem, err);
-    return status == CLV_ERR_USAGE ? fail_within(err, status, "--likelihood") : status;
+    return status == CLV_ERR_USAGE ? fail_about(err, status, "--likelihood") : status;
 }
 
 static enum clv_status score_examples(struct scoring *self, bool wants_likelihood, struct clv_error *err)
@@ -319,7 +319,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     bool has_features = self->data && is_tensor_file(self->data);
     FAIL_IF((self->decoding != DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
-    MUST(feature_paths_check(&self->common.paths, "--data", err));
+    MUST(feature_paths_check(&self->common.paths, "data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
     FAIL_IF(!self->data, CLV_ERR_USAGE, "score: no truth; give a folder or manifest with --data");

@@ -122,7 +122,7 @@ enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labe
     MUST(is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err));
     report_count(&progress, path, boxes->n_skipped, NO_BOXES, boxes->first_skipped);
     for (size_t i = 0; i < boxes->n_bad_files; i++)
-        console_error("%s", boxes->bad_files[i]);
+        console_error("%s", boxes->bad_files[i].message);
     return give_values(labels, values, boxes, path, data, err);
 }
 

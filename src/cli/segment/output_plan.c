@@ -90,7 +90,8 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
 
 /* Problems of single inputs. */
 
-static enum clv_status add_problem(struct output_list *list, size_t input, struct text *message, struct clv_error *err)
+static enum clv_status add_problem(struct output_list *list, const struct input_list *inputs, size_t input,
+                                   struct text *message, struct clv_error *err)
 {
     struct output *output = &list->items[input];
     char *problem = message->failed ? NULL : string_copy(message->bytes);
@@ -99,7 +100,13 @@ static enum clv_status add_problem(struct output_list *list, size_t input, struc
     list->n_problems += !output->problem;
     array_free(output->problem);
     output->problem = problem;
+    output->problem_path_length = strlen(inputs->items[input].name);
     return CLV_OK;
+}
+
+enum clv_status output_fail(const struct output *self, struct clv_error *err)
+{
+    return fail_told(err, CLV_ERR_CREATE, self->problem, self->problem_path_length, NULL);
 }
 
 static enum clv_status find_long_names(struct output_list *list, const struct input_list *inputs, struct clv_error *err)
@@ -112,7 +119,7 @@ static enum clv_status find_long_names(struct output_list *list, const struct in
         text_init(&message, PROBLEM_MAX_SIZE);
         text_printf(&message, "%s: the name of its output would have %zu bytes, %d at most can be written",
                     inputs->items[i].name, length, NAME_MAX);
-        MUST(add_problem(list, i, &message, err));
+        MUST(add_problem(list, inputs, i, &message, err));
     }
     return CLV_OK;
 }
@@ -127,7 +134,7 @@ static enum clv_status add_clash(struct output_list *list, const struct input_li
         text_init(&message, PROBLEM_MAX_SIZE);
         text_printf(&message, "%s: its output %s would be that of %s, too", inputs->items[paths[i].input].name,
                     paths[i].path, inputs->items[other->input].name);
-        MUST(add_problem(list, paths[i].input, &message, err));
+        MUST(add_problem(list, inputs, paths[i].input, &message, err));
     }
     return CLV_OK;
 }
@@ -465,16 +472,17 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
     if (!outputs->n_problems)
         return CLV_OK;
     bool ends = self->fail_fast || outputs->n_problems == outputs->n;
-    const char *last = NULL;
+    const struct output *last = NULL;
     for (size_t i = 0; i < outputs->n; i++) {
         if (!outputs->items[i].problem)
             continue;
         if (last)
-            console_error("%s", last);
-        last = outputs->items[i].problem;
+            console_error("%s", last->problem);
+        last = &outputs->items[i];
     }
-    FAIL_IF(ends, CLV_ERR_CREATE, "%s", last);
-    console_error("%s", last);
+    if (ends)
+        return output_fail(last, err);
+    console_error("%s", last->problem);
     return CLV_OK;
 }
 

@@ -14,17 +14,17 @@ static enum clv_status check_outputs(const struct segment *self, const struct wo
     const struct {
         bool is_wanted;
         const char *option;
-    } wholes[] = {{self->overlay, "--overlay"},
-                  {self->cutout, "--cutout"},
-                  {self->objects, "--objects"},
-                  {self->export.forms, "--export"},
-                  {self->report, "--report"},
-                  {self->min_area, "--min-area"},
-                  {self->decoding == DECODING_MIN_LOSS, "--decode min-loss"}};
+    } wholes[] = {{self->overlay, "overlay"},
+                  {self->cutout, "cutout"},
+                  {self->objects, "objects"},
+                  {self->export.forms, "export"},
+                  {self->report, "report"},
+                  {self->min_area, "min-area"},
+                  {self->decoding == DECODING_MIN_LOSS, "decode min-loss"}};
     for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++)
         if (wholes[k].is_wanted)
             return fail(err, CLV_ERR_USAGE,
-                        "%s: needs all pixels in memory, and this image has more than --max-pixels: it is segmented "
+                        "--%s: needs all pixels in memory, and this image has more than --max-pixels: it is segmented "
                         "tile by tile",
                         wholes[k].option);
     if (!text_ends_with(work->output->mask, ".tif"))

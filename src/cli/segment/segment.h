@@ -49,6 +49,7 @@ struct output {
     bool finished, is_tiled;
     bool has_mask; /* that an earlier run finished, or somebody has changed since, and stays: the others are missing */
     char *problem; /* why there can be no output: it fails, the rest goes on; NULL: there is none */
+    size_t problem_path_length; /* of the input's name, with which that begins */
 };
 
 struct output_list {
@@ -56,6 +57,9 @@ struct output_list {
     size_t n, n_finished, n_problems;
 };
 void output_list_release(struct output_list *list);
+
+/* Fails by the output's problem, which it has. */
+enum clv_status output_fail(const struct output *self, struct clv_error *err) CLV_CHECK;
 
 /* A path of an input, for qsort: by path, then by input. */
 struct path_of {

@@ -143,19 +143,20 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     const struct common_options *common = &self->common;
     if (options_given(common, "overwrite") && options_given(common, "resume"))
         return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
-    if (!self->model_path && !self->boxes)
-        return fail(
-            err, CLV_ERR_USAGE,
-            "%s: no model; add -m MODEL: `cleave train' makes a model of images with masks, `cleave label' of what is "
-            "marked on a page; `cleave segment --boxes' and `cleave propagate' need none",
-            command);
+    if (!self->model_path && !self->boxes) {
+        fail(err, CLV_ERR_USAGE,
+             "no model; add -m MODEL: `cleave train' makes a model of images with masks, `cleave label' of what is "
+             "marked on a page; `cleave segment --boxes' and `cleave propagate' need none");
+        return fail_about(err, CLV_ERR_USAGE, command);
+    }
     MUST(options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err));
     if (self->boxes && self->refine != CLV_REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
                     self->refine == CLV_REFINE_ALL
                         ? "box cuts are refined at the pixels anyway; leave out --refine"
                         : "box cuts are always refined at the pixels; leave out --no-refine");
-    FAIL_IF(!self->output, CLV_ERR_USAGE, "%s: no output; add -o FOLDER", command);
+    if (!self->output)
+        return fail_about(err, fail(err, CLV_ERR_USAGE, "no output; add -o FOLDER"), command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out %s",
                     self->overlay ? "--overlay"
@@ -165,8 +166,10 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --shard");
     if (segment_is_piped(self) && self->status_file && strcmp(self->status_file, "-") == 0)
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
-    if (!self->data && !self->features && !common->n_arguments)
-        return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
+    if (!self->data && !self->features && !common->n_arguments) {
+        fail(err, CLV_ERR_USAGE, "no images: name files or folders, or --data, or --features");
+        return fail_about(err, CLV_ERR_USAGE, command);
+    }
     FAIL_IF(self->split && !self->data, CLV_ERR_USAGE, "--split: no dataset; add --data PATH");
     MUST(options_check(common, of_inputs, sizeof of_inputs / sizeof *of_inputs, err));
     if (self->features && common->n_arguments)
@@ -174,7 +177,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))
         return fail(err, CLV_ERR_USAGE, "--null cannot be used: no argument - reads a list of paths");
     MUST(common_options_check(common, self->features ? "a feature file has no images" : NULL, err));
-    return common->paths.n ? feature_paths_check(&common->paths, "--features", err) : CLV_OK;
+    return common->paths.n ? feature_paths_check(&common->paths, "features", err) : CLV_OK;
 }
 
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err)

@@ -53,6 +53,7 @@ struct result {
     enum clv_status status;
     int32_t width, height;
     struct marginals_summary marginals;
+    size_t path_length; /* of the message */
     char message[CLV_ERROR_MESSAGE_MAX];
 };
 
@@ -151,7 +152,8 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
     work->width = result->width;
     work->height = result->height;
     work->marginals = result->marginals;
-    FAIL_IF(result->status != CLV_OK, result->status, "%s", result->message);
+    if (result->status != CLV_OK)
+        return fail_told(err, result->status, result->message, result->path_length, NULL);
     if (result->n_labels)
         NEED(work->labels = array_copy(bytes, result->n_labels, 1));
     return work_name(work, show(work, job, err), err);
@@ -189,6 +191,7 @@ static enum clv_status hand_in(struct sharing *self, size_t index, const struct 
     char *bytes = array_alloc(size, 1);
     if (!bytes)
         return CLV_ERR_MEMORY;
+    result.path_length = arrival->error.path_length;
     memcpy(result.message, arrival->error.message, sizeof result.message);
     memcpy(bytes, &result, sizeof result);
     if (result.n_labels)

@@ -239,7 +239,8 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     const struct segment_run *run = job->run;
     const bool is_finished = work->output->finished, is_there = is_finished || keeps_mask(work, job);
     FAIL_IF(stop_requested(run->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    FAIL_IF(work->output->problem, CLV_ERR_CREATE, "%s", work->output->problem);
+    if (work->output->problem)
+        return output_fail(work->output, err);
     if (is_there && (!is_finished || run->options->report || run->options->export.forms || run->options->objects))
         MUST(read_finished(work, job, err));
     else if (!is_there)
@@ -478,10 +479,8 @@ static enum clv_status wait_for_memory(struct work *work, struct job *job, size_
 {
     double bytes = memory_needed(job, index);
     const enum clv_status status = memory_gate_enter(&job->gate, number, bytes, err);
-    if (status == CLV_ERR_MEMORY && is_fit_for_tiles(work->input->image, job->run)) {
-        const struct clv_error said = *err;
-        return fail(err, status, "%s; --max-pixels %d segments it tile by tile, in less", said.message, SMALL_PIXELS);
-    }
+    if (status == CLV_ERR_MEMORY && is_fit_for_tiles(work->input->image, job->run))
+        return fail_adding(err, status, err, "; --max-pixels %d segments it tile by tile, in less", SMALL_PIXELS);
     MUST(status);
     work->bytes = bytes;
     return CLV_OK;
@@ -499,7 +498,7 @@ enum clv_status work_name(const struct work *work, enum clv_status status, struc
 {
     const char *path = work->input->image ? work->input->image : work->input->name;
     if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
-        !strstr(err->message, path))
+        !err->path_length)
         fail_within(err, status, path);
     return status;
 }

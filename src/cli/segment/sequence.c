@@ -148,7 +148,8 @@ static const struct output *output_of(const struct carrying *self, size_t place)
 static enum clv_status write_outputs(const struct carrying *self, const struct output *output, size_t place,
                                      const struct clv_image *image, const uint8_t *labels, struct clv_error *err)
 {
-    FAIL_IF(output->problem, CLV_ERR_CREATE, "%s", output->problem);
+    if (output->problem)
+        return output_fail(output, err);
     MUST(outputs_make_folder(output->mask, err));
     const char *overlay = output->beside[OUTPUT_OVERLAY];
     if (overlay)
