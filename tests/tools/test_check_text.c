@@ -53,6 +53,22 @@ TEST(setjmp_goes_without_owned_variables)
            "an owned variable in a function with setjmp");
 }
 
+TEST(failures_know_what_they_are_about)
+{
+    expect("idiom", "void f(void)\n{\n    fail(err, CLV_ERR_USAGE,\n         \"%s: wrong, %d\", option, 3);\n}\n", 3,
+           "a message that begins with \"%s:\" begins with a path, not option; use fail_about");
+    expect("idiom", "void f(void)\n{\n    FAIL_IF(a, CLV_ERR_USAGE, \"%s: wrong\", x(a) ? \"--a\" : b);\n}\n", 3,
+           "a message that begins with \"%s:\" begins with a path, not x(a) ? \"--a\" : b; use fail_about");
+    expect("idiom", "void f(void)\n{\n    fail(err, status, \"%s; more\", why.message);\n}\n", 3,
+           "why.message loses its path and kind; use fail_as, fail_adding or fail_told");
+    expect("idiom", "void f(void)\n{\n    if (strstr(err->message, path))\n        g();\n}\n", 3,
+           "searches a message; ask for its path_length or kind");
+    expect("idiom",
+           "void f(void)\n{\n    fail(err, s, \"%s: \\\"%s\\\"\", path, option);\n    fail(err, s, \"--%s: a\", "
+           "option);\n}\n",
+           0, "");
+}
+
 TEST(comments_are_sentences_about_files_that_exist)
 {
     expect("comments", "/* Reads base/base.h, as base.c does. */\n", 1, "base.c does not exist");
