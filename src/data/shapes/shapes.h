@@ -63,10 +63,29 @@ enum clv_status contours_simplify(struct contours *contours, const uint8_t *labe
 
 /* In rounds, each region of labels[height][width] with less than min_pixels pixels takes the label of the largest
  * region that it touches (of equal ones the one with the first pixel) if that is larger than itself, until none is
- * left. The regions at least halve: O(pixels log pixels). Bytes a pixel where they are not all single pixels: */
+ * left. The regions at least halve: O(pixels + contacts log regions). Bytes per pixel where five labels are noise: */
 #define SPECKS_BYTES 24
 enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
                                       struct clv_error *err) CLV_CHECK;
+
+/* The same for an image that is read row by row, twice:
+ *
+ *     specks_begin, specks_row for each row from the top, specks_settle, specks_merge_row for each row once more
+ *
+ * The second time a row gets its new labels. Kept are 13 bytes per piece of a region that meets others further down,
+ * and 8 per pair of them that touch. CLV_ERR_MEMORY, which names --min-area: they exceed `budget`; CLV_ERR_DATA: the
+ * rows differ the second time. *changes: whether any label does. Rows after a failure are not to be given. */
+struct specks_settings {
+    int32_t width, min_pixels;
+    size_t budget; /* in bytes; 0: without bound */
+};
+struct specks;
+enum clv_status specks_begin(struct specks **self, const struct specks_settings *how, struct clv_error *err) CLV_CHECK;
+enum clv_status specks_row(struct specks *self, const uint8_t *labels, struct clv_error *err) CLV_CHECK;
+enum clv_status specks_settle(bool *changes, struct specks *self, struct clv_error *err) CLV_CHECK;
+enum clv_status specks_merge_row(struct specks *self, uint8_t *labels, struct clv_error *err) CLV_CHECK;
+void specks_free(struct specks *self);
+DROPS(specks_drop, struct specks, specks_free)
 
 /* Masks as run lengths: pixels outside, inside, outside .. in turn, the first run outside (and perhaps empty). */
 
