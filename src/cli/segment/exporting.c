@@ -289,8 +289,9 @@ enum clv_status exporting_trace(struct contours *contours, const struct segment_
     bool is_traced[256];
     for (int32_t label = 0; label < 256; label++)
         is_traced[label] = export_is_object(&run->model->labels, label);
-    MUST(contours_trace(contours, labels, width, height, is_traced, err));
-    return contours_simplify(contours, labels, run->options->export.tolerance, err);
+    const struct tracing how = {.width = width, .height = height, .is_traced = is_traced, .n_traced = 256};
+    MUST(contours_trace(contours, &how, labels, err));
+    return contours_simplify(contours, run->options->export.tolerance, err);
 }
 
 /* The path from the folder of `file` to `image`, both there, links resolved; NULL when out of memory. */

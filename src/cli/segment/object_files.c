@@ -172,21 +172,14 @@ enum clv_status object_files_find(struct work *work, const struct segment_run *r
 enum clv_status object_files_trace(struct work *work, const struct clv_object_map *objects,
                                    const struct segment_run *run, struct clv_error *err)
 {
-    size_t n = (size_t)work->width * (size_t)work->height;
-    OWNED_ARRAY uint8_t *colours = array_alloc(n, 1);
-    bool is_traced[256];
-    memset(is_traced, true, sizeof is_traced);
-    is_traced[0] = false;
-    NEED(colours);
-    MUST(object_map_colour(colours, objects, err));
-    MUST(contours_trace(&work->contours, colours, work->width, work->height, is_traced, err));
-    MUST(contours_simplify(&work->contours, colours, run->options->export.tolerance, err));
-    for (size_t p = 0; p < n; p++)
-        if (work->contours.object_of[p]) {
-            struct contour_object *piece = &work->contours.objects[work->contours.object_of[p] - 1];
-            piece->number = work->contours.object_of[p] = objects->objects[p];
-            piece->label = objects->labels[piece->number - 1];
-        }
+    const struct tracing how = {.width = work->width, .height = work->height};
+    MUST(contours_trace_values(&work->contours, &how, objects->objects, err));
+    MUST(contours_simplify(&work->contours, run->options->export.tolerance, err));
+    for (size_t k = 0; k < work->contours.n_objects; k++) {
+        struct contour_object *piece = &work->contours.objects[k];
+        piece->number = piece->label;
+        piece->label = objects->labels[piece->number - 1];
+    }
     return CLV_OK;
 }
 

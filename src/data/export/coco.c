@@ -22,13 +22,13 @@ static void put_polygons(struct text *text, const struct contours *contours, con
     text_put(text, "]");
 }
 
-static enum clv_status put_runs(struct text *text, const struct contours *contours, int32_t number,
-                                const struct rle_frame *bounds, struct clv_error *err)
+static enum clv_status put_runs(struct text *text, const struct contours *contours, const size_t *pieces,
+                                size_t n_pieces, struct clv_error *err)
 {
     OWNED(text_release) struct text compressed = {0};
     OWNED_ARRAY uint32_t *counts = NULL;
     size_t n;
-    MUST(rle_of_object(&counts, &n, contours, number, bounds, err));
+    MUST(rle_of_pieces(&counts, &n, contours, pieces, n_pieces, err));
     text_init(&compressed, text->max);
     rle_put_compressed(&compressed, counts, n);
     text_printf(text, "{\"size\":[%d,%d],\"counts\":", contours->height, contours->width);
@@ -60,7 +60,7 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
         text_printf(text, "\"bbox\":[%d,%d,%d,%d],\"segmentation\":", bounds.left, bounds.top, bounds.width,
                     bounds.height);
         if (runs || has_holes)
-            MUST(put_runs(text, contours, first->number, &bounds, err));
+            MUST(put_runs(text, contours, order + k, end - k, err));
         else
             put_polygons(text, contours, order + k, end - k);
         text_put(text, "}");

@@ -360,7 +360,9 @@ static int count_specks(const char *out, int64_t min_pixels)
         struct clv_indexed_image mask = {0};
         struct contours regions = {0};
         must(clv_indexed_image_read(&mask, formatted("%s/%04d.png", out, i), NULL, err));
-        must(contours_trace(&regions, mask.values, mask.width, mask.height, all, err));
+        must(contours_trace(
+            &regions, &(struct tracing){.width = mask.width, .height = mask.height, .is_traced = all, .n_traced = 256},
+            mask.values, err));
         for (size_t k = 0; k < regions.n_objects; k++)
             n += regions.objects[k].n_pixels < min_pixels;
         contours_release(&regions);

@@ -26,7 +26,8 @@ static struct contours trace(const struct clv_labels *labels)
     bool is_traced[256] = {false};
     for (int32_t k = 0; k < labels->n_labels; k++)
         is_traced[k] = export_is_object(labels, k);
-    must(contours_trace(&contours, labels_at, 8, 5, is_traced, err));
+    must(contours_trace(&contours, &(struct tracing){.width = 8, .height = 5, .is_traced = is_traced, .n_traced = 256},
+                        labels_at, err));
     return contours;
 }
 
@@ -113,17 +114,16 @@ TEST(labelme_joins_holes_to_the_nearest_corner)
 TEST(pieces_of_one_object_are_one_annotation_and_one_group)
 {
     static const uint8_t pieces[5] = {1, 0, 2, 0, 1};
-    static const bool is_traced[256] = {[1] = true, [2] = true};
+    static const bool is_traced[3] = {[1] = true, [2] = true};
     struct clv_labels labels = make_labels();
     struct contours contours = {0};
     struct text text;
     size_t n = 0;
     text_init(&text, 1 << 16);
-    must(contours_trace(&contours, pieces, 5, 1, is_traced, err));
+    must(contours_trace(&contours, &(struct tracing){.width = 5, .height = 1, .is_traced = is_traced, .n_traced = 3},
+                        pieces, err));
     contours.objects[0].number = contours.objects[2].number = 2; /* of three contours */
     contours.objects[1].number = 1;
-    contours.object_of[0] = contours.object_of[4] = 2;
-    contours.object_of[2] = 1;
     must(coco_put_objects(&text, &n, 1, &contours, &labels, false, err));
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(taken(&text),
