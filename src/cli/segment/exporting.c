@@ -284,13 +284,27 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
 /* An image's files. */
 
 enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
-                                int32_t width, int32_t height, struct clv_error *err)
+                                int32_t width, int32_t height, bool by_sides, struct clv_error *err)
 {
     bool is_traced[256];
     for (int32_t label = 0; label < 256; label++)
         is_traced[label] = export_is_object(&run->model->labels, label);
-    const struct tracing how = {.width = width, .height = height, .is_traced = is_traced, .n_traced = 256};
+    const struct tracing how = {
+        .width = width, .height = height, .is_traced = is_traced, .n_traced = 256, .by_sides = by_sides};
     MUST(contours_trace(contours, &how, labels, err));
+    return contours_simplify(contours, run->options->export.tolerance, err);
+}
+
+enum clv_status exporting_trace_objects(struct contours *contours, const struct segment_run *run,
+                                        const struct clv_object_map *objects, bool by_sides, struct clv_error *err)
+{
+    const struct tracing how = {.width = objects->width, .height = objects->height, .by_sides = by_sides};
+    MUST(contours_trace_values(contours, &how, objects->objects, err));
+    for (size_t k = 0; k < contours->n_objects; k++) {
+        struct contour_object *piece = &contours->objects[k];
+        piece->number = piece->label;
+        piece->label = objects->labels[piece->number - 1];
+    }
     return contours_simplify(contours, run->options->export.tolerance, err);
 }
 
@@ -328,11 +342,11 @@ static enum clv_status put_labelme(struct text *text, const struct segment_run *
 }
 
 static enum clv_status put_geojson(struct text *text, const struct segment_run *run, const struct input *input,
-                                   const struct contours *contours, struct clv_error *err)
+                                   const struct contours *polygons, struct clv_error *err)
 {
     OWNED(raster_place_release) struct raster_place place = {0};
     raster_find_place(&place, image_of(input));
-    return geojson_put(text, contours, &run->model->labels, &place, err);
+    return geojson_put(text, polygons, &run->model->labels, &place, err);
 }
 
 /* The label image of objects, as VOC has it: their numbers in its palette, or 16 bits of grey where these are more. */
@@ -353,7 +367,8 @@ static enum clv_status write_class_objects(const char *path, const struct clv_ob
 }
 
 static enum clv_status write_text(const struct segment_run *run, const struct input *input, enum output_kind kind,
-                                  const char *path, const struct contours *contours, struct clv_error *err)
+                                  const char *path, const struct contours *contours, const struct contours *polygons,
+                                  struct clv_error *err)
 {
     const struct clv_labels *labels = &run->model->labels;
     OWNED(text_release) struct text text = {0};
@@ -364,7 +379,7 @@ static enum clv_status write_text(const struct segment_run *run, const struct in
     if (kind == OUTPUT_YOLO)
         MUST(yolo_put(&text, contours, labels, err));
     if (kind == OUTPUT_GEOJSON)
-        MUST(put_geojson(&text, run, input, contours, err));
+        MUST(put_geojson(&text, run, input, polygons, err));
     if (kind == OUTPUT_VOC)
         MUST(voc_put(&text, contours, labels, path_name(image_of(input)), err));
     NEED(!text.failed);
@@ -372,7 +387,7 @@ static enum clv_status write_text(const struct segment_run *run, const struct in
 }
 
 enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
-                                const struct contours *contours, const uint8_t *labels,
+                                const struct contours *contours, const struct contours *polygons, const uint8_t *labels,
                                 const struct clv_object_map *objects, struct clv_error *err)
 {
     const char *classes = output->beside[OUTPUT_CLASSES], *class_objects = output->beside[OUTPUT_CLASS_OBJECTS];
@@ -387,6 +402,6 @@ enum clv_status exporting_write(const struct segment_run *run, const struct inpu
     }
     for (enum output_kind kind = OUTPUT_LABELME; kind <= OUTPUT_VOC; kind++)
         if (output->beside[kind])
-            MUST(write_text(run, input, kind, output->beside[kind], contours, err));
+            MUST(write_text(run, input, kind, output->beside[kind], contours, polygons, err));
     return CLV_OK;
 }

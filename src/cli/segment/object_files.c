@@ -169,20 +169,6 @@ enum clv_status object_files_find(struct work *work, const struct segment_run *r
     return measure_samples(work, run, err);
 }
 
-enum clv_status object_files_trace(struct work *work, const struct clv_object_map *objects,
-                                   const struct segment_run *run, struct clv_error *err)
-{
-    const struct tracing how = {.width = work->width, .height = work->height};
-    MUST(contours_trace_values(&work->contours, &how, objects->objects, err));
-    MUST(contours_simplify(&work->contours, run->options->export.tolerance, err));
-    for (size_t k = 0; k < work->contours.n_objects; k++) {
-        struct contour_object *piece = &work->contours.objects[k];
-        piece->number = piece->label;
-        piece->label = objects->labels[piece->number - 1];
-    }
-    return CLV_OK;
-}
-
 enum clv_status object_files_write(const struct work *work, struct clv_error *err)
 {
     static atomic_flag is_said = ATOMIC_FLAG_INIT;

@@ -223,14 +223,18 @@ struct exporting;
 enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The objects of labels[height][width], simplified. */
+/* Traces the objects of labels[height][width], or of an object map, whose objects stay apart where they touch and whose
+ * pieces of one object have one number; and simplifies them. `by_sides` is that of struct tracing. */
 enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
-                                int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+                                int32_t width, int32_t height, bool by_sides, struct clv_error *err) CLV_CHECK;
+enum clv_status exporting_trace_objects(struct contours *contours, const struct segment_run *run,
+                                        const struct clv_object_map *objects, bool by_sides,
+                                        struct clv_error *err) CLV_CHECK;
 
-/* Writes the image's own files, if the forms have any; from any thread. `objects` (objects->objects NULL: none are
- * known) are those that VOC's SegmentationObject/ shows. */
+/* Writes the image's own files, if the forms have any; from any thread. `polygons` are the contours by sides, for
+ * GeoJSON. `objects` (objects->objects NULL: none are known) are those that VOC's SegmentationObject/ shows. */
 enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
-                                const struct contours *contours, const uint8_t *labels,
+                                const struct contours *contours, const struct contours *polygons, const uint8_t *labels,
                                 const struct clv_object_map *objects, struct clv_error *err) CLV_CHECK;
 
 /* Adds the image of that index to the run's files. */
@@ -328,6 +332,7 @@ struct work {
     struct clv_object *object_rows;       /* [objects.n_objects] */
     double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
     struct contours contours;             /* of the objects that are exported */
+    struct contours polygons;             /* the same by sides, for GeoJSON */
     double unmet;                         /* label_unmet_share */
     double bytes;                         /* that the gate has let in */
     bool is_written, is_empty;            /* by tiles; then whether the mask has label 0 alone */
@@ -420,11 +425,6 @@ enum clv_status earlier_stays(bool *stays, const struct segment_run *run, const 
 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
-
-/* Polygons of objects, for exports: objects that touch are apart, and pieces of one object are polygons of one number.
- */
-enum clv_status object_files_trace(struct work *work, const struct clv_object_map *objects,
-                                   const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* Writes the label image. The first TIFF of the run is said. */
 enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;

@@ -72,6 +72,7 @@ void work_release(struct work *work)
     clv_image_release(&work->image);
     clv_mask_release(&work->truth);
     contours_release(&work->contours);
+    contours_release(&work->polygons);
     if (work->objects.objects)
         clv_object_map_release(&work->objects);
     clv_object_map_release(&work->boxed);
@@ -208,7 +209,7 @@ static enum clv_status write_outputs(struct work *work, const struct job *job, s
         MUST(cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
     }
     if (run->options->export.forms)
-        MUST(exporting_write(run, work->input, work->output, &work->contours, work->labels,
+        MUST(exporting_write(run, work->input, work->output, &work->contours, &work->polygons, work->labels,
                              run->options->objects ? &work->objects : &work->boxed, err));
     if (!keeps_mask(work, job) && !(run->options->cutout && segment_is_piped(run->options)))
         MUST(write_mask(work, job, err));
@@ -223,14 +224,24 @@ static enum clv_status find_boxed(struct work *work, const struct segment_run *r
                                     work->width, work->height, &work->image, err);
 }
 
+static enum clv_status trace(struct contours *contours, const struct work *work, const struct segment_run *run,
+                             bool by_sides, struct clv_error *err)
+{
+    const struct clv_object_map *objects = work->objects.objects ? &work->objects : &work->boxed;
+    return objects->objects ? exporting_trace_objects(contours, run, objects, by_sides, err)
+                            : exporting_trace(contours, run, work->labels, work->width, work->height, by_sides, err);
+}
+
 enum clv_status work_trace(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
-    if (work->objects.objects)
-        return object_files_trace(work, &work->objects, run, err);
-    if (!run->boxes)
-        return exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
-    MUST(find_boxed(work, run, err));
-    return object_files_trace(work, &work->boxed, run, err);
+    const unsigned forms = run->options->export.forms;
+    if (run->boxes && !work->objects.objects)
+        MUST(find_boxed(work, run, err));
+    if (forms & ~(unsigned)EXPORT_GEOJSON)
+        MUST(trace(&work->contours, work, run, false, err));
+    if (forms & EXPORT_GEOJSON)
+        MUST(trace(&work->polygons, work, run, true, err));
+    return CLV_OK;
 }
 
 static enum clv_status process(struct work *work, const struct job *job, size_t index, int thread,

@@ -350,6 +350,21 @@ TEST(exports_come_back_by_their_folder_alone)
     expect_error(64, "--images FOLDER", "cleave import coco two/coco.json -o none");
 }
 
+TEST(areas_that_touch_by_a_corner_are_features_of_their_own_in_geojson_alone)
+{
+    struct clv_indexed_image mask = {0};
+    run_here("cleave segment -q -m %s $SET/images/0001.jpg -o out", model_path);
+    must(clv_indexed_image_read(&mask, here("out/0001.png"), NULL, err));
+    memset(mask.values, 0, (size_t)mask.width * (size_t)mask.height);
+    mask.values[mask.width + 2] = mask.values[2 * mask.width + 3] = 1;
+    must(clv_png_write_labels(here("out/0001.png"), mask.width, mask.height, mask.values, NULL, 0, err));
+    clv_indexed_image_release(&mask);
+    run_here("cleave segment -q -m %s $SET/images/0001.jpg -o out --resume --tolerance 0 --export coco,labelme,geojson",
+             model_path);
+    run_here("test $(grep -c '\"value\":1,\"pixels\":1}' out/geojson/0001.geojson) = 2 && "
+             "test $(grep -c '\"area\":2,' out/coco.json) = 1 && test $(grep -c points out/labelme/0001.json) = 1");
+}
+
 /* Regions below min_pixels in all masks of a folder, and its COCO objects. */
 static int count_specks(const char *out, int64_t min_pixels)
 {

@@ -204,3 +204,27 @@ TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
     text_release(&text);
     contours_release(&contours);
 }
+
+TEST(geojson_has_polygons_by_sides_whose_holes_may_touch_the_outer_ring)
+{
+    /* The hole meets the outside at corner (2, 1), and the last pixel the others at (3, 3). */
+    static const uint8_t areas[4 * 4] = {1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1};
+    static const bool is_traced[2] = {false, true};
+    const struct tracing how = {.width = 4, .height = 4, .is_traced = is_traced, .n_traced = 2, .by_sides = true};
+    struct clv_labels labels = make_labels();
+    struct contours contours = {0};
+    struct text text;
+    text_init(&text, 1 << 16);
+    must(contours_trace(&contours, &how, areas, err));
+    must(geojson_put(&text, &contours, &labels, &(struct raster_place){0}, err));
+    ck_assert_str_eq(taken(&text),
+                     "{\"type\":\"FeatureCollection\",\"features\":["
+                     "\n{\"type\":\"Feature\",\"properties\":{\"label\":\"co\\\"w\",\"value\":1,\"pixels\":7},"
+                     "\"geometry\":{\"type\":\"Polygon\",\"coordinates\":["
+                     "[[2,0],[2,1],[3,1],[3,3],[0,3],[0,0],[2,0]],[[2,2],[2,1],[1,1],[1,2],[2,2]]]}},"
+                     "\n{\"type\":\"Feature\",\"properties\":{\"label\":\"co\\\"w\",\"value\":1,\"pixels\":1},"
+                     "\"geometry\":{\"type\":\"Polygon\",\"coordinates\":["
+                     "[[4,3],[4,4],[3,4],[3,3],[4,3]]]}}\n]}\n");
+    text_release(&text);
+    contours_release(&contours);
+}
