@@ -17,7 +17,7 @@ struct reference_contours {
 };
 void reference_release(struct reference_contours *self);
 
-/* The same as contours_trace, by corners. */
+/* Traces as contours_trace does, by corners. */
 enum clv_status reference_trace(struct reference_contours *self, const uint8_t *labels, int32_t width, int32_t height,
                                 const bool is_traced[256], struct clv_error *err) CLV_CHECK;
 
@@ -25,7 +25,7 @@ enum clv_status reference_trace(struct reference_contours *self, const uint8_t *
  * outside counts as one. */
 bool reference_is_junction(const uint8_t *labels, int32_t width, int32_t height, int32_t x, int32_t y);
 
-/* The same as contours_merge_specks. */
+/* Merges as contours_merge_specks does. */
 enum clv_status reference_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
                                        struct clv_error *err) CLV_CHECK;
 

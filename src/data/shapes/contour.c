@@ -470,9 +470,10 @@ static enum clv_status begin_piece(int32_t *forward, int32_t *backward, struct t
  * that comes in by direction d: the lower left, upper left, upper right and lower right one. So around[(d + 1) % 4] is
  * on the left of that edge, and behind the corner around[(d + 2) % 4] is on the left, around[(d + 3) % 4] on the right.
  *
- * What passes the corner comes in by edges that rows above or the pixel before have seen, ends[0] and ends[1], and goes
- * out likewise, ends[2] and ends[3]; or it begins there: next[0] and next[1] are the forward ends that go on right and
- * down, next[2] and next[3] the backward ends that go on right and down, to be met from there. */
+ * Pieces reach the corner by the edges on its left and above: ends[0] and ends[1] are forward ends that come in there,
+ * ends[2] and ends[3] backward ends, which wait for what goes out there. Pieces leave it by the edges on its right and
+ * below: next[0] and next[1] become forward ends that go out there, next[2] and next[3] backward ends, which wait for
+ * what comes in. */
 static enum clv_status pass_corner(int32_t next[4], struct tracer *self, const int32_t ends[4],
                                    const struct run *const around[4], int32_t x, struct clv_error *err)
 {
@@ -513,8 +514,8 @@ static enum clv_status pass_corners(struct tracer *self, struct clv_error *err)
     struct run *lower = self->row.runs;
     int32_t ends[4] = {NONE, NONE, NONE, NONE};
     for (;;) {
-        int32_t x = upper->begin < lower->begin ? upper->begin : lower->begin;
-        const bool is_upper = upper->begin == x, is_lower = lower->begin == x;
+        const bool is_upper = upper->begin <= lower->begin, is_lower = lower->begin <= upper->begin;
+        int32_t x = is_upper ? upper->begin : lower->begin;
         const struct run *upper_right = is_upper ? upper : upper_left, *lower_right = is_lower ? lower : lower_left;
         const struct run *const around[4] = {lower_left, upper_left, upper_right, lower_right};
         int32_t next[4] = {NONE, NONE, NONE, NONE};

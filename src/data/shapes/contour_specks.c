@@ -9,6 +9,8 @@
 #include "data/shapes/row_runs.h"
 #include "data/shapes/shapes.h"
 
+#define MAX_RECENT ((size_t)1 << 20)
+
 /* Two regions that touch. Some pairs come more than once. */
 struct contact {
     int32_t a, b;
@@ -43,7 +45,7 @@ enum clv_status specks_begin(struct specks **self, const struct specks_settings 
     FAIL_IF(how->width < 1, CLV_ERR_USAGE, "regions of rows of %d pixels", how->width);
     NEED(result);
     result->how = *how;
-    for (result->n_recent = 64; result->n_recent < 4 * (size_t)how->width;)
+    for (result->n_recent = 64; result->n_recent < 4 * (size_t)how->width && result->n_recent < MAX_RECENT;)
         result->n_recent *= 2;
     NEED(result->recent = array_zalloc(result->n_recent, sizeof *result->recent));
     NEED(row_runs_end(&result->above, how->width, -1));

@@ -156,8 +156,7 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
     return CLV_OK;
 }
 
-/* Where columns of pixels come into objects and leave them: in column left + k at rows rows[starts[k]] ..
- * rows[starts[k + 1] - 1]. */
+/* Column left + k of pixels comes into objects or leaves them at rows[starts[k]], .., rows[starts[k + 1] - 1]. */
 struct changes {
     int32_t left, n_columns;
     size_t *starts; /* [n_columns + 2] */

@@ -28,29 +28,32 @@ struct contours {
     struct contour_object *objects;
     size_t n_objects;
     int32_t (*points)[2]; /* x, y */
-    bool *is_junction;    /* [n_points] more than two regions, or two crosswise, meet there, what is outside being one;
-                           * NULL: contours_simplify was there */
+    bool *is_junction;    /* [n_points] whether more than two regions, or two crosswise, meet at the point, where all
+                           * that is outside counts as one; NULL after contours_simplify */
     size_t n_points;
     size_t *ring_ends; /* ring k ends before point ring_ends[k] */
     size_t n_rings;
-    int32_t (*exact)[2]; /* the points before contours_simplify, and where their rings end; NULL: they are `points` */
+    int32_t (*exact)[2]; /* the points before contours_simplify left some out, and where rings end among them; NULL if
+                          * it did not: `points` are exact */
     size_t *exact_ends;
 };
 void contours_release(struct contours *self);
 
-/* Takes a region as soon as it is whole: one->n_objects is 1. `one` may be changed, and is released afterwards. */
+/* Takes an object as soon as it is whole: `one` has it alone, exact, as number 1. The function may change `one`, for
+ * example simplify it; the tracer releases it afterwards. A failure ends the trace. */
 typedef enum clv_status take_contours(void *context, struct contours *one, struct clv_error *err);
 
 /* How contours are traced. */
 struct tracing {
     int32_t width, height;
-    const bool *is_traced; /* [n_traced] whether regions of a value are objects; those outside 0..n_traced - 1 are none.
-                            * NULL: values above 0 are objects */
+    const bool
+        *is_traced; /* [n_traced] whether regions of a value are objects; other values are not. NULL: values above
+                            * 0 are objects */
     int32_t n_traced;
-    bool by_sides; /* pixels of an object touch by sides, and its rings, none of which touches itself, meet at points at
-                    * most: polygons that are valid for OGC's Simple Features */
-    size_t budget; /* of bytes for points, rings and objects that are not whole or not taken; 0: without bound */
-    take_contours *take; /* NULL: tracer_end has all objects */
+    bool by_sides;       /* pixels of an object touch by sides. No ring then touches itself, and rings meet at single
+                          * points at most: polygons are valid for OGC's Simple Features */
+    size_t budget;       /* bytes for points, rings and objects that are not whole or not taken; 0: without bound */
+    take_contours *take; /* NULL: the tracer keeps all objects for tracer_end */
     void *context;
 };
 
@@ -58,11 +61,12 @@ struct tracing {
  *
  *     tracer_begin, then tracer_row or tracer_row_of_labels for each row, then tracer_end
  *
- * Between rows it has what two rows need, O(width), and the points of rings that are not closed or whose object is not
- * whole. Objects are taken in the order in which they end; each is the same as tracer_end would have it, but for its
- * number. -1 is the value of what is outside; other values below 0 are values that are not traced. Rows after a failure
- * are not to be given. CLV_ERR_MEMORY beyond the budget; the message names --min-area and --tolerance. CLV_ERR_USAGE:
- * no pixels, or another number of rows. O(pixels); 8 values at a time where they are equal. */
+ * The tracer keeps two rows as runs, O(width), and the points of objects that are not whole or not taken. Objects are
+ * taken in the order in which they end: sorted by `top`, then `first_column`, they are those that tracer_end gives
+ * without `take`, in its order. Value -1 stands for what is outside; other values below 0 are not traced either.
+ * CLV_ERR_MEMORY: the budget is used up (the message names --min-area and --tolerance); CLV_ERR_USAGE: the image has no
+ * pixels, or not as many rows as were given. After a failure only tracer_free may be called. O(pixels / 8 + runs +
+ * objects log objects). */
 struct tracer;
 enum clv_status tracer_begin(struct tracer **self, const struct tracing *how, struct clv_error *err) CLV_CHECK;
 enum clv_status tracer_row(struct tracer *self, const int32_t *values, struct clv_error *err) CLV_CHECK;
@@ -91,8 +95,9 @@ enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct 
 /* Leaves out points (Douglas and Peucker 1973) so that no point of a ring is farther than `tolerance` pixels from the
  * ring that replaces it, and the other way round. A border that two regions share stays shared: both sides are broken
  * at junctions and simplified in the same way in between, whichever is simplified first. Two borders closer than the
- * tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points; so do all with
- * a tolerance of 0. To be called once; the exact rings are kept for rle_of_pieces. O(points log points) mostly, O(points^2) at worst. */
+ * tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points, on its own
+ * side alone; so do all rings with a tolerance of 0. The exact rings are kept for rle_of_pieces. CLV_ERR_USAGE: the
+ * contours are simplified already. O(points log points) mostly, O(points^2) at worst. */
 enum clv_status contours_simplify(struct contours *contours, double tolerance, struct clv_error *err) CLV_CHECK;
 
 /* In rounds, each region of labels[height][width] with less than min_pixels pixels takes the label of the largest
@@ -102,13 +107,14 @@ enum clv_status contours_simplify(struct contours *contours, double tolerance, s
 enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
                                       struct clv_error *err) CLV_CHECK;
 
-/* The same for an image that is read row by row, twice:
+/* Merges specks of an image that is read row by row, twice, with the same result:
  *
  *     specks_begin, specks_row for each row from the top, specks_settle, specks_merge_row for each row once more
  *
- * The second time a row gets its new labels. Kept are 13 bytes per piece of a region that meets others further down,
- * and 8 per pair of them that touch. CLV_ERR_MEMORY, which names --min-area: they exceed `budget`; CLV_ERR_DATA: the
- * rows differ the second time. *changes: whether any label does. Rows after a failure are not to be given. */
+ * specks_merge_row gives a row its new labels. *changes says whether any label changes at all. The tables have 13 bytes
+ * per piece of a region (a new one begins where no pixel above has the label) and 8 per pair of pieces that touch.
+ * CLV_ERR_MEMORY: they exceed the budget (the message names --min-area); CLV_ERR_DATA: the rows differ the second time.
+ * After a failure only specks_free may be called. */
 struct specks_settings {
     int32_t width, min_pixels;
     size_t budget; /* in bytes; 0: without bound */
@@ -156,8 +162,8 @@ enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *fr
 enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                           enum rle_order order, struct clv_error *err) CLV_CHECK;
 
-/* *counts[*n], by columns, array_free them: of the pixels of objects pieces[n_pieces], by their exact rings, in an image
- * of at most RLE_MAX_PIXELS. O(points + columns + runs log(runs of a column)). */
+/* Encodes the pixels of objects pieces[n_pieces] by their exact rings: *counts[*n], by columns, array_free them. The
+ * image has RLE_MAX_PIXELS at most. O(points + columns + runs log(runs of a column)). */
 enum clv_status rle_of_pieces(uint32_t **counts, size_t *n, const struct contours *contours, const size_t *pieces,
                               size_t n_pieces, struct clv_error *err) CLV_CHECK;
 

@@ -70,7 +70,7 @@ static bool has_runs(const struct contours *self, const int32_t *object_of, size
     return is_same;
 }
 
-/* What is wrong with the map's contours, or NULL. */
+/* Returns what is wrong with the map's contours, or NULL. */
 static const char *find_difference(const uint8_t *labels, int32_t width, int32_t height, const bool is_traced[6])
 {
     struct tracing how = {.width = width, .height = height, .is_traced = is_traced, .n_traced = 6};
@@ -158,7 +158,7 @@ static bool wind(int8_t *winding, int64_t *twice_area, const struct contours *se
     return is_simple;
 }
 
-/* What is wrong with the map's polygons by sides, or NULL. */
+/* Returns what is wrong with the map's polygons by sides, or NULL. */
 static const char *find_invalid(const uint8_t *labels, int32_t width, int32_t height, const bool is_traced[6])
 {
     const struct tracing how = {
