@@ -9,6 +9,8 @@
 #include "report/report.h"
 #include "support/support.h"
 
+#define N_SPOOLED 130 /* more than the page holds the images of */
+
 static struct clv_labels labels;
 
 static void make_labels(void)
@@ -441,6 +443,130 @@ TEST(the_highest_score_is_the_scale_of_all)
         ck_assert_msg(strstr(page, cases[k].style) != NULL, "case %zu", k);
         free(page);
     }
+}
+
+/* Items of all kinds: tags, objects, truth and labels are there or not. */
+struct spooled {
+    struct clv_report *report;
+    struct report_place places[N_SPOOLED];
+    const size_t *order;
+};
+
+static enum clv_status spool_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct spooled *self = context;
+    const size_t i = self->order[index], width = 5 + i % 7, height = 3 + i % 5, n = width * height;
+    const struct clv_object objects[2] = {{.area = (int64_t)i + 1}, {.area = 40}};
+    uint8_t pixels[3 * 11 * 7], labels_of[11 * 7], truth[11 * 7];
+    char name[64];
+    (void)thread;
+    for (size_t p = 0; p < n; p++) {
+        labels_of[p] = p % width < i % 4;
+        truth[p] = p % width < i % 3;
+        for (int c = 0; c < 3; c++)
+            pixels[3 * p + (size_t)c] = (uint8_t)(p * (i + 3) + (size_t)c);
+    }
+    snprintf(name, sizeof name, "a/%zu & co.jpg", i);
+    const struct clv_image image = {
+        .width = (int32_t)width, .height = (int32_t)height, .channels = 3, .pixels = pixels};
+    const struct clv_report_item item = {.name = name,
+                                         .image = &image,
+                                         .labels = i % 6 == 5 ? NULL : labels_of,
+                                         .probability = i % 6 == 5 ? labels_of : NULL,
+                                         .truth = i % 2 && i % 6 != 5 ? truth : NULL,
+                                         .weighted_hamming = i % 2 ? (double)i / 300 : NAN,
+                                         .mean_iou = i % 2 ? 0.1 + 0.2 * (double)i : NAN,
+                                         .tags = i % 3 ? NULL : "sea",
+                                         .true_tags = i % 5 ? NULL : "",
+                                         .objects = i % 4 ? NULL : objects,
+                                         .n_objects = 2,
+                                         .note = i % 7 ? NULL : name};
+    return report_spool(&self->places[i], self->report, &item, err);
+}
+
+/* The report of N_SPOOLED items and a failure after each tenth: spooled by threads in an order, or added in turn. */
+static char *spooled_page(const char *folder, const size_t *order, int n_threads)
+{
+    struct spooled self = {.report = begin(folder), .order = order};
+    if (n_threads)
+        must(parallel_for(N_SPOOLED, n_threads, spool_one, &self, err));
+    for (size_t i = 0; i < N_SPOOLED; i++) {
+        if (!n_threads)
+            must(spool_one(&self, i, 0, err));
+        must(report_put(self.report, &self.places[i], err));
+        if (i % 10 == 9)
+            must(clv_report_add_failure(self.report, formatted("bad%zu", i), "broken", err));
+    }
+    must(clv_report_finish(self.report, err));
+    return slurp(formatted("%s/index.html", folder), NULL);
+}
+
+TEST(items_spooled_in_any_order_by_threads_give_the_same_page)
+{
+    size_t in_turn[N_SPOOLED], backwards[N_SPOOLED], mixed[N_SPOOLED];
+    for (size_t i = 0; i < N_SPOOLED; i++) {
+        in_turn[i] = i;
+        backwards[i] = N_SPOOLED - 1 - i;
+        mixed[i] = i * 37 % N_SPOOLED;
+    }
+    char *page = spooled_page(here("turn"), in_turn, 0);
+    ck_assert_int_eq(count(page, "<article class=\"card row\""), N_SPOOLED);
+    ck_assert_int_eq(count(page, "<article class=\"card failure\""), N_SPOOLED / 10);
+    const size_t *const orders[] = {backwards, mixed, mixed};
+    for (int k = 0; k < 3; k++) {
+        char *other = spooled_page(here("order%d", k), orders[k], k == 1 ? 1 : 4);
+        ck_assert_str_eq(page, other);
+        run_here("diff -r turn/index-pictures order%d/index-pictures && test $(ls -A order%d | wc -l) = 2", k, k);
+        free(other);
+    }
+    free(page);
+}
+
+TEST(a_place_without_an_item_and_items_that_are_not_put_are_left_out)
+{
+    static const size_t order[3] = {0, 1, 2};
+    const char *folder = here("few");
+    struct spooled self = {.report = begin(folder), .order = order};
+    for (size_t i = 0; i < 3; i++)
+        must(spool_one(&self, i, 0, err));
+    must(report_put(self.report, &self.places[2], err));
+    must(report_put(self.report, &(struct report_place){0}, err));
+    must(report_put(self.report, &self.places[0], err));
+    must(clv_report_finish(self.report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_int_eq(count(page, "<article"), 2);
+    ck_assert_ptr_null(strstr(page, "a/1 &amp;"));
+    ck_assert_ptr_nonnull(strstr(page, "alt=\"Mask of a/2 &amp; co.jpg\""));
+    ck_assert_ptr_nonnull(strstr(page, "<b>2</b><span>objects found"));
+    free(page);
+}
+
+/* Every request for memory fails in turn: the item is not counted, or the report cannot be finished. */
+TEST(memory_that_is_out_leaves_no_half_item)
+{
+    static const size_t order[1] = {0};
+    size_t request = 1, n_finished = 0;
+    bool is_out = true;
+    for (; is_out; request++) {
+        const char *folder = here("out%zu", request);
+        struct spooled self = {.report = begin(folder), .order = order};
+        struct clv_error error;
+        array_fail_request(request);
+        enum clv_status status = spool_one(&self, 0, 0, &error);
+        if (status == CLV_OK)
+            status = report_put(self.report, self.places, &error);
+        array_fail_request(0);
+        is_out = status != CLV_OK;
+        ck_assert_int_eq(status, is_out ? CLV_ERR_MEMORY : CLV_OK);
+        if (clv_report_finish(self.report, &error) != CLV_OK)
+            continue;
+        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_int_eq(count(page, "<article"), !is_out);
+        free(page);
+        n_finished++;
+    }
+    ck_assert_uint_gt(request, 10);
+    ck_assert_uint_gt(n_finished, 5);
 }
 
 TEST(abandoned_reports_leave_nothing)
