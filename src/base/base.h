@@ -197,13 +197,16 @@ struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
     char *path, *folder, *temporary;
     bool unnamed;
+    bool is_cache; /* may be set after file_create: a file that can be made again, for which commit does not fsync */
 };
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err) CLV_CHECK;
 enum clv_status file_commit(struct file_writer *writer, struct clv_error *err) CLV_CHECK;
 void file_abort(struct file_writer *writer);
 
-/* create + write + commit in one. */
+/* create + write + commit in one. file_write_cache does not wait for the disk: after a crash of the system the file may
+ * be damaged, which its reader must notice. */
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
+enum clv_status file_write_cache(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 
 /* Removes this process's unfinished temporaries, and what else was registered; safe in a signal handler. */
 void file_remove_temporaries(void);
@@ -508,6 +511,11 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 /* "..." with JSON escapes / with HTML entities for <>&"'. Bytes that are not UTF-8 become U+FFFD. */
 void text_put_json(struct text *text, const char *string);
 void text_put_html(struct text *text, const char *string);
+
+/* A field of a table whose columns are separated by tabs: tabs, newlines, backslashes and other control characters as
+ * \t, \n, \\, \x1b. field_escape has a character's text, in `space` where that is needed. */
+void text_put_field(struct text *text, const char *string);
+const char *field_escape(char space[5], char c);
 
 /* A word of a shell's command, in quotes where it needs them. */
 void text_put_word(struct text *text, const char *word);

@@ -20,39 +20,41 @@ enum join_table { JOIN_OBJECTS, JOIN_COCO, JOIN_VOC, N_JOIN_TABLES };
 /* Their paths below the folder: "objects.tsv", "coco.json", "voc/ImageSets/Segmentation/default.txt". */
 extern const char *const join_paths[N_JOIN_TABLES];
 
-/* An item of the whole list. Nothing is written, and items can have failed: what counts is which parts exist. */
+/* An item of the whole list, whatever became of it: parts alone decide what is in a table. */
 struct join_item {
     const char *image;  /* path, or another name: items of equal ones are of one image */
     const char *name;   /* in objects.tsv */
     const char *output; /* "a/b": the mask's path below the folder, without its ending; NULL: the item has no output */
-    const char *mask;   /* path */
+    const char *mask;   /* path; NULL: FOLDER/a/b.png or FOLDER/a/b.tif */
 };
 
 struct join_options {
     unsigned tables;           /* bits, 1 << enum join_table */
-    struct part_options parts; /* of this run; labels become COCO's categories */
+    struct part_options parts; /* of this run; its labels become COCO's categories */
     const char *objects_head;  /* the first line of objects.tsv, with its newline */
     int n_threads;             /* that read ahead; 0: one for each processor */
     const struct clv_progress *progress;
 };
 
-/* Counts of parts, summed over the tables. The paths are those of the first part, "" if there is none. */
+/* Counts of images, or of parts, summed over the tables; paths are those of the first one, "" if there is none. */
 struct join_counts {
     size_t n_joined;              /* in the tables */
     size_t n_earlier;             /* of these, of earlier runs */
-    size_t n_missing;             /* images of the list with a mask, but without a part */
-    size_t n_left_out;            /* parts of masks that have changed or are gone, or of other labels or columns */
+    size_t n_missing;             /* images of the list that have a mask, but no part */
+    size_t n_left_out;            /* parts of masks that have changed, or of other labels or bands */
     size_t n_torn;                /* damaged parts */
-    char first_missing[PATH_MAX]; /* the mask's */
-    char first_left_out[PATH_MAX], first_torn[PATH_MAX];
+    char first_missing[PATH_MAX]; /* a mask */
+    char first_left_out[PATH_MAX], first_torn[PATH_MAX]; /* parts */
 };
 
-/* Writes the tables. A part that is left out, or damaged, does not keep the others from their table: it is counted, and
- * join_report says so. On failure tables that are not complete stay as they were. O(bytes of all parts). */
+/* Writes the tables. A part that is missing, damaged, or not of its mask does not keep the others from their table: it is
+ * counted, and join_report says so. Not counted are images of earlier runs whose mask is gone, or whose name in the
+ * table an image of the list has. On failure the tables that were not complete stay as they were. O(bytes of all
+ * parts). */
 enum clv_status join_tables(struct join_counts *counts, const char *folder, const struct join_item *items, size_t n,
                             const struct join_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Warns of images that are not in the tables, and says how they get there. */
+/* Warns of what the tables lack, and says how it gets there. */
 void join_report(const struct join_counts *counts, const char *folder, const struct clv_progress *progress);
 
 /* The name of an image in coco.json, array_free it: the image's file name in the folder of its output. NULL: out of

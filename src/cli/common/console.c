@@ -96,16 +96,9 @@ static FILE *filtered(FILE *raw, struct filter *filter)
 
 void console_put_field(FILE *stream, const char *string)
 {
-    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
-    for (const char *c = string; *c; c++) {
-        const char *found = strchr(from, *c);
-        if (found)
-            fprintf(stream, "\\%c", to[found - from]);
-        else if ((unsigned char)*c < ' ' || *c == 127)
-            fprintf(stream, "\\x%02x", (unsigned char)*c);
-        else
-            putc(*c, stream);
-    }
+    char space[5];
+    for (const char *c = string; *c; c++)
+        fputs(field_escape(space, *c), stream);
 }
 
 void console_init(void)
