@@ -21,8 +21,8 @@ const char *const join_paths[N_JOIN_TABLES] = {"objects.tsv", "coco.json", "voc/
 
 /* An image that may have a part. */
 struct slot {
-    const char *output, *mask; /* mask NULL: of an earlier run, to be looked for */
-    size_t item;               /* in the list; for the others the list's length */
+    const char *output, *mask; /* mask NULL: to be looked for */
+    size_t item;               /* in the list; of an earlier run the list's length */
     bool is_loaded, has_mask, fits;
     enum part_state state;
     struct part part;
@@ -207,15 +207,25 @@ static char *path_of(const struct join_context *self, const char *below, const c
     return path.failed ? NULL : TAKE(path.bytes);
 }
 
-/* Looks for the mask of an image of an earlier run, whose ending its part does not tell. */
-static enum clv_status fit_earlier(struct slot *slot, const struct join_context *self, struct clv_error *err)
+/* Looks for a mask, and whether the part is of it. VOC's files do not tell of which mask they are. */
+static enum clv_status try_mask(struct slot *slot, const char *mask, struct clv_error *err)
+{
+    const bool has_mask = path_exists(mask);
+    slot->has_mask |= has_mask;
+    slot->fits = has_mask && !slot->part.bytes;
+    return slot->part.bytes ? part_fits(&slot->fits, &slot->part, mask, err) : CLV_OK;
+}
+
+/* Tries both names of a mask that only its part tells of. */
+static enum clv_status find_mask(struct slot *slot, const struct join_context *self, struct clv_error *err)
 {
     static const char *const endings[] = {".png", ".tif"};
+    if (slot->mask)
+        return try_mask(slot, slot->mask, err);
     for (int k = 0; k < 2 && !slot->fits; k++) {
         OWNED_ARRAY char *mask = path_of(self, "", slot->output, endings[k]);
         NEED(mask);
-        slot->has_mask |= path_exists(mask);
-        MUST(part_fits(&slot->fits, &slot->part, mask, err));
+        MUST(try_mask(slot, mask, err));
     }
     return CLV_OK;
 }
@@ -225,15 +235,11 @@ static enum clv_status load(struct slot *slot, const struct join_context *self, 
     const struct part_place *place = place_of(self->kind);
     OWNED_ARRAY char *path = path_of(self, place->below, slot->output, place->ending);
     NEED(path);
-    slot->has_mask = slot->mask && path_exists(slot->mask);
-    if (!self->kind->has_lines) {
-        slot->state = path_exists(path) ? PART_WHOLE : PART_ABSENT;
-        slot->fits = true;
-    } else {
+    if (self->kind->has_lines)
         MUST(part_read(&slot->part, &slot->state, path, self->kind->part, err));
-    }
-    if (slot->part.bytes)
-        MUST(slot->mask ? part_fits(&slot->fits, &slot->part, slot->mask, err) : fit_earlier(slot, self, err));
+    else
+        slot->state = path_exists(path) ? PART_WHOLE : PART_ABSENT;
+    MUST(find_mask(slot, self, err));
     slot->fits = slot->fits && (!slot->part.bytes || strcmp(slot->part.layout, self->key.layout) == 0);
     slot->is_loaded = true;
     return CLV_OK;
@@ -297,7 +303,7 @@ static enum clv_status name_image(struct text *name, const struct join_context *
     return CLV_OK;
 }
 
-/* Counts an image that does not come into the table, and why. An image of an earlier run whose mask is gone is none. */
+/* Counts an image that has a mask and does not come into the table, and why. */
 static enum clv_status count_left_out(const struct join_context *self, const struct slot *slot, struct clv_error *err)
 {
     const struct part_place *place = place_of(self->kind);
@@ -308,7 +314,7 @@ static enum clv_status count_left_out(const struct join_context *self, const str
         snprintf(counts->first_torn, PATH_MAX, "%s", path);
     if (slot->state == PART_WHOLE && slot->has_mask && counts->n_left_out++ == 0)
         snprintf(counts->first_left_out, PATH_MAX, "%s", path);
-    if (slot->state == PART_ABSENT && slot->has_mask && counts->n_missing++ == 0)
+    if (slot->state == PART_ABSENT && slot->mask && slot->has_mask && counts->n_missing++ == 0)
         snprintf(counts->first_missing, PATH_MAX, "%s", slot->mask);
     return CLV_OK;
 }

@@ -6,7 +6,9 @@
  * the list and on the parts alone: shards, processes and a run that was resumed give the same bytes. Start at
  * join_tables.
  *
- * Every table is written item by item and appears when it is complete. Only names are kept in memory. */
+ * VOC's part of an image is its file in voc/Annotations/. An image without a mask is in no table.
+ *
+ * Every table is written image by image and appears when it is complete. Only names are kept in memory. */
 #ifndef BATCH_JOIN_H
 #define BATCH_JOIN_H
 
@@ -25,7 +27,7 @@ struct join_item {
     const char *image;  /* path, or another name: items of equal ones are of one image */
     const char *name;   /* in objects.tsv */
     const char *output; /* "a/b": the mask's path below the folder, without its ending; NULL: the item has no output */
-    const char *mask;   /* path; NULL: FOLDER/a/b.png or FOLDER/a/b.tif */
+    const char *mask;   /* path, where there is an output */
 };
 
 struct join_options {
@@ -47,10 +49,10 @@ struct join_counts {
     char first_left_out[PATH_MAX], first_torn[PATH_MAX]; /* parts */
 };
 
-/* Writes the tables. A part that is missing, damaged, or not of its mask does not keep the others from their table: it is
- * counted, and join_report says so. Not counted are images of earlier runs whose mask is gone, or whose name in the
- * table an image of the list has. On failure the tables that were not complete stay as they were. O(bytes of all
- * parts). */
+/* Writes the tables. A part that is missing, damaged, or not of its mask does not keep the others from their table: it
+ * is counted, and join_report says so. Not counted are images whose mask is gone, and those of earlier runs whose name
+ * in the table an image of the list has. On failure the tables that were not complete stay as they were.
+ * O(bytes of all parts). */
 enum clv_status join_tables(struct join_counts *counts, const char *folder, const struct join_item *items, size_t n,
                             const struct join_options *options, struct clv_error *err) CLV_CHECK;
 

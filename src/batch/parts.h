@@ -11,8 +11,8 @@
  *
  * The rest is final text, which a join copies. Its first line names the image: a field of a table for objects.tsv; a
  * JSON string, width and height for coco.json. Then comes a line of each row of objects.tsv from the column "object"
- * on, or of each annotation from "category_id" on, to the brace at its end: names and numbers of images are given by the
- * join. Start at part_write.
+ * on, or of each annotation from "category_id" on, to the brace at its end: the join gives names and numbers of images.
+ * Start at part_write.
  *
  *     part_key_make(&key, PART_COCO, &options);
  *     MUST(part_is_current(&is_current, path, mask, &key, err));
