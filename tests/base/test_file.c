@@ -349,3 +349,14 @@ TEST(bytes_are_written_in_base64)
         ck_assert_uint_eq(strspn(out, "A"), (size - 1) / 3 * 4 + (size - 1) % 3 + 1);
     }
 }
+
+TEST(caches_are_written_as_a_whole_too)
+{
+    must(file_write_cache(here("cache"), "before", 6, err));
+    must(file_write_cache(here("cache"), "now", 3, err));
+    EXPECT_PARTS(slurp(here("cache"), NULL), "now");
+    run_here("test $(wc -c <cache) = 3 && test $(ls -A) = cache");
+    must_fail(CLV_ERR_CREATE, "none/cache", file_write_cache(here("none/cache"), "a", 1, err));
+    ck_assert_int_eq(symlink("/dev/full", here("full")), 0);
+    must_fail(CLV_ERR_IO, "full", file_write_cache(here("full"), "a", 1, err));
+}

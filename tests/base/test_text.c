@@ -192,3 +192,13 @@ TEST(endings_are_compared_whatever_their_case)
     ck_assert(text_ends_with("a.TIF", ".tif") && text_ends_with(".tif", ".tif") && text_ends_with("a", ""));
     ck_assert(!text_ends_with("tif", ".tif") && !text_ends_with("a.tiff", ".tif") && !text_ends_with("", "x"));
 }
+
+TEST(fields_of_a_table_have_no_tab_and_no_line_end)
+{
+    struct text text;
+    text_init(&text, 1 << 10);
+    text_put_field(&text, "a\tb\n\r\\ \x1b\x7f\xc3\xa9");
+    text_put_field(&text, "");
+    ck_assert_str_eq(text.bytes, "a\\tb\\n\\r\\\\ \\x1b\\x7f\xc3\xa9");
+    text_release(&text);
+}
