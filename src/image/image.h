@@ -323,6 +323,40 @@ struct image_part {
     int32_t left, top, width, height, whole_width, whole_height;
 };
 
+/* A band of full rows of an image that is not in memory as a whole: its rows top .. top + n_rows - 1. The arrays begin
+ * `above` rows before the band and end `below` rows after it. A function that computes a pixel from its neighbours names
+ * the halo, the rows that it needs on both sides. Where the image ends there are fewer, which is right. */
+struct image_band {
+    int32_t width, height; /* of the image */
+    int32_t top, n_rows, above, below;
+    const uint8_t *pixels;  /* [above + n_rows + below][width][3]; NULL: not asked for, as all of these */
+    const uint8_t *labels;  /* [above + n_rows + below][width] */
+    const int32_t *objects; /* [above + n_rows + below][width] numbers of objects, 0: none */
+    const float *samples;   /* [above + n_rows + below][width][n_samples], NAN without data */
+    int32_t n_samples;
+};
+
+/* All of an image as one band. */
+struct image_band image_band_of(const struct clv_image *image, const uint8_t *labels);
+
+/* Pixels before the band's first one in the arrays. */
+static inline size_t image_band_start(const struct image_band *band)
+{
+    return (size_t)band->above * (size_t)band->width;
+}
+
+/* Row y of the image, which the arrays have, in pixels from their beginning. */
+static inline size_t image_band_row(const struct image_band *band, int32_t y)
+{
+    return (size_t)(y - band->top + band->above) * (size_t)band->width;
+}
+
+/* Paints a band as clv_overlay_draw paints the image: the same pixels, whatever the bands. pixels[n_rows][width][3] are
+ * changed in place; band->labels have a halo of overlay_halo(outline_px) rows. */
+void overlay_band(uint8_t *pixels, const struct image_band *band, const uint8_t (*palette)[3], double opacity,
+                  int32_t outline_px, int void_label);
+int32_t overlay_halo(int32_t outline_px);
+
 /* A side at a fixed scale, pixels a working pixel. */
 int32_t scaled_size(int32_t size, float scale);
 

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/image.h"
+#include "support/bands.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -213,4 +215,39 @@ TEST(an_overlay_looks_as_it_did)
     free(labels);
     clv_image_release(&image);
     clv_image_release(&golden);
+}
+
+/* Bands of one row to more than all, of images with void labels, against the image painted at once. */
+TEST(an_overlay_by_bands_has_the_same_pixels)
+{
+    static const int32_t outlines[] = {0, 1, 2, 3, 4, 9};
+    uint32_t state = 5;
+    clv_default_palette(palette);
+    for (size_t s = 0; s < n_odd_sizes; s++)
+        for (size_t o = 0; o < sizeof outlines / sizeof *outlines; o++) {
+            struct clv_image image = flat_image(odd_sizes[s][0], odd_sizes[s][1], 0), whole = image, banded = image;
+            size_t n = (size_t)image.width * (size_t)image.height;
+            uint8_t *labels = malloc(n);
+            draw_labels(labels, image.width, image.height, 4, 230, &state);
+            for (size_t p = 0; p < n; p++)
+                labels[p] = labels[p] == 3 ? CLV_VOID : labels[p];
+            draw_noise(image.pixels, 3 * n, &state);
+            whole.pixels = malloc(3 * n);
+            memcpy(whole.pixels, image.pixels, 3 * n);
+            clv_overlay_draw(&whole, labels, (const uint8_t(*)[3])palette, 0.4, outlines[o], CLV_VOID);
+            const struct image_band all = image_band_of(&image, labels);
+            for (size_t r = 0; r < n_band_rows; r++) {
+                banded.pixels = malloc(3 * n);
+                memcpy(banded.pixels, image.pixels, 3 * n);
+                FOR_BANDS(band, &all, band_rows[r], overlay_halo(outlines[o]))
+                overlay_band(banded.pixels + 3 * (size_t)band.top * (size_t)band.width, &band,
+                             (const uint8_t(*)[3])palette, 0.4, outlines[o], CLV_VOID);
+                ck_assert_msg(memcmp(whole.pixels, banded.pixels, 3 * n) == 0, "%dx%d, outline %d, bands of %d",
+                              image.width, image.height, outlines[o], band_rows[r]);
+                free(banded.pixels);
+            }
+            free(whole.pixels);
+            free(labels);
+            clv_image_release(&image);
+        }
 }
