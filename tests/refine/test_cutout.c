@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "refine/refine.h"
+#include "support/bands.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -285,4 +286,48 @@ TEST(cropping_leaves_the_smallest_rectangle_and_its_pixels)
                              pixels + (touches ? 20 * y : 4 * (5 * (y + 1) + 1)), 4 * (size_t)cutout.width);
         free(cutout.rgba);
     }
+}
+
+/* Images longer than 1,000 pixels have a wider band around the border. */
+TEST(a_cut_out_by_bands_has_the_same_pixels_and_box)
+{
+    static const int32_t sizes[][2] = {{1, 1}, {1, 61}, {67, 1}, {33, 29}, {70, 131}, {2, 2100}, {1001, 3}};
+    uint32_t state = 5;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int share = 200; share < 257; share += 28) {
+            struct clv_image image = {0};
+            struct cutout whole = {0};
+            must(clv_image_new(&image, sizes[s][0], sizes[s][1], 3, err));
+            size_t n = (size_t)image.width * (size_t)image.height;
+            uint8_t *labels = malloc(n), *rgba = malloc(4 * n);
+            draw_labels(labels, image.width, image.height, 2, share, &state);
+            draw_noise(image.pixels, 3 * n, &state);
+            must(cutout_make(&whole, &image, labels, first_is_object, err));
+            const struct image_band all = image_band_of(&image, labels);
+            for (size_t r = 0; r < n_band_rows; r++) {
+                struct cutout_box box = {0};
+                memset(rgba, 99, 4 * n);
+                FOR_BANDS(band, &all, band_rows[r], cutout_halo(image.width, image.height))
+                {
+                    uint8_t *to = rgba + 4 * (size_t)band.top * (size_t)band.width;
+                    must(cutout_band(to, &band, first_is_object, err));
+                    cutout_box_add(&box, to, band.width, band.top, band.n_rows);
+                }
+                ck_assert_msg(memcmp(whole.rgba, rgba, 4 * n) == 0, "%dx%d, bands of %d", image.width, image.height,
+                              band_rows[r]);
+                struct cutout cropped = {image.width, image.height, malloc(4 * n)};
+                memcpy(cropped.rgba, rgba, 4 * n);
+                cutout_crop(&cropped);
+                bool is_empty = !box.bottom;
+                ck_assert_int_eq(cropped.width, is_empty ? image.width : box.right - box.left);
+                ck_assert_int_eq(cropped.height, is_empty ? image.height : box.bottom - box.top);
+                size_t first = (size_t)box.top * (size_t)image.width + (size_t)box.left;
+                ck_assert_mem_eq(cropped.rgba, rgba + 4 * first, 4);
+                free(cropped.rgba);
+            }
+            free(labels);
+            free(rgba);
+            cutout_release(&whole);
+            clv_image_release(&image);
+        }
 }
