@@ -380,4 +380,16 @@ struct label_image {
 enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image,
                                   struct clv_error *err) CLV_CHECK;
 
+/* A PNG of labels that is written row after row, all or nothing: the bytes of clv_png_write_labels. `image` has the size
+ * and the palette, its labels are not looked at. png_rows_commit ends it whatever comes back, png_rows_close without a
+ * file. A label without a colour is CLV_ERR_USAGE. */
+struct png_rows;
+enum clv_status png_rows_open(struct png_rows **rows, const char *path, const struct label_image *image,
+                              struct clv_error *err) CLV_CHECK;
+enum clv_status png_rows_put(struct png_rows *self, const uint8_t *labels, int32_t n_rows,
+                             struct clv_error *err) CLV_CHECK;
+enum clv_status png_rows_commit(struct png_rows *self, struct clv_error *err) CLV_CHECK;
+void png_rows_close(struct png_rows *self);
+DROPS(png_rows_drop, struct png_rows, png_rows_close)
+
 #endif
