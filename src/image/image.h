@@ -368,6 +368,16 @@ enum clv_status image_resize_part(struct clv_image *target, const struct image_p
                                   const struct clv_image *source, const struct image_part *from,
                                   struct clv_error *err) CLV_CHECK;
 
+/* The next rows of a shrunken copy (clv_image_resize, no side larger), as far as the band has the pixels that they are made
+ * of: target->pixels[*n_rows ..], the very pixels of the whole copy. Bands come in order, with a halo of
+ * image_shrink_halo rows; after the last one *n_rows is target->height. */
+enum clv_status image_shrink_band(struct clv_image *target, int32_t *n_rows, const struct image_band *band,
+                                  struct clv_error *err) CLV_CHECK;
+int32_t image_shrink_halo(int32_t height, int32_t target_height);
+
+/* Rows of target[target_height][target_width] that clv_labels_resize takes from rows of the band. */
+void labels_shrink_band(uint8_t *target, int32_t target_width, int32_t target_height, const struct image_band *band);
+
 /* A mask that is written. */
 struct label_image {
     int32_t width, height;

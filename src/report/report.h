@@ -19,6 +19,7 @@
 
 #include "cleave/image.h"
 #include "cleave/objects.h"
+#include "image/image.h"
 
 struct clv_report_item {
     const char *name;                  /* shown and searched */
@@ -67,6 +68,25 @@ struct item_images {
 enum clv_status item_images_make(struct item_images *images, const struct clv_report_item *item,
                                  const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
 void item_images_release(struct item_images *images);
+
+/* A raster as the page shows it, made of bands of rows: an item with this image and these labels (or probabilities) has
+ * the pictures of one with the whole image.
+ *
+ *     MUST(report_picture_init(&picture, width, height, err));
+ *     for each band with a halo of report_picture_halo(width, height)
+ *         MUST(report_picture_add(&picture, &band, err));
+ *     item.image = &picture.image; item.labels = picture.labels; */
+struct report_picture {
+    struct clv_image image;
+    uint8_t *labels; /* [image.height][image.width] */
+    int32_t n_rows;  /* of the image so far */
+};
+enum clv_status report_picture_init(struct report_picture *self, int32_t width, int32_t height,
+                                    struct clv_error *err) CLV_CHECK;
+int32_t report_picture_halo(int32_t width, int32_t height);
+enum clv_status report_picture_add(struct report_picture *self, const struct image_band *band,
+                                   struct clv_error *err) CLV_CHECK;
+void report_picture_release(struct report_picture *self);
 
 /* Colours of the difference image, distinguished by every kind of colour vision (Okabe and Ito 2008). */
 enum difference {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "support/bands.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -110,3 +111,42 @@ TEST(probabilities_are_greys_and_have_no_labels)
 }
 
 SETUP_EACH(setup, teardown)
+
+/* Shrunk by bands, and then taken for the whole image. */
+TEST(pictures_of_a_raster_by_bands_are_those_of_the_whole)
+{
+    static const int32_t sizes[][2] = {{1, 1}, {1, 1700}, {900, 1}, {70, 31}, {1301, 700}, {641, 1283}};
+    static const int32_t rows[] = {1, 7, 64, 5000};
+    uint32_t state = 6;
+    clv_default_palette(palette);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct clv_image whole = {0};
+        must(clv_image_new(&whole, sizes[s][0], sizes[s][1], 3, err));
+        size_t n = (size_t)whole.width * (size_t)whole.height;
+        uint8_t *all_labels = malloc(n);
+        draw_labels(all_labels, whole.width, whole.height, 4, 250, &state);
+        draw_noise(whole.pixels, 3 * n, &state);
+        const struct image_band all = image_band_of(&whole, all_labels);
+        struct item_images at_once = {0}, by_bands = {0};
+        struct clv_report_item one = {.name = "a", .image = &whole, .labels = all_labels};
+        must(item_images_make(&at_once, &one, (const uint8_t(*)[3])palette, err));
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            struct report_picture picture = {0};
+            must(report_picture_init(&picture, whole.width, whole.height, err));
+            FOR_BANDS(band, &all, rows[r], report_picture_halo(whole.width, whole.height))
+            must(report_picture_add(&picture, &band, err));
+            ck_assert_int_eq(picture.n_rows, picture.image.height);
+            struct clv_report_item other = {.name = "a", .image = &picture.image, .labels = picture.labels};
+            must(item_images_make(&by_bands, &other, (const uint8_t(*)[3])palette, err));
+            for (int layer = LAYER_IMAGE; layer <= LAYER_MASK; layer++) {
+                ck_assert_uint_eq(by_bands.layer[layer].size, at_once.layer[layer].size);
+                ck_assert_mem_eq(by_bands.layer[layer].bytes, at_once.layer[layer].bytes, at_once.layer[layer].size);
+            }
+            item_images_release(&by_bands);
+            report_picture_release(&picture);
+        }
+        item_images_release(&at_once);
+        free(all_labels);
+        clv_image_release(&whole);
+    }
+}
