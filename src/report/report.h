@@ -156,6 +156,11 @@ double probability_entropy(double p);
 enum clv_status probability_draw(struct clv_image *image, const uint8_t *probability, int32_t outline_px,
                                  struct clv_error *err) CLV_CHECK;
 
+/* Draws a band of rows like this: pixels[n_rows][width][3]; band->labels are the probabilities, with a halo of
+ * overlay_halo(outline_px) rows. */
+enum clv_status probability_draw_band(uint8_t *pixels, const struct image_band *band, int32_t outline_px,
+                                      struct clv_error *err) CLV_CHECK;
+
 /* Mean probability and entropy of n pixels. */
 void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n);
 
