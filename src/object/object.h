@@ -1,4 +1,5 @@
-/* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures). */
+/* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures);
+ * object_rows.c numbers those of an image that is read by rows. */
 
 /* Objects that touch each other, found by a learned model. Read object_model_find first: filter responses
  * (pixel_bank.c), probabilities of background, rim and core (pixel_net.c), regions and what is between them

@@ -60,10 +60,11 @@ static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, i
         for (int32_t x = 0; x < width; x++)
             sum[x] += (enters[x] & IS_OBJECT) - (leaves ? leaves[x] & IS_OBJECT : 0);
         int32_t row = y - band, n = 0;
+        uint8_t *marks = kind_row(self, row < from ? from : row);
         for (int32_t x = -band; x < width + band && row >= from; x++) {
             n += sum[clamp(x, width)] - (x - side >= -band ? sum[clamp(x - side, width)] : 0);
             if (x >= band && n > 0 && n < side * side)
-                kind_row(self, row)[x - band] |= IS_BAND;
+                marks[x - band] |= IS_BAND;
         }
     }
     return CLV_OK;
@@ -101,7 +102,7 @@ static void sums_add(struct sums *sums, const struct sums *other, int sign)
 /* Colours in windows around the pixels of one row after the other. */
 struct nearby {
     const struct kinds *kinds;
-    int32_t reach;
+    int32_t width, reach;
     struct sums (*columns)[2]; /* [width] of ground and object, in the rows of the window */
 };
 
@@ -125,7 +126,7 @@ static void add_row(struct nearby *self, int32_t y, int sign)
 
 static void add_column(struct sums window[2], const struct nearby *self, int32_t x, int sign)
 {
-    if (x < 0 || x >= self->kinds->width)
+    if (x < 0 || x >= self->width)
         return;
     sums_add(&window[0], &self->columns[x][0], sign);
     sums_add(&window[1], &self->columns[x][1], sign);
@@ -167,12 +168,9 @@ static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean
     rgba[3] = rounded(255 * alpha);
 }
 
-static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, int32_t y, const struct sums window[2],
-                       int32_t band)
+static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, int32_t y, uint8_t kind,
+                       const uint8_t *pixel, const struct sums window[2], int32_t band)
 {
-    const struct image_band *rows = self->kinds->rows;
-    uint8_t kind = kind_row(self->kinds, y)[x];
-    const uint8_t *pixel = rows->pixels + 3 * (image_band_row(rows, y) + (size_t)x);
     double mean[2][3], spread[2];
     memset(rgba, 0, 4);
     if (kind == IS_OBJECT) {
@@ -192,12 +190,15 @@ static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, in
 static void draw_row(uint8_t *rgba, struct nearby *self, int32_t y, int32_t band)
 {
     struct sums window[2] = {{0}, {0}};
+    const uint8_t *kind = kind_row(self->kinds, y);
+    const uint8_t *pixel = self->kinds->rows->pixels + 3 * image_band_row(self->kinds->rows, y);
+    const int32_t width = self->width;
     for (int32_t x = 0; x < self->reach; x++)
         add_column(window, self, x, 1);
-    for (int32_t x = 0; x < self->kinds->width; x++, rgba += 4) {
+    for (int32_t x = 0; x < width; x++, rgba += 4, pixel += 3) {
         add_column(window, self, x + self->reach, 1);
         add_column(window, self, x - self->reach - 1, -1);
-        draw_pixel(rgba, self, x, y, window, band);
+        draw_pixel(rgba, self, x, y, kind[x], pixel, window, band);
     }
 }
 
@@ -218,7 +219,7 @@ enum clv_status cutout_band(uint8_t *rgba, const struct image_band *rows, const 
     int32_t band = band_width(rows->width, rows->height), bottom = rows->top + rows->n_rows;
     struct kinds kinds = {rows, rows->width, rows->height, rows->top - rows->above, bottom + rows->below, NULL};
     size_t width = (size_t)rows->width, n = (size_t)(kinds.end - kinds.first) * width;
-    OWNED(nearby_release) struct nearby nearby = {.kinds = &kinds, .reach = 3 * band};
+    OWNED(nearby_release) struct nearby nearby = {.kinds = &kinds, .width = rows->width, .reach = 3 * band};
     OWNED_ARRAY uint8_t *kind = array_alloc(n, 1);
     nearby.columns = array_zalloc(width, sizeof *nearby.columns);
     NEED(kind && nearby.columns);

@@ -210,3 +210,23 @@ TEST(rows_that_cannot_be_read_are_refused)
               raster_rows_next(&more, &rows, err));
     raster_rows_close(&rows);
 }
+
+/* Nothing but the head is written: the file has holes in place of tiles. */
+TEST(four_gigabytes_of_pixels_make_a_bigtiff)
+{
+    static const struct {
+        int32_t side;
+        int n_channels, bits, version;
+    } cases[] = {{63244, 1, 8, 42},  {63246, 1, 8, 43}, {31622, 4, 8, 42}, {31624, 4, 8, 43},
+                 {31624, 1, 32, 43}, {36514, 3, 8, 42}, {36516, 3, 8, 43}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct raster_layout layout = {cases[k].side, cases[k].side, cases[k].n_channels, cases[k].bits, NULL, 0};
+        struct raster_writer writer = {0};
+        OWNED_ARRAY char *head = NULL;
+        size_t size;
+        must(raster_writer_create(&writer, here("big.tif"), &layout, NULL, err));
+        must(raster_writer_commit(&writer, err));
+        must(file_read_head(&head, &size, here("big.tif"), 4, err));
+        ck_assert_int_eq(head[2], cases[k].version);
+    }
+}

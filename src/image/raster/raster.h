@@ -1,6 +1,6 @@
 /* Rasters: images of any number of bands, samples of any depth, and a place on Earth, read by windows. raster_tiff.c
- * reads TIFFs and raster.c all else, values.c whole files of them; raster_write.c writes masks, bands.c makes ordinary
- * images of bands.
+ * reads TIFFs and raster.c all else, values.c whole files of them; bands.c makes ordinary images of bands.
+ * raster_write.c writes masks and other rasters, raster_rows.c reads them again by rows.
  *
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
  * with further bands; whole numbers of 1 to 32 or of 64 bits, signed or not, or floating-point ones of 16, 32 or 64), a
