@@ -206,8 +206,9 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
 
-/* The same by bands: colour_of[n_objects + 1] is set up once; then up to OBJECT_COLOUR_ROUNDS rounds through all bands,
- * with objects and a halo of one row, until a round sets no *was_changed. With up to 255 objects no round is needed. */
+/* Colours objects by bands of rows. objects_colour_init begins colour_of[n_objects + 1]; rounds through all bands, which
+ * have a halo of one row, follow until one leaves *was_changed false, OBJECT_COLOUR_ROUNDS at most. Up to 255 objects
+ * need none. */
 enum { OBJECT_COLOUR_ROUNDS = 32 };
 void objects_colour_init(uint8_t *colour_of, int32_t n_objects);
 void objects_colour_band(bool *was_changed, uint8_t *colour_of, const struct image_band *band);
