@@ -15,14 +15,13 @@ TEST(allocation_refuses_overflowing_sizes)
 {
     ck_assert_ptr_null(array_alloc(SIZE_MAX / 2, 4));
     ck_assert_ptr_null(array_zalloc(SIZE_MAX, SIZE_MAX));
-    void *empty = array_alloc(0, 8);
+    OWNED_ARRAY void *empty = array_alloc(0, 8);
     ck_assert_ptr_nonnull(empty);
-    array_free(empty);
 }
 
 TEST(arrays_that_grow_together_keep_what_they_hold)
 {
-    int32_t *ids = NULL;
+    OWNED_ARRAY int32_t *ids = NULL;
     double(*rows)[3] = NULL;
     size_t capacity = 0;
     const struct array_part parts[] = {{&ids, sizeof *ids}, {&rows, sizeof *rows}};
@@ -42,14 +41,13 @@ TEST(arrays_that_grow_together_keep_what_they_hold)
     ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 3), 0);
     ck_assert_uint_eq(capacity, 1500);
     ck_assert(ids[4] == 5 && rows[4][2] == 5);
-    array_free(ids);
     array_free(rows);
 }
 
 /* The second of two parts overflows after the first has grown. */
 TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
 {
-    char *bytes = NULL;
+    OWNED_ARRAY char *bytes = NULL;
     double(*rows)[1000] = NULL;
     size_t capacity = 0;
     const struct array_part parts[] = {{&bytes, 1}, {&rows, sizeof *rows}};
@@ -64,13 +62,12 @@ TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
     ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 3), 0);
     ck_assert_uint_eq(capacity, 3);
     ck_assert(bytes[1] == 'b' && rows[1][999] == 7 && bytes[2] == 0 && rows[2][0] == 0);
-    array_free(bytes);
     array_free(rows);
 }
 
 TEST(an_arena_that_failed_gives_nothing_more_until_it_is_released)
 {
-    struct arena arena = {0};
+    OWNED(arena_release) struct arena arena = {0};
     int32_t *zeros = arena_zalloc(&arena, 3, sizeof *zeros), *others = arena_alloc(&arena, 2, sizeof *others);
     ck_assert(zeros && others && zeros[2] == 0 && !arena.failed);
     ck_assert_uint_eq((uintptr_t)zeros % 16, 0);
@@ -80,7 +77,6 @@ TEST(an_arena_that_failed_gives_nothing_more_until_it_is_released)
     arena_release(&arena);
     ck_assert(!arena.failed && !arena.last);
     ck_assert_ptr_nonnull(arena_alloc(&arena, 0, 8));
-    arena_release(&arena);
 }
 
 TEST(numbers_are_parsed_strictly)
@@ -99,7 +95,7 @@ TEST(numbers_are_parsed_strictly)
 
 TEST(json_text_escapes_and_replaces_broken_utf8)
 {
-    struct text t;
+    OWNED(text_release) struct text t = {0};
     text_init(&t, 1000);
     text_put_json(&t, "a\"\\\n\x01\xc3\xa9\xff");
     ck_assert_str_eq(t.bytes, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\"");
@@ -118,7 +114,6 @@ TEST(json_text_escapes_and_replaces_broken_utf8)
     text_put(&t, "8");
     ck_assert(t.failed);
     ck_assert_str_eq(t.bytes, "1234567");
-    text_release(&t);
 }
 
 TEST(random_numbers_depend_on_seed_stream_and_index_only)
