@@ -65,6 +65,7 @@ TEST(bad_tables_are_refused_with_file_line_and_value)
 
 TEST(placed_boxes_are_cut_at_the_border_and_refused_outside)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text("b.tsv", HEADER "in\t\tl\t1\t2\t3\t4\n"
                                                        "in\t\tl\t-2\t-0.4\t5\t21\n"
                                                        "in\t\tl\t0\t0\t10\t20.5\n"
@@ -79,7 +80,6 @@ TEST(placed_boxes_are_cut_at_the_border_and_refused_outside)
     placed[0].x = 77;
     must_fail(CLV_ERR_DATA, "b.tsv: line 6: box 3x4 at 10,2 is outside out, which is 10x20",
               clv_boxes_place(placed, &n_cut, &boxes, find(&boxes, "out"), 10, 20, err));
-    clv_boxes_release(&boxes);
 }
 
 TEST(a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one)
@@ -110,6 +110,7 @@ TEST(a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one)
 
 TEST(voc_corners_count_from_one_and_are_inside)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes =
         read_text("note.xml", VOC(OBJECT("dog &amp; cat", "1", "1", "40", "30") OBJECT("dog", "8.5", "3", "8.5", "4")));
     ck_assert_int_eq(boxes.form, CLV_BOXES_VOC);
@@ -132,7 +133,6 @@ TEST(voc_corners_count_from_one_and_are_inside)
     clv_boxes_release(&boxes);
     boxes = read_text("none.xml", VOC(""));
     ck_assert_uint_eq(find(&boxes, "a.jpg")->n_boxes, 0);
-    clv_boxes_release(&boxes);
 }
 
 TEST(bad_voc_is_refused_with_object_and_value)
@@ -149,7 +149,7 @@ TEST(bad_voc_is_refused_with_object_and_value)
     char deep[64 * 3 + 1] = "";
     for (int i = 0; i < 64; i++)
         memcpy(deep + 3 * i, i ? "<a>" : "<b>", 4);
-    char *text = malloc(1000);
+    OWNED_ARRAY char *text = malloc(1000);
     snprintf(text, 1000, "<annotation>%s", deep);
     expect_bad("v.xml", text, strlen(text), "elements nested deeper than 32");
     free(text);
@@ -158,7 +158,6 @@ TEST(bad_voc_is_refused_with_object_and_value)
     memset(text, 'x', size);
     memcpy(text, "<annotation>", 12);
     expect_bad("v.xml", text, size, "text of more than 4096 bytes");
-    free(text);
 }
 
 #define COCO(annotations)                                                                                              \
@@ -170,7 +169,7 @@ TEST(bad_voc_is_refused_with_object_and_value)
 TEST(no_handler_does_harm_after_a_voc_file_is_refused)
 {
     static const size_t lengths[] = {4084, 4090, 5000, 65536, 5 << 20};
-    char *text = malloc((5 << 20) + 64);
+    OWNED_ARRAY char *text = malloc((5 << 20) + 64);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         char *end = text + sprintf(text, "<annotation><");
         memset(end, 'a', lengths[i]);
@@ -182,7 +181,6 @@ TEST(no_handler_does_harm_after_a_voc_file_is_refused)
         strcat(text, "<a>");
     strcat(text, "<b/>text</a>");
     expect_bad("v.xml", text, strlen(text), "elements nested deeper than 32");
-    free(text);
     bad("v.xml", "<!DOCTYPE a><annotation><object/></annotation>", "a document type is not allowed here");
     bad("v.xml", "<other/>", "the document is a <other>");
 }
@@ -191,7 +189,8 @@ TEST(no_handler_does_harm_after_a_voc_file_is_refused)
 TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
 {
     enum { LABELS = 700, ROUNDS = 3 };
-    char *text = malloc(1 << 20), *end = text;
+    OWNED_ARRAY char *text = malloc(1 << 20);
+    char *end = text;
     end += sprintf(end, "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"},{\"id\":2,\"file_name\":\"b.png\"}],"
                         "\"categories\":[{\"id\":0,\"name\":\"l0\"}");
     for (int i = 1; i < LABELS; i++)
@@ -201,7 +200,7 @@ TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
         end += sprintf(end, "%s{\"image_id\":%d,\"category_id\":%d,\"bbox\":[%d,0,1,1]}", i ? "," : "", 1 + i % 2,
                        i * 3 % LABELS, i);
     strcpy(end, "]}");
-    struct clv_boxes boxes = read_text("b.json", text);
+    OWNED(clv_boxes_release) struct clv_boxes boxes = read_text("b.json", text);
     ck_assert_uint_eq(boxes.n_labels, LABELS);
     ck_assert_uint_eq(boxes.n_images, 2);
     for (size_t image = 0; image < 2; image++) {
@@ -213,12 +212,11 @@ TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
             ck_assert_str_eq(boxes.labels[box->label], formatted("l%d", (int)box->x * 3 % LABELS));
         }
     }
-    clv_boxes_release(&boxes);
-    free(text);
 }
 
 TEST(coco_annotations_find_their_images_and_categories)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes =
         read_text("instances.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2.5,3,4]},"
                                          "{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,3,4],\"iscrowd\":1},"
@@ -233,7 +231,6 @@ TEST(coco_annotations_find_their_images_and_categories)
     ck_assert_uint_eq(find(&boxes, "b.jpg")->n_boxes, 0); /* known, without an object */
     ck_assert_uint_eq(boxes.n_skipped, 1);
     ck_assert(strstr(boxes.first_skipped, "instances.json: annotation 2: a crowd"));
-    clv_boxes_release(&boxes);
 }
 
 TEST(bad_coco_is_refused_with_annotation_and_value)
@@ -259,6 +256,7 @@ TEST(bad_coco_is_refused_with_annotation_and_value)
 
 TEST(labelme_corners_come_in_any_order)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text(
         "l.json",
         LABELME(SHAPE("rectangle", "[[10.5,20],[3,4]]") "," SHAPE("rectangle", "[[3,20],[10.5,4]]") "," SHAPE(
@@ -272,7 +270,6 @@ TEST(labelme_corners_come_in_any_order)
     check_box(&entry->boxes[2], 1, 1, 4, 8);
     check_box(&entry->boxes[3], 4, 4, 10, 10);
     ck_assert(strstr(boxes.first_skipped, "l.json: shape 4: a line"));
-    clv_boxes_release(&boxes);
 }
 
 TEST(bad_labelme_is_refused_with_shape_and_value)
@@ -285,6 +282,7 @@ TEST(bad_labelme_is_refused_with_shape_and_value)
 
 TEST(yolo_shares_become_pixels_of_the_image_at_hand)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n\n0\t0.25 0.1 0.5 0.2 0.93\r\n");
     ck_assert_int_eq(boxes.form, CLV_BOXES_YOLO);
     const struct clv_image_boxes *entry = find(&boxes, "images/a.png");
@@ -302,7 +300,6 @@ TEST(yolo_shares_become_pixels_of_the_image_at_hand)
     spill(here("classes.txt"), "dog\ndog\n", 8);
     bad("a.txt", "0 0.5 0.5 0.5 1\n", "classes.txt: line 2: class \"dog\" is there twice");
     boxes = read_text("b.tsv", "image\tx\ty\tw\th\na\t1\t1\t1\t1\n"); /* none of its business */
-    clv_boxes_release(&boxes);
 }
 
 TEST(bad_yolo_is_refused_with_line_and_value)
@@ -313,22 +310,20 @@ TEST(bad_yolo_is_refused_with_line_and_value)
     bad("y.txt", "0 0.5 0.5 12 1\n", "line 1: width is \"12\", which is no share");
     bad("y.txt", "0 0.5 nan 0.5 1\n", "line 1: y is \"nan\"");
     bad("y.txt", "0 0.5 0.5 0.5 1\0", "y.txt: this is no UTF-8 text");
-    struct clv_boxes boxes = read_text("y.txt", ""); /* an image without an object */
+    OWNED(clv_boxes_release) struct clv_boxes boxes = read_text("y.txt", ""); /* an image without an object */
     ck_assert_uint_eq(find(&boxes, "y.jpg")->n_boxes, 0);
-    clv_boxes_release(&boxes);
 }
 
 /* One object is lost, and its image is not taken for one without an object. */
 static void check_skipped(const char *name, const char *text, const char *part)
 {
-    struct clv_boxes boxes = read_text(name, text);
+    OWNED(clv_boxes_release) struct clv_boxes boxes = read_text(name, text);
     ck_assert_uint_eq(boxes.n_skipped, 1);
     ck_assert_msg(strstr(boxes.first_skipped, part) != NULL, "%s", boxes.first_skipped);
     size_t n_skipped = 0;
     for (size_t i = 0; i < boxes.n_images; i++)
         n_skipped += boxes.images[i].n_skipped;
     ck_assert_uint_eq(n_skipped, strstr(part, "there is no image") ? 0 : 1);
-    clv_boxes_release(&boxes);
 }
 
 TEST(objects_without_a_usable_box_are_skipped_alone)
@@ -354,6 +349,7 @@ TEST(objects_without_a_usable_box_are_skipped_alone)
 
 TEST(tables_are_found_by_path_then_name_then_stem)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text("b.tsv", "image\tx\ty\tw\th\nC:\\pics\\a.jpg\t1\t1\t1\t1\ni/b.png\t2\t2\t2\t2\n"
                                                 "j/b.png\t3\t3\t3\t3\nc.jpg\t4\t4\t4\t4\n");
     check_box(&find(&boxes, "images/a.png")->boxes[0], 1, 1, 1, 1);
@@ -365,17 +361,15 @@ TEST(tables_are_found_by_path_then_name_then_stem)
     check_box(&entries[0]->boxes[0], 2, 2, 2, 2);
     check_box(&entries[1]->boxes[0], 3, 3, 3, 3); /* the other one is somebody's own */
     check_box(&entries[2]->boxes[0], 4, 4, 4, 4);
-    clv_boxes_release(&boxes);
 }
 
 /* The test's folder with the file written below it. */
 static const char *folder_with(const char *below, const char *text)
 {
     const char *path = here("%s", below);
-    char *folder = strdup(path);
+    OWNED_ARRAY char *folder = strdup(path);
     *strrchr(folder, '/') = 0;
     run_here("mkdir -p '%s'", folder);
-    free(folder);
     spill(path, text, strlen(text));
     return here("set");
 }
@@ -405,7 +399,7 @@ TEST(folders_are_read_whole_and_names_differ_by_their_folders)
 
 TEST(folders_without_boxes_or_of_two_forms_are_refused)
 {
-    struct clv_boxes boxes = {0};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
     const char *set = folder_with("set/a.png", "x");
     must_fail(CLV_ERR_NO_INPUT, "set: holds no .xml, .json or .txt file", clv_boxes_read(&boxes, set, err));
     folder_with("set/a.json", LABELME(""));
@@ -414,12 +408,11 @@ TEST(folders_without_boxes_or_of_two_forms_are_refused)
     ck_assert_uint_eq(boxes.n_images, 1);
     ck_assert_uint_eq(boxes.n_bad_files, 1);
     must_say(boxes.bad_files[0], "b.json: of another form than the files before it");
-    clv_boxes_release(&boxes);
 }
 
 TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
 {
-    struct clv_boxes boxes = {0};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
     static const char text[] = "<annotation/>";
     spill(here("a.xml"), text, sizeof text - 1);
     forbid_folder(here("lost+found"));
@@ -427,12 +420,11 @@ TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
     ck_assert_uint_eq(boxes.n_images, 1);
     ck_assert_uint_eq(boxes.n_skipped, 1);
     ck_assert(strstr(boxes.first_skipped, "lost+found may not be read"));
-    clv_boxes_release(&boxes);
 }
 
 TEST(yolo_folders_take_their_classes_from_above)
 {
-    struct clv_boxes boxes = {0};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
     folder_with("classes.txt", "dog\ncat");
     folder_with("set/b.txt", "1 0.5 0.5 0.5 0.5\n");
     const char *set = folder_with("set/a/a.txt", "0 0.5 0.5 0.5 0.5\n");
@@ -440,14 +432,14 @@ TEST(yolo_folders_take_their_classes_from_above)
     ck_assert_uint_eq(boxes.n_images, 2);
     ck_assert_str_eq(boxes.labels[find(&boxes, "x/b.jpg")->boxes[0].label], "cat");
     ck_assert_str_eq(boxes.labels[find(&boxes, "x/a/a.jpg")->boxes[0].label], "dog");
-    clv_boxes_release(&boxes);
 }
 
 TEST(labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text("values.tsv", HEADER "a\t\tcow\t1\t1\t1\t1\na\t\tbackground\t1\t1\t1\t1\n"
                                                             "a\t\t\t1\t1\t1\t1\na\t\tdog\t1\t1\t1\t1\n");
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     char others[4][64] = {"dog", "object", "background", "cow"};
     struct clv_labels own = {.n_labels = 4, .names = others};
     uint8_t values[4] = {9, 9, 9, 9};
@@ -463,8 +455,6 @@ TEST(labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name)
     own.n_labels = 4;
     others[0][0] = 'f';
     ck_assert(!boxes_values_in(values, &own, &boxes));
-    clv_labels_release(&labels);
-    clv_boxes_release(&boxes);
 }
 
 TEST(the_real_tables_are_read)
@@ -472,7 +462,7 @@ TEST(the_real_tables_are_read)
     const char *path = real_data("the_real_tables_are_read", "boxes-berkeley/boxes.tsv");
     if (!path)
         return;
-    struct clv_boxes boxes = {0};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
     must(clv_boxes_read(&boxes, path, err));
     ck_assert_uint_eq(boxes.n_images, 96);
     size_t n = 0;
@@ -482,5 +472,4 @@ TEST(the_real_tables_are_read)
     clv_boxes_release(&boxes);
     must(clv_boxes_read(&boxes, real_data("the_real_tables_are_read", "horses/boxes.tsv"), err));
     check_box(&find(&boxes, "images/horse001.jpg")->boxes[0], 63, 49, 243, 155);
-    clv_boxes_release(&boxes);
 }

@@ -70,10 +70,10 @@ static void check_runs(const struct contours *contours, size_t k)
     const struct contour_object *object = &contours->objects[k];
     const struct rle_frame bounds = {object->left, object->top, object->width, object->height};
     const struct rle_frame whole = {0, 0, contours->width, contours->height};
-    uint32_t *counts, *again;
+    OWNED_ARRAY uint32_t *counts = NULL, *again = NULL;
     size_t n, n_again, n_pixels = (size_t)contours->width * (size_t)contours->height;
-    struct text text;
-    uint8_t *mask = calloc(n_pixels, 1);
+    OWNED(text_release) struct text text = {0};
+    OWNED_ARRAY uint8_t *mask = calloc(n_pixels, 1);
     must(rle_of_object(&counts, &n, contours, (int32_t)k + 1, &bounds, err));
     text_init(&text, 1 << 20);
     rle_put_compressed(&text, counts, n);
@@ -83,19 +83,15 @@ static void check_runs(const struct contours *contours, size_t k)
     must(rle_fill(&(struct canvas){mask, contours->width, contours->height, 1}, &whole, again, n, RLE_BY_COLUMNS, err));
     for (size_t p = 0; p < n_pixels; p++)
         ck_assert_int_eq(mask[p], contours->object_of[p] == (int32_t)k + 1);
-    text_release(&text);
-    array_free(counts);
-    array_free(again);
-    free(mask);
 }
 
 /* Rings, keyholes and runs of every object are its pixels; n_pixels and bounds are theirs. */
 static void check_objects(const uint8_t *labels, int32_t width, int32_t height, const bool is_traced[256])
 {
-    struct contours contours = {0};
+    OWNED(contours_release) struct contours contours = {0};
     size_t n = (size_t)width * (size_t)height, n_traced = 0, n_in_objects = 0;
     must(contours_trace(&contours, labels, width, height, is_traced, err));
-    uint8_t *mask = malloc(n), *keyhole = malloc(n);
+    OWNED_ARRAY uint8_t *mask = malloc(n), *keyhole = malloc(n);
     for (size_t k = 0; k < contours.n_objects; k++) {
         const struct contour_object *object = &contours.objects[k];
         int64_t n_pixels = 0;
@@ -118,9 +114,6 @@ static void check_objects(const uint8_t *labels, int32_t width, int32_t height, 
     for (size_t p = 0; p < n; p++)
         n_traced += is_traced[labels[p]];
     ck_assert_uint_eq(n_in_objects, n_traced);
-    free(mask);
-    free(keyhole);
-    contours_release(&contours);
 }
 
 TEST(rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are)
@@ -142,7 +135,7 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
 {
     static const uint8_t labels[6 * 5] = {1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0,
                                           1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2};
-    struct contours contours = {0};
+    OWNED(contours_release) struct contours contours = {0};
     must(contours_trace(&contours, labels, 6, 5, figure_traced, err));
     ck_assert_uint_eq(contours.n_objects, 2);
     ck_assert_int_eq(contours.objects[0].n_pixels, 14);
@@ -156,7 +149,6 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     must(contours_trace(&contours, none, 2, 2, figure_traced, err));
     ck_assert_uint_eq(contours.n_objects, 0);
     must(contours_simplify(&contours, none, 1, err));
-    contours_release(&contours);
 }
 
 /* Of p to the ring points[n]. */
@@ -209,7 +201,7 @@ TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
         else
             draw_discs(labels, seed);
         for (int t = 0; t < 3; t++) {
-            struct contours exact = {0}, simple = {0};
+            OWNED(contours_release) struct contours exact = {0}, simple = {0};
             must(contours_trace(&exact, labels, SIDE, SIDE, all_traced, err));
             must(contours_trace(&simple, labels, SIDE, SIDE, all_traced, err));
             must(contours_simplify(&simple, labels, tolerances[t], err));
@@ -224,8 +216,6 @@ TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
                 check_within(ring, n, simpler, n_simpler, tolerances[t]);
                 check_within(simpler, n_simpler, ring, n, tolerances[t]);
             }
-            contours_release(&exact);
-            contours_release(&simple);
         }
     }
 }
@@ -235,7 +225,7 @@ TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twic
     uint8_t labels[SIDE * SIDE], claimed[SIDE * SIDE], mask[SIDE * SIDE];
     size_t n_small = 0, n_wrong = 0;
     for (uint32_t seed = 1; seed <= 30; seed++) {
-        struct contours contours = {0};
+        OWNED(contours_release) struct contours contours = {0};
         draw_discs(labels, seed);
         must(contours_trace(&contours, labels, SIDE, SIDE, all_traced, err));
         bool has_small = false; /* which may keep all their points on their side only */
@@ -252,7 +242,6 @@ TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twic
         n_small += has_small;
         for (int p = 0; p < SIDE * SIDE && !has_small; p++)
             n_wrong += claimed[p] != 1;
-        contours_release(&contours);
     }
     ck_assert_uint_lt(n_small, 26);
     ck_assert_uint_le(n_wrong, 1); /* where simpler borders cross */
@@ -261,7 +250,7 @@ TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twic
 TEST(small_and_thin_objects_do_not_collapse)
 {
     uint8_t labels[40 * 20] = {0}, mask[40 * 20] = {0};
-    struct contours contours = {0};
+    OWNED(contours_release) struct contours contours = {0};
     for (int x = 5; x < 35; x++)
         labels[5 * 40 + x] = 1; /* a line of one pixel */
     labels[12 * 40 + 9] = 2;    /* and a dot */
@@ -271,7 +260,6 @@ TEST(small_and_thin_objects_do_not_collapse)
         fill_object(mask, &contours, k);
     for (int p = 0; p < 40 * 20; p++)
         ck_assert_int_eq(mask[p], labels[p] != 0);
-    contours_release(&contours);
 }
 
 TEST(specks_become_their_largest_neighbour)
@@ -312,10 +300,9 @@ TEST(no_speck_is_left_in_noise)
         for (int p = 0; p < WIDTH * HEIGHT; p++)
             labels[p] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24) % 5;
         must(contours_merge_specks(labels, WIDTH, HEIGHT, 40, err));
-        struct contours contours = {0};
+        OWNED(contours_release) struct contours contours = {0};
         must(contours_trace(&contours, labels, WIDTH, HEIGHT, all_traced, err));
         for (size_t k = 0; k < contours.n_objects; k++)
             ck_assert_int_ge(contours.objects[k].n_pixels, 40);
-        contours_release(&contours);
     }
 }
