@@ -168,7 +168,7 @@ TEST(defaults_follow_the_learner)
     } cases[] = {{"pmap", 0, 1}, {"mpmap", 0, 1}, {"wmpmap", 1, 1}, {"crf", 1, 1},
                  {"hcrf", 1, 1}, {"ssvm", 1, 0},  {"mssvm", 1, 0},  {NULL, 0, 1}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct clv_model model = {.w = NULL};
+        OWNED(clv_model_release) struct clv_model model = {.w = NULL};
         struct clv_decision_options options;
         if (cases[k].learner)
             must(clv_record_set(&model.record, "learner", cases[k].learner, err));
@@ -176,7 +176,6 @@ TEST(defaults_follow_the_learner)
         ck_assert_int_eq(options.is_balanced, cases[k].is_balanced);
         ck_assert_double_eq(options.scale, cases[k].scale);
         ck_assert_uint_eq(options.n_draws, 100);
-        clv_model_release(&model);
     }
 }
 
