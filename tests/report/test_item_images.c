@@ -45,14 +45,12 @@ static struct clv_image decoded(const struct item_images *made, enum layer layer
 static void check_values(const struct item_images *made, enum layer layer, const uint8_t *expected,
                          const uint8_t (*colours)[3])
 {
-    struct clv_indexed_image found = {0};
-    struct clv_image seen = decoded(made, layer);
+    OWNED(clv_indexed_image_release) struct clv_indexed_image found = {0};
+    OWNED(clv_image_release) struct clv_image seen = decoded(made, layer);
     must(clv_indexed_image_decode(&found, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
     ck_assert_mem_eq(found.values, expected, N);
     for (int p = 0; p < N; p++)
         ck_assert_mem_eq(seen.pixels + 3 * p, colours[expected[p]], 3);
-    clv_image_release(&seen);
-    clv_indexed_image_release(&found);
 }
 
 TEST(every_pair_of_label_and_truth_has_its_difference)
@@ -62,7 +60,7 @@ TEST(every_pair_of_label_and_truth_has_its_difference)
         /* truth 1: */ {DIFFERENCE_MISS, DIFFERENCE_FIGURE, DIFFERENCE_WRONG_LABEL, DIFFERENCE_MISS},
         /* truth 2: */ {DIFFERENCE_MISS, DIFFERENCE_WRONG_LABEL, DIFFERENCE_FIGURE, DIFFERENCE_MISS},
         /* void: */ {DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID}};
-    struct item_images made;
+    OWNED(item_images_release) struct item_images made = {0};
     uint8_t difference[N];
     for (int p = 0; p < N; p++)
         difference[p] = expected[p / SIDE / BLOCK][p % SIDE / BLOCK];
@@ -70,14 +68,14 @@ TEST(every_pair_of_label_and_truth_has_its_difference)
     check_values(&made, LAYER_MASK, labels, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_TRUTH, truth, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_DIFFERENCE, difference, difference_palette);
-    item_images_release(&made);
 }
 
 /* In the middle of blocks: as it was where labels are 0, else tinted. */
 TEST(the_overlay_tints_the_photo)
 {
-    struct item_images made;
+    OWNED(item_images_release) struct item_images made = {0};
     must(item_images_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    OWNED(clv_image_release)
     struct clv_image plain = decoded(&made, LAYER_IMAGE), painted = decoded(&made, LAYER_OVERLAY);
     for (int block = 0; block < 3; block++)
         for (int c = 0; c < 3; c++) {
@@ -86,14 +84,11 @@ TEST(the_overlay_tints_the_photo)
             ck_assert_int_le(abs(plain.pixels[p] - 64), 8);
             ck_assert_double_le(fabs(painted.pixels[p] - tinted), 12);
         }
-    clv_image_release(&plain);
-    clv_image_release(&painted);
-    item_images_release(&made);
 }
 
 TEST(probabilities_are_greys_and_have_no_labels)
 {
-    struct item_images made;
+    OWNED(item_images_release) struct item_images made = {0};
     static uint8_t greys[256][3];
     uint8_t probability[N];
     for (int p = 0; p < N; p++)
@@ -106,7 +101,6 @@ TEST(probabilities_are_greys_and_have_no_labels)
     check_values(&made, LAYER_MASK, probability, (const uint8_t(*)[3])greys);
     ck_assert_ptr_nonnull(made.layer[LAYER_OVERLAY].bytes);
     ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
-    item_images_release(&made);
 }
 
 SETUP_EACH(setup, teardown)

@@ -27,7 +27,7 @@ TEST(entropy_is_in_bits)
 /* Grey, tinted by up to 80 % where the probability is a half; a line where it crosses one half. */
 TEST(uncertain_pixels_are_tinted_in_their_grey_image)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint8_t probability[N], before[3 * N];
     uint32_t state = 5;
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
@@ -54,7 +54,6 @@ TEST(uncertain_pixels_are_tinted_in_their_grey_image)
             n_line += pixel[0] > 230 && pixel[2] > 230;
         }
     ck_assert_int_ge(n_line, HEIGHT - 2);
-    clv_image_release(&image);
 }
 
 TEST(means_are_those_of_share_and_entropy)
