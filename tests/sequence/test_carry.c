@@ -56,7 +56,7 @@ TEST(motion_finds_how_far_figure_and_ground_have_moved)
     static uint8_t truth[WIDTH * HEIGHT], ignored[WIDTH * HEIGHT];
     static float flow[WIDTH * HEIGHT * 2];
     struct clv_image images[2];
-    struct motion_pyramid from, to;
+    OWNED(motion_pyramid_release) struct motion_pyramid from = {0}, to = {0};
     draw(&images[0], truth, 40, 30, 0);
     draw(&images[1], ignored, 46.5, 28, -3);
     must(motion_pyramid_init(&from, &images[0], err));
@@ -74,8 +74,6 @@ TEST(motion_finds_how_far_figure_and_ground_have_moved)
         }
     ck_assert_int_gt(looked_at, 3000);
     ck_assert_int_lt(wrong, looked_at / 50);
-    motion_pyramid_release(&from);
-    motion_pyramid_release(&to);
     clv_image_release(&images[0]);
     clv_image_release(&images[1]);
 }
@@ -85,7 +83,7 @@ TEST(a_mask_follows_what_moves_before_a_moving_ground)
     enum { FRAMES = 8 };
     static uint8_t truth[FRAMES][WIDTH * HEIGHT], labels[WIDTH * HEIGHT];
     struct clv_image images[FRAMES];
-    struct carry carry;
+    OWNED(carry_release) struct carry carry = {0};
     for (int t = 0; t < FRAMES; t++)
         draw(&images[t], truth[t], 20 + 5 * t, 25 + t, -2 * t);
     must(carry_init(&carry, &images[0], truth[0], err));
@@ -94,7 +92,6 @@ TEST(a_mask_follows_what_moves_before_a_moving_ground)
         ck_assert_double_gt(overlap(labels, truth[t]), 0.85);
     }
     ck_assert_double_lt(overlap(truth[0], truth[FRAMES - 1]), 0.1);
-    carry_release(&carry);
     for (int t = 0; t < FRAMES; t++)
         clv_image_release(&images[t]);
 }
@@ -102,8 +99,8 @@ TEST(a_mask_follows_what_moves_before_a_moving_ground)
 TEST(a_frame_of_another_size_is_refused_and_one_of_a_pixel_is_taken)
 {
     uint8_t mask[6] = {1, 0, 0, 0, 255, 1}, labels[6] = {7};
-    struct clv_image image, other;
-    struct carry carry;
+    OWNED(clv_image_release) struct clv_image image = {0}, other = {0};
+    OWNED(carry_release) struct carry carry = {0};
     must(clv_image_new(&image, 3, 2, 3, err));
     must(clv_image_new(&other, 2, 3, 3, err));
     must(carry_init(&carry, &image, mask, err));
@@ -112,13 +109,10 @@ TEST(a_frame_of_another_size_is_refused_and_one_of_a_pixel_is_taken)
     ck_assert_int_le(labels[0], 1);
     carry_release(&carry);
     clv_image_release(&image);
-    clv_image_release(&other);
     must(clv_image_new(&image, 1, 1, 3, err));
     must(carry_init(&carry, &image, mask, err));
     must(carry_next(labels, &carry, &image, &image, err));
     must(carry_next(labels, &carry, &image, NULL, err));
-    carry_release(&carry);
-    clv_image_release(&image);
 }
 
 TEST(planes_are_sampled_blurred_and_measured_by_their_definitions)
@@ -179,12 +173,11 @@ TEST(masks_are_carried_in_memory_from_the_nearest_one_on_any_threads)
             ck_assert(found[0][t][0] == 7 && found[0][t][WIDTH * HEIGHT - 1] == 7);
         else
             ck_assert_double_gt(overlap(found[0][t], truth[t]), 0.9);
-    struct carry carry = {.terms = NULL};
+    OWNED(carry_release) struct carry carry = {.terms = NULL};
     static uint8_t next[WIDTH * HEIGHT];
     must(carry_init(&carry, &images[1], truth[1], err));
     must(carry_next(next, &carry, &images[2], &images[3], err));
     ck_assert_mem_eq(next, found[0][2], sizeof next);
-    carry_release(&carry);
     for (int t = 0; t < N; t++)
         clv_image_release(&images[t]);
 }
