@@ -8,14 +8,14 @@
 /* Checks one file with this text; the only finding must be `line: finding`, or none if line is 0. */
 static void expect(const char *kind, const char *text, int line, const char *finding)
 {
-    char *output, expected[256];
+    OWNED_ARRAY char *output = NULL;
+    char expected[256];
     run_here("mkdir -p src");
     spill(here("src/a.c"), text, strlen(text));
     int code = run_command(&output, "tools/check-text %s $HERE/src", kind);
     snprintf(expected, sizeof expected, line ? "%s:%d: %s\n" : "", here("src/a.c"), line, finding);
     ck_assert_str_eq(output, expected);
     ck_assert_int_eq(code, line != 0);
-    free(output);
 }
 
 TEST(scope_release_passes)
