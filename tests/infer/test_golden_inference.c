@@ -188,14 +188,15 @@ static uint64_t solve(uint64_t digest, struct clv_oracle *oracle, solver *find, 
     return digest;
 }
 
-static uint64_t perturb(uint64_t digest, struct clv_oracle *oracle, uint32_t n_draws, size_t kind, uint64_t index)
+static uint64_t perturb(uint64_t digest, struct clv_oracle *oracle, uint32_t n_samples, size_t kind, uint64_t index)
 {
     struct sample s;
     struct given given;
     struct clv_error error = {0};
     double marginals[MAX_NODES * MAX_LABELS], values[2];
     draw(&s, &given, kind, index);
-    if (clv_perturbed_marginals(oracle, marginals, &values[0], &values[1], &s.field, index, n_draws, &error) != CLV_OK)
+    if (clv_perturbed_marginals(oracle, marginals, &values[0], &values[1], &s.field, index, n_samples, &error) !=
+        CLV_OK)
         return add_error(digest, &error);
     digest = golden_doubles(digest, "marginals", marginals, (size_t)s.field.n_nodes * (size_t)s.field.n_labels);
     return golden_doubles(digest, "values", values, 2);
@@ -250,11 +251,11 @@ static void decoding_rows(size_t kind)
             digest = solve(digest, oracle, solvers[v].find, kind, index);
         golden_row(digest, "%s\toracle\t%s", kinds[kind].name, solvers[v].name);
     }
-    for (uint32_t n_draws = 1; n_draws <= N_DRAWS; n_draws += N_DRAWS - 1) {
+    for (uint32_t n_samples = 1; n_samples <= N_DRAWS; n_samples += N_DRAWS - 1) {
         uint64_t digest = HASH_START;
         for (uint64_t index = 0; index < N_FIELDS; index++)
-            digest = perturb(digest, oracle, n_draws, kind, index);
-        golden_row(digest, "%s\tperturbed\t%u draws", kinds[kind].name, n_draws);
+            digest = perturb(digest, oracle, n_samples, kind, index);
+        golden_row(digest, "%s\tperturbed\t%u draws", kinds[kind].name, n_samples);
     }
     clv_oracle_free(oracle);
 }

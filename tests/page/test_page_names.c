@@ -14,7 +14,7 @@ static const char *const changes[][2] = {
     {"/api/redo/0", "{\"revision\":1}"},
     {"/api/accept/0", "{\"revision\":1}"},
     {"/api/accept/0", "{\"revision\":1,\"accepted\":0}"},
-    {"/api/carry/0", "{\"revision\":1}"},
+    {"/api/propagate/0", "{\"revision\":1}"},
     {"/api/suggest/0", "{\"revision\":1}"},
 };
 enum { N_CHANGES = sizeof changes / sizeof *changes };
@@ -148,7 +148,7 @@ TEST(what_changes_a_folder_names_it_and_what_changes_a_label_names_that)
 /* No route that is posted to is without a rule, but the one that changes no file. */
 TEST(every_route_that_changes_something_has_names)
 {
-    static const char *const routes[] = {"stroke/0", "undo/0", "redo/0",       "accept/0", "carry/0", "suggest/0",
+    static const char *const routes[] = {"stroke/0", "undo/0", "redo/0",       "accept/0", "propagate/0", "suggest/0",
                                          "label",    "rename", "delete-label", "train",    "stop"};
     for (size_t k = 0; k < sizeof routes / sizeof *routes; k++) {
         struct page_target target = page_route(formatted("/api/%s", routes[k]));

@@ -1,4 +1,4 @@
-/* Which frames are carried from which. */
+/* Which frames are propagated from which. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void make_set(struct clv_set *set, const char *rows, bool has_manifest)
     }
 }
 
-/* The chains as text: names, the first given, then those carried from it. */
+/* The chains as text: names, the first given, then those propagated from it. */
 static void check_chains(const char *rows, bool has_manifest, const char *given, const char *split,
                          const char *expected)
 {
@@ -51,7 +51,7 @@ static void check_chains(const char *rows, bool has_manifest, const char *given,
     clv_set_release(&set);
 }
 
-TEST(frames_are_carried_from_the_nearest_given_one_on_either_side)
+TEST(frames_are_propagated_from_the_nearest_given_one_on_either_side)
 {
     check_chains("a,m,,;b,,,;c,,,;d,,,;e,m,,;f,,,;", true, NULL, NULL, "a b! c!; e f!; e d!; ");
     check_chains("a,,,;b,m,,;", true, NULL, NULL, "b a!; ");

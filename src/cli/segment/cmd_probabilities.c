@@ -25,7 +25,7 @@ static const struct clv_option own_rows[] = {
     {"json", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(json),
      .help = "Print numbers of each image as JSON on standard output\n"
              "The label's expected share, mean entropy and the bound of the log-partition"},
-    {"samples", 0, "N", SECTION_DECIDING, BASIC, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
+    {"samples", 0, "N", SECTION_DECIDING, BASIC, CLV_OPTION_INT, AT(n_samples), .minimum = 1, .maximum = 1000000,
      .help = "Perturb-and-MAP samples of an image whose graph has loops"},
     {"seed", 's', "N", SECTION_DECIDING, BASIC, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the samples"},
     {0},
@@ -63,7 +63,7 @@ static void segment_release(struct segment *self)
 
 enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(segment_release) struct segment self = {.marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
+    OWNED(segment_release) struct segment self = {.marginals = true, .n_samples = 100, .mask_form = MASKS_GREY};
     const struct option_table table = {
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Writes how probable a label is at every pixel, as grey images.",

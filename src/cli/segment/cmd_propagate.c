@@ -1,5 +1,5 @@
 /* cleave propagate: masks of some frames of a video, or slices of a stack, are propagated to the others, without a
- * model. It shares its run with `cleave segment`; sequence.c has the work, sequence/carry.c the method. */
+ * model. It shares its run with `cleave segment`; sequence.c has the work, sequence/propagate.c the method. */
 #include <stddef.h>
 
 #include "base/base.h"
@@ -56,7 +56,7 @@ static void propagate_release(struct segment *self)
 
 enum clv_status cmd_propagate(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(propagate_release) struct segment self = {.is_sequence = true, .n_draws = 100, .export = {.tolerance = 1}};
+    OWNED(propagate_release) struct segment self = {.is_sequence = true, .n_samples = 100, .export = {.tolerance = 1}};
     const struct option_table table = {
         "FOLDER|MANIFEST|STACK.tif -o FOLDER [OPTION...]",
         "Propagates masks of some frames to the others, without a model.",

@@ -48,7 +48,7 @@ static const struct clv_option own_rows[] = {
     {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names_of_images,
      .help = DECODING_HELP ". min-loss: the least expected balanced error of samples"},
-    {"samples", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
+    {"samples", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_samples), .minimum = 1, .maximum = 1000000,
      .help = "Random samples (perturb-and-MAP) that --decode min-loss looks at"},
     {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the samples"},
     {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_ALL,
@@ -566,7 +566,7 @@ static void segment_release(struct segment *self)
 
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(segment_release) struct segment self = {.n_draws = 100, .export = {.tolerance = 1}};
+    OWNED(segment_release) struct segment self = {.n_samples = 100, .export = {.tolerance = 1}};
     MUST(parse(&self, argc, argv, err));
     return segment_images(&self, err);
 }

@@ -155,7 +155,7 @@ static enum clv_status put_given_masks(struct text *line, const struct sequence 
 static enum clv_status put_run(struct text *line, size_t *n_identity, const struct segment *self,
                                const struct sequence *sequence, struct clv_error *err)
 {
-    static const struct segment usual = {.n_draws = 100};
+    static const struct segment usual = {.n_samples = 100};
     const struct clv_image_limits *limits = &self->common.limits;
     char digest[DIGEST_SIZE] = "-";
     if (self->model_path)
@@ -179,7 +179,7 @@ static enum clv_status put_run(struct text *line, size_t *n_identity, const stru
                    {"decode", (int64_t)self->decoding, (int64_t)usual.decoding},
                    {"min-area", self->min_area, 0},
                    {"mask-format", self->mask_form, self->marginals ? MASKS_GREY : MASKS_AUTO},
-                   {"samples", self->n_draws, usual.n_draws},
+                   {"samples", self->n_samples, usual.n_samples},
                    {"seed", (int64_t)self->seed, 0},
                    {"side", self->all_labels ? self->side : 0, 0}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)

@@ -44,7 +44,7 @@ static enum clv_status find_values(int32_t *value, struct marginals_summary *sum
     NEED(marginals);
     MUST(clv_model_marginals_kind(&found.kind, run->model, problem, err));
     MUST(clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
-                             run->options->seed, (uint32_t)run->options->n_draws, err));
+                             run->options->seed, (uint32_t)run->options->n_samples, err));
     for (size_t i = 0; i < n; i++) {
         double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
         value[i] = int32_within(rint(255 * p), 0, 255);
@@ -149,7 +149,7 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
     } else {
         NEED(result.values = array_alloc(n, n_labels * sizeof *result.values));
         MUST(clv_model_marginals(values, NULL, NULL, run->model, &example->problem, oracle, options->seed,
-                                 (uint32_t)options->n_draws, err));
+                                 (uint32_t)options->n_samples, err));
     }
     for (size_t y = 0; y < n_labels; y++) {
         fill(scratch, scratch + n, &result, nodes, values + y, n_labels);
@@ -167,7 +167,7 @@ void marginals_describe(char words[MARGINALS_WORDS], const struct segment_run *r
     const struct clv_model *model = run->model;
     const char *learner = clv_record_get(&model->record, "learner");
     char by[64];
-    snprintf(by, sizeof by, "shares of %d samples", run->options->n_draws);
+    snprintf(by, sizeof by, "shares of %d samples", run->options->n_samples);
     if (model->decoding.rule != CLV_DECODE_ORACLE)
         snprintf(by, sizeof by, "loopy belief propagation");
     if (model->shape.pairwise == CLV_PAIRWISE_NONE)
@@ -205,7 +205,7 @@ enum clv_status marginals_print_json(const struct segment_run *run, const struct
     struct text head;
     text_init(&head, JSON_MAX_SIZE);
     text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"samples\":%d,\"seed\":%llu", counts->n_done, counts->n_failed,
-                run->options->n_draws, (unsigned long long)run->options->seed);
+                run->options->n_samples, (unsigned long long)run->options->seed);
     json_put_string(&head, "scores", clv_scores_name(clv_model_scores(run->model)));
     json_put_string(&head, "label", run->model->labels.names[run->label]);
     enum clv_status status = head.failed ? fail_memory(err) : CLV_OK;

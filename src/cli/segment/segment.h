@@ -99,7 +99,7 @@ struct segment {
     enum decoding_choice decoding;
     bool marginals;    /* write probabilities, not masks */
     double memory;     /* bytes that the run may take; 0: half of what is free */
-    int32_t n_draws;   /* perturb-and-MAP draws, for probabilities and for the least loss */
+    int32_t n_samples; /* perturb-and-MAP draws, for probabilities and for the least loss */
     uint64_t seed;     /* of the draws */
     const char *label; /* whose probability is written, by name or number; NULL: label 1 */
     bool json;

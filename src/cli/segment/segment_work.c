@@ -94,7 +94,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
         return marginals_paint(work->labels, &work->marginals, job->run, example, oracle, err);
     const struct clv_segment_options how = {
         .refine = segment_refines(job->run, work->width, work->height) ? CLV_REFINE_ALL : CLV_REFINE_NONE,
-        .n_draws = options->decoding == DECODING_MIN_LOSS ? options->n_draws : 0,
+        .n_samples = options->decoding == DECODING_MIN_LOSS ? options->n_samples : 0,
         .seed = options->seed,
         .oracle = oracle};
     return label_example(work->labels, job->run->model, &work->image, example, work->maps, &how, err);

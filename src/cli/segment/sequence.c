@@ -124,7 +124,7 @@ bool sequence_is_one(const struct sequence *self, const struct segment *options)
     return is_one || sequences_are_of_one_file(items, self->set.n_items);
 }
 
-struct carrying {
+struct propagate_state {
     const struct segment_run *run;
     struct segment_counts *counts;
     struct memory_gate gate;
@@ -132,20 +132,20 @@ struct carrying {
     size_t first_failed;  /* chain */
 };
 
-static const struct clv_item *frame_of(const struct carrying *self, size_t place)
+static const struct clv_item *frame_of(const struct propagate_state *self, size_t place)
 {
     return &self->run->sequence->set.items[self->run->sequence->chains.frames[place]];
 }
 
 /* Where the frame's mask goes; NULL: none is wanted. */
-static const struct output *output_of(const struct carrying *self, size_t place)
+static const struct output *output_of(const struct propagate_state *self, size_t place)
 {
     const struct sequence *sequence = self->run->sequence;
     size_t item = sequence->chains.frames[place];
     return sequence->chains.is_wanted[item] ? &self->run->outputs->items[sequence->input_of[item]] : NULL;
 }
 
-static enum clv_status write_outputs(const struct carrying *self, const struct output *output, size_t place,
+static enum clv_status write_outputs(const struct propagate_state *self, const struct output *output, size_t place,
                                      const struct clv_image *image, const uint8_t *labels, struct clv_error *err)
 {
     FAIL_IF(output->problem, CLV_ERR_CREATE, "%s", output->problem);
@@ -159,7 +159,7 @@ static enum clv_status write_outputs(const struct carrying *self, const struct o
                                  (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err);
 }
 
-static void count_one(struct carrying *self, bool was_there, bool is_empty)
+static void count_one(struct propagate_state *self, bool was_there, bool is_empty)
 {
     struct segment_counts *counts = self->counts;
     pthread_mutex_lock(&self->lock);
@@ -173,14 +173,14 @@ static void count_one(struct carrying *self, bool was_there, bool is_empty)
 
 static enum clv_status read_frame(void *context, size_t place, struct clv_image *image, struct clv_error *err)
 {
-    const struct carrying *self = context;
+    const struct propagate_state *self = context;
     return clv_image_read(image, frame_of(self, place)->image, &self->run->options->common.limits, err);
 }
 
 static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
-    const struct carrying *self = context;
+    const struct propagate_state *self = context;
     const struct clv_image_limits *limits = &self->run->options->common.limits;
     const enum clv_status status = clv_mask_read(mask, frame_of(self, place)->mask, &self->run->model->labels,
                                                  image->width, image->height, limits, err);
@@ -191,7 +191,7 @@ static enum clv_status read_given(void *context, size_t place, const struct clv_
 static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
                                   struct clv_error *err)
 {
-    struct carrying *self = context;
+    struct propagate_state *self = context;
     const struct output *output = output_of(self, place);
     if (output && !output->finished)
         MUST(write_outputs(self, output, place, image, labels, err));
@@ -206,7 +206,7 @@ static const char *name_frame(void *context, size_t place)
     return frame_of(context, place)->image;
 }
 
-static double bytes_of(const struct carrying *self, const struct clv_item *frame)
+static double bytes_of(const struct propagate_state *self, const struct clv_item *frame)
 {
     int32_t width, height;
     struct clv_error ignored; /* whoever reads it will say */
@@ -215,29 +215,29 @@ static double bytes_of(const struct carrying *self, const struct clv_item *frame
     return (double)BYTES_PER_PIXEL * width * height + (double)BYTES_PER_WORKED * FRAME_PIXELS;
 }
 
-/* Carries masks along the chain, as far as frame *k, once there is memory for it. */
-static enum clv_status carry_when_fit(size_t *k, struct carrying *self, size_t index, bool is_there,
-                                      struct clv_error *err)
+/* Propagates masks along the chain, as far as frame *k, once there is memory for it. */
+static enum clv_status propagate_when_fit(size_t *k, struct propagate_state *self, size_t index, bool is_there,
+                                          struct clv_error *err)
 {
     const struct chain *chain = &self->run->sequence->chains.items[index];
-    const struct carry_frames frames = {.context = self,
-                                        .progress = self->run->progress,
-                                        .read = read_frame,
-                                        .read_mask = read_given,
-                                        .take = take_frame,
-                                        .name = name_frame};
+    const struct propagate_frames frames = {.context = self,
+                                            .progress = self->run->progress,
+                                            .read = read_frame,
+                                            .read_mask = read_given,
+                                            .take = take_frame,
+                                            .name = name_frame};
     const double bytes = is_there ? 0 : bytes_of(self, frame_of(self, chain->first));
     MUST(memory_gate_enter(&self->gate, index, bytes, err));
-    const enum clv_status status = is_there ? CLV_OK : carry_along(k, chain, &frames, err);
+    const enum clv_status status = is_there ? CLV_OK : propagate_along(k, chain, &frames, err);
     memory_gate_leave(&self->gate, bytes);
     return status;
 }
 
 /* A chain that fails is reported here and the others go on, unless the failure ends the run. */
-static enum clv_status carry_chain(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status propagate_chain(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct carrying *self = context;
+    struct propagate_state *self = context;
     const struct chain *chain = &self->run->sequence->chains.items[index];
     size_t n_wanted = 0, n_there = 0, k = 0;
     for (size_t i = 1; i <= chain->n; i++) {
@@ -245,7 +245,7 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
         n_wanted += output != NULL;
         n_there += output && output->finished;
     }
-    const enum clv_status status = carry_when_fit(&k, self, index, n_there == n_wanted, err);
+    const enum clv_status status = propagate_when_fit(&k, self, index, n_there == n_wanted, err);
     if (status == CLV_OK && n_there == n_wanted)
         for (; n_there; n_there--)
             count_one(self, true, false);
@@ -266,7 +266,7 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
 }
 
 /* Given masks are pages, too. */
-static enum clv_status put_given(struct carrying *self, struct clv_error *err)
+static enum clv_status put_given(struct propagate_state *self, struct clv_error *err)
 {
     for (size_t place = 0; place < self->run->sequence->set.n_items; place++) {
         OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
@@ -281,7 +281,7 @@ static enum clv_status put_given(struct carrying *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static void carrying_release(struct carrying *self)
+static void propagate_state_release(struct propagate_state *self)
 {
     memory_gate_release(&self->gate);
     pthread_mutex_destroy(&self->lock);
@@ -289,10 +289,11 @@ static void carrying_release(struct carrying *self)
 
 enum clv_status sequence_run(struct segment_counts *counts, const struct segment_run *run, struct clv_error *err)
 {
-    OWNED(carrying_release) struct carrying self = {.run = run, .counts = counts, .first_failed = SIZE_MAX};
+    OWNED(propagate_state_release)
+    struct propagate_state self = {.run = run, .counts = counts, .first_failed = SIZE_MAX};
     pthread_mutex_init(&self.lock, NULL);
     memory_gate_init(&self.gate, run->options->memory);
     if (run->stack)
         MUST(put_given(&self, err));
-    return parallel_for(run->sequence->chains.n, run->options->common.n_threads, carry_chain, &self, err);
+    return parallel_for(run->sequence->chains.n, run->options->common.n_threads, propagate_chain, &self, err);
 }

@@ -35,7 +35,7 @@ TEST(maps_are_grey_and_of_the_image_s_size)
 
 /* p of node i in the image: the pixels under it all have one value. */
 static void compare_with_logistic(const struct clv_model *model, const char *image_path, const char *map_path,
-                                  int n_draws)
+                                  int n_samples)
 {
     struct clv_image image = {0};
     struct clv_example example = {0};
@@ -52,7 +52,7 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
     for (int side = 0; side < 2; side++) { /* five standard errors and the rounding of a value to either side */
         for (int32_t i = 0; i < n; i++) {
             double p = 1 / (1 + exp(-score[i])),
-                   tolerance = 5 * sqrt(p * (1 - p) / n_draws) + 1.0 / n_draws + 0.5 / 255;
+                   tolerance = 5 * sqrt(p * (1 - p) / n_samples) + 1.0 / n_samples + 0.5 / 255;
             worst = fmax(worst, p * (1 - p));
             code[i] = (int32_t)(side ? ceil(255 * fmin(1, p + tolerance)) : floor(255 * fmax(0, p - tolerance)));
         }

@@ -8,7 +8,7 @@
     labels = model.segment(image)
     labels, objects, table = model.segment(image, objects=True)  # numbers of objects, and their measures
     labels = cleave.graph_cut(unary, couplings)                 # a raw minimum cut, on a grid or a graph
-    volume = cleave.propagate(frames, {0: mask})         # one frame's mask carried to the others; train and segment take
+    volume = cleave.propagate(frames, {0: mask})         # one frame's mask propagated to the others; train and segment take
                                                                 # volumes, too: sequence=True
     model = cleave.train_graphs(graphs, truth)                  # graphs without images: features, edges and labels of your own
     labels = model.predict(graphs)

@@ -1,5 +1,5 @@
 /* Propagates a mask to the frames after it: each pixel is scored (evidence.c), and a minimum cut decides at the
- * working size, then again near the border at full size. Start at carry_next. */
+ * working size, then again near the border at full size. Start at propagation_next. */
 #include "sequence/sequence.h"
 
 #include <math.h>
@@ -20,23 +20,23 @@
 #define COLOURS      ((size_t)FRAME_BINS * FRAME_BINS * FRAME_BINS)
 
 /* Weights of the terms in the score of figure: logistic regression on the pixels within 40 of a border, in frames that
- * were carried with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
-static const double WEIGHTS[CARRY_TERMS] = {
+ * were propagated with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
+static const double WEIGHTS[PROPAGATE_TERMS] = {
     [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30, [TERM_FAR] = 0.28,    [TERM_COLOUR] = 0.42, [TERM_FIRST] = 0.22,
     [TERM_OVERALL] = 0.32, [TERM_HOLE] = 0.41, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,  [TERM_ALWAYS] = -0.01,
 };
 
-void carry_release(struct carry *self)
+void propagation_release(struct propagation *self)
 {
     frame_release(&self->first);
     frame_release(&self->before);
     frame_release(&self->now);
     frame_release(&self->after);
     arena_release(&self->arena);
-    *self = (struct carry){.terms = NULL};
+    *self = (struct propagation){.terms = NULL};
 }
 
-static enum clv_status take_arrays(struct carry *self, struct clv_error *err)
+static enum clv_status take_arrays(struct propagation *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height, of_float = sizeof(float);
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
@@ -48,7 +48,7 @@ static enum clv_status take_arrays(struct carry *self, struct clv_error *err)
     self->back = arena_alloc(arena, n, 2 * of_float);
     self->forth = arena_alloc(arena, n, 2 * of_float);
     self->onward = arena_alloc(arena, n, 2 * of_float);
-    self->terms = arena_alloc(arena, n, CARRY_TERMS * of_float);
+    self->terms = arena_alloc(arena, n, PROPAGATE_TERMS * of_float);
     self->overall = arena_alloc(arena, FINE_COLOURS, of_float);
     self->counts = arena_alloc(arena, n_cells > FINE_COLOURS ? n_cells : FINE_COLOURS, 2 * of_float);
     self->planes = arena_alloc(arena, n, N_PLANES * of_float);
@@ -57,7 +57,7 @@ static enum clv_status take_arrays(struct carry *self, struct clv_error *err)
 }
 
 /* figure[height][width] = mean of the pixels of the mask under each; what is neither counts half. */
-static void shrink_mask(float *figure, const struct carry *self, const uint8_t *mask)
+static void shrink_mask(float *figure, const struct propagation *self, const uint8_t *mask)
 {
     int32_t factor = frame_factor(self->full_width, self->full_height);
     for (int32_t y = 0; y < self->height; y++)
@@ -73,10 +73,10 @@ static void shrink_mask(float *figure, const struct carry *self, const uint8_t *
         }
 }
 
-enum clv_status carry_init(struct carry *self, const struct clv_image *image, const uint8_t *mask,
-                           struct clv_error *err)
+enum clv_status propagation_init(struct propagation *self, const struct clv_image *image, const uint8_t *mask,
+                                 struct clv_error *err)
 {
-    OWNED(carry_release) struct carry result = {.full_width = image->width, .full_height = image->height};
+    OWNED(propagation_release) struct propagation result = {.full_width = image->width, .full_height = image->height};
     MUST(frame_init(&result.first, image, err));
     MUST(frame_init(&result.before, image, err));
     result.width = result.first.image.width;
@@ -120,7 +120,7 @@ static void energy_row(const void *context, float *unary, float *const coupling[
     pixel_couplings_row(coupling, self->couplings, x, y, n);
 }
 
-static enum clv_status cut(uint8_t *labels, const struct carry *self, const float *score, const uint8_t *decided,
+static enum clv_status cut(uint8_t *labels, const struct propagation *self, const float *score, const uint8_t *decided,
                            const struct clv_image *image, struct clv_error *err)
 {
     OWNED(pixel_couplings_release) struct pixel_couplings couplings = {.weight = NULL};
@@ -132,19 +132,19 @@ static enum clv_status cut(uint8_t *labels, const struct carry *self, const floa
 }
 
 /* score[height][width] */
-static void add_up(float *score, const struct carry *self)
+static void add_up(float *score, const struct propagation *self)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
-        for (int32_t k = 0; k < CARRY_TERMS; k++)
-            sum += WEIGHTS[k] * (double)self->terms[i * CARRY_TERMS + (size_t)k];
+        for (int32_t k = 0; k < PROPAGATE_TERMS; k++)
+            sum += WEIGHTS[k] * (double)self->terms[i * PROPAGATE_TERMS + (size_t)k];
         score[i] = (float)fmin(fmax(sum, -LARGEST), LARGEST);
     }
 }
 
 /* Labels of full size: those of the working size, but near their border undecided. */
-static void enlarge(uint8_t *labels, const struct carry *self, const uint8_t *small, float *plane)
+static void enlarge(uint8_t *labels, const struct propagation *self, const uint8_t *small, float *plane)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *distance = plane + n;
@@ -161,7 +161,8 @@ static void enlarge(uint8_t *labels, const struct carry *self, const uint8_t *sm
     }
 }
 
-static enum clv_status decide(uint8_t *labels, struct carry *self, const struct clv_image *image, struct clv_error *err)
+static enum clv_status decide(uint8_t *labels, struct propagation *self, const struct clv_image *image,
+                              struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *score = self->planes;
@@ -178,8 +179,8 @@ static enum clv_status decide(uint8_t *labels, struct carry *self, const struct 
 }
 
 /* Finds the motion between `before`, `now` and `after`. */
-static enum clv_status find_motion(struct carry *self, const struct clv_image *image, const struct clv_image *after,
-                                   struct clv_error *err)
+static enum clv_status find_motion(struct propagation *self, const struct clv_image *image,
+                                   const struct clv_image *after, struct clv_error *err)
 {
     if (self->has_after) {
         self->now = TAKE(self->after);
@@ -198,8 +199,8 @@ static enum clv_status find_motion(struct carry *self, const struct clv_image *i
     return motion_estimate(self->onward, &self->now.pyramid, &self->after.pyramid, err);
 }
 
-enum clv_status carry_next(uint8_t *labels, struct carry *self, const struct clv_image *image,
-                           const struct clv_image *after, struct clv_error *err)
+enum clv_status propagation_next(uint8_t *labels, struct propagation *self, const struct clv_image *image,
+                                 const struct clv_image *after, struct clv_error *err)
 {
     FAIL_IF(image->width != self->full_width || image->height != self->full_height, CLV_ERR_DATA,
             "image is %dx%d, the frames before are %dx%d", image->width, image->height, self->full_width,
@@ -225,25 +226,25 @@ static void held_image_release(struct held_image *self)
     self->image = (struct clv_image){.pixels = NULL};
 }
 
-static enum clv_status begin(struct carry *carry, size_t place, const struct carry_frames *frames,
+static enum clv_status begin(struct propagation *propagation, size_t place, const struct propagate_frames *frames,
                              struct clv_error *err)
 {
     OWNED(held_image_release) struct held_image held = {.is_view = frames->are_views};
     OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
     MUST(frames->read(frames->context, place, &held.image, err));
     MUST(frames->read_mask(frames->context, place, &held.image, &mask, err));
-    return carry_init(carry, &held.image, mask.labels, err);
+    return propagation_init(propagation, &held.image, mask.labels, err);
 }
 
-enum clv_status carry_along(size_t *k, const struct chain *chain, const struct carry_frames *frames,
-                            struct clv_error *err)
+enum clv_status propagate_along(size_t *k, const struct chain *chain, const struct propagate_frames *frames,
+                                struct clv_error *err)
 {
     OWNED(held_image_release) struct held_image now = {.is_view = frames->are_views};
     OWNED(held_image_release) struct held_image after = {.is_view = frames->are_views};
-    OWNED(carry_release) struct carry carry = {.terms = NULL};
+    OWNED(propagation_release) struct propagation propagation = {.terms = NULL};
     OWNED_ARRAY uint8_t *labels = NULL;
     *k = 0;
-    enum clv_status status = begin(&carry, chain_place(chain, 0), frames, err);
+    enum clv_status status = begin(&propagation, chain_place(chain, 0), frames, err);
     *k = 1;
     MUST(status);
     MUST(frames->read(frames->context, chain_place(chain, 1), &now.image, err));
@@ -257,7 +258,7 @@ enum clv_status carry_along(size_t *k, const struct chain *chain, const struct c
         if (*k < chain->n)
             MUST(frames->read(frames->context, chain_place(chain, *k + 1), &after.image, err));
         bool fits = after.image.width == now.image.width && after.image.height == now.image.height;
-        status = carry_next(labels, &carry, &now.image, fits ? &after.image : NULL, err);
+        status = propagation_next(labels, &propagation, &now.image, fits ? &after.image : NULL, err);
         if (status)
             return fail_within(err, status, frames->name(frames->context, place));
         MUST(frames->take(frames->context, place, &now.image, labels, err));

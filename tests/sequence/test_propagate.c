@@ -1,4 +1,4 @@
-/* Motion between frames, and masks that are carried along. */
+/* Motion between frames, and masks that are propagated. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,16 +85,16 @@ TEST(a_mask_follows_what_moves_before_a_moving_ground)
     enum { FRAMES = 8 };
     static uint8_t truth[FRAMES][WIDTH * HEIGHT], labels[WIDTH * HEIGHT];
     struct clv_image images[FRAMES];
-    struct carry carry;
+    struct propagation propagation;
     for (int t = 0; t < FRAMES; t++)
         draw(&images[t], truth[t], 20 + 5 * t, 25 + t, -2 * t);
-    must(carry_init(&carry, &images[0], truth[0], err));
+    must(propagation_init(&propagation, &images[0], truth[0], err));
     for (int t = 1; t < FRAMES; t++) {
-        must(carry_next(labels, &carry, &images[t], t + 1 < FRAMES ? &images[t + 1] : NULL, err));
+        must(propagation_next(labels, &propagation, &images[t], t + 1 < FRAMES ? &images[t + 1] : NULL, err));
         ck_assert_double_gt(overlap(labels, truth[t]), 0.85);
     }
     ck_assert_double_lt(overlap(truth[0], truth[FRAMES - 1]), 0.1);
-    carry_release(&carry);
+    propagation_release(&propagation);
     for (int t = 0; t < FRAMES; t++)
         clv_image_release(&images[t]);
 }
@@ -103,21 +103,21 @@ TEST(a_frame_of_another_size_is_refused_and_one_of_a_pixel_is_taken)
 {
     uint8_t mask[6] = {1, 0, 0, 0, 255, 1}, labels[6] = {7};
     struct clv_image image, other;
-    struct carry carry;
+    struct propagation propagation;
     must(clv_image_new(&image, 3, 2, 3, err));
     must(clv_image_new(&other, 2, 3, 3, err));
-    must(carry_init(&carry, &image, mask, err));
-    must_fail(CLV_ERR_DATA, "2x3", carry_next(labels, &carry, &other, NULL, err));
-    must(carry_next(labels, &carry, &image, NULL, err));
+    must(propagation_init(&propagation, &image, mask, err));
+    must_fail(CLV_ERR_DATA, "2x3", propagation_next(labels, &propagation, &other, NULL, err));
+    must(propagation_next(labels, &propagation, &image, NULL, err));
     ck_assert_int_le(labels[0], 1);
-    carry_release(&carry);
+    propagation_release(&propagation);
     clv_image_release(&image);
     clv_image_release(&other);
     must(clv_image_new(&image, 1, 1, 3, err));
-    must(carry_init(&carry, &image, mask, err));
-    must(carry_next(labels, &carry, &image, &image, err));
-    must(carry_next(labels, &carry, &image, NULL, err));
-    carry_release(&carry);
+    must(propagation_init(&propagation, &image, mask, err));
+    must(propagation_next(labels, &propagation, &image, &image, err));
+    must(propagation_next(labels, &propagation, &image, NULL, err));
+    propagation_release(&propagation);
     clv_image_release(&image);
 }
 
@@ -154,7 +154,7 @@ TEST(planes_are_sampled_blurred_and_measured_by_their_definitions)
     ck_assert_double_eq(distance[5], -100);
 }
 
-TEST(masks_are_carried_in_memory_from_the_nearest_one_on_any_threads)
+TEST(masks_are_propagated_in_memory_from_the_nearest_one_on_any_threads)
 {
     enum { N = 6 };
     static uint8_t truth[N][WIDTH * HEIGHT], found[2][N][WIDTH * HEIGHT];
@@ -179,17 +179,17 @@ TEST(masks_are_carried_in_memory_from_the_nearest_one_on_any_threads)
             ck_assert(found[0][t][0] == 7 && found[0][t][WIDTH * HEIGHT - 1] == 7);
         else
             ck_assert_double_gt(overlap(found[0][t], truth[t]), 0.9);
-    struct carry carry = {.terms = NULL};
+    struct propagation propagation = {.terms = NULL};
     static uint8_t next[WIDTH * HEIGHT];
-    must(carry_init(&carry, &images[1], truth[1], err));
-    must(carry_next(next, &carry, &images[2], &images[3], err));
+    must(propagation_init(&propagation, &images[1], truth[1], err));
+    must(propagation_next(next, &propagation, &images[2], &images[3], err));
     ck_assert_mem_eq(next, found[0][2], sizeof next);
-    carry_release(&carry);
+    propagation_release(&propagation);
     for (int t = 0; t < N; t++)
         clv_image_release(&images[t]);
 }
 
-TEST(what_cannot_be_carried_in_memory_is_refused)
+TEST(what_cannot_be_propagated_in_memory_is_refused)
 {
     static uint8_t truth[WIDTH * HEIGHT], found[WIDTH * HEIGHT];
     struct clv_image images[2], small;

@@ -1,4 +1,4 @@
-/* Labels of an image carried to the next one of a numbered folder. */
+/* Labels of an image propagated to the next one of a numbered folder. */
 #include "page/small_page.h"
 #include "support/sample.h"
 
@@ -29,11 +29,11 @@ static void draw_square(struct page_session *session, int number)
                 "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[24,14,56,46]}"));
 }
 
-TEST(labels_are_carried_by_numbers_as_the_command_does_and_undone_in_one_step)
+TEST(labels_are_propagated_by_numbers_as_the_command_does_and_undone_in_one_step)
 {
     struct page_session *session = frames(); /* f10, f11, f8, f9 */
     draw_square(session, 2);
-    char *text = answer(session, 200, "POST", "/api/carry/2", "{\"revision\":1}");
+    char *text = answer(session, 200, "POST", "/api/propagate/2", "{\"revision\":1}");
     ck_assert_ptr_nonnull(strstr(text, "\"number\":3,"));
     ck_assert_ptr_nonnull(strstr(text, "\"name\":\"f9.png\""));
     ck_assert_ptr_nonnull(strstr(text, "\"accepted\":false,\"undo\":true"));
@@ -41,14 +41,14 @@ TEST(labels_are_carried_by_numbers_as_the_command_does_and_undone_in_one_step)
     free(expect_success("cd %s/set && mkdir ../seq ../seq/images ../seq/masks && cp f*.png ../seq/images && cp "
                         "masks/f8.png ../seq/masks && cd .. && \"$CLEAVE\" propagate -q seq -o out",
                         temporary_folder()));
-    struct clv_mask carried = {0}, command = {0};
+    struct clv_mask propagated = {0}, command = {0};
     struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
-    must(clv_mask_read(&carried, in_folder("masks/f9.png"), &labels, WIDTH, HEIGHT, NULL, err));
+    must(clv_mask_read(&propagated, in_folder("masks/f9.png"), &labels, WIDTH, HEIGHT, NULL, err));
     must(clv_mask_read(&command, formatted("%s/out/f9.png", temporary_folder()), &labels, WIDTH, HEIGHT, NULL, err));
-    ck_assert_mem_eq(carried.labels, command.labels, WIDTH * HEIGHT);
-    ck_assert(carried.labels[30 * WIDTH + 43] == 1 && carried.labels[5 * WIDTH + 5] == 0);
-    clv_mask_release(&carried);
+    ck_assert_mem_eq(propagated.labels, command.labels, WIDTH * HEIGHT);
+    ck_assert(propagated.labels[30 * WIDTH + 43] == 1 && propagated.labels[5 * WIDTH + 5] == 0);
+    clv_mask_release(&propagated);
     clv_mask_release(&command);
     clv_labels_release(&labels);
     text = answer(session, 200, "POST", "/api/undo/3", "{\"revision\":1}");
@@ -56,20 +56,20 @@ TEST(labels_are_carried_by_numbers_as_the_command_does_and_undone_in_one_step)
     ck_assert_ptr_nonnull(strstr(text, "\"objects\":[]"));
     free(text);
     free(answer(session, 200, "POST", "/api/redo/3", "{\"revision\":2}"));
-    expect(session, 200, "POST", "/api/carry/3", "{\"revision\":3}", "\"name\":\"f10.png\"");
+    expect(session, 200, "POST", "/api/propagate/3", "{\"revision\":3}", "\"name\":\"f10.png\"");
     page_session_free(session);
 }
 
-TEST(what_is_carried_again_takes_the_place_of_what_was_there_as_one_step)
+TEST(what_is_propagated_again_takes_the_place_of_what_was_there_as_one_step)
 {
     struct page_session *session = frames();
     draw_square(session, 2);
-    free(answer(session, 200, "POST", "/api/carry/2", "{\"revision\":1}"));
+    free(answer(session, 200, "POST", "/api/propagate/2", "{\"revision\":1}"));
     free(answer(session, 200, "POST", "/api/stroke/3",
                 "{\"revision\":1,\"kind\":\"foreground\",\"object\":5,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
     char *before = opened(session, 3);
     free(opened(session, 2));
-    char *again = answer(session, 200, "POST", "/api/carry/2", "{\"revision\":0}");
+    char *again = answer(session, 200, "POST", "/api/propagate/2", "{\"revision\":0}");
     const char *objects = strstr(again, "\"objects\":[");
     ck_assert(objects && strchr(objects, '}') && strchr(objects, '}')[1] == ']'); /* one */
     char *undone = answer(session, 200, "POST", "/api/undo/3", "{\"revision\":1}");
@@ -83,19 +83,19 @@ TEST(what_is_carried_again_takes_the_place_of_what_was_there_as_one_step)
     page_session_free(session);
 }
 
-TEST(what_cannot_be_carried_is_said_and_the_image_stays_open)
+TEST(what_cannot_be_propagated_is_said_and_the_image_stays_open)
 {
     struct page_session *session = frames();
     free(opened(session, 2));
-    expect(session, 400, "POST", "/api/carry/2", "{\"revision\":0}",
+    expect(session, 400, "POST", "/api/propagate/2", "{\"revision\":0}",
            "nothing of what is labelled here is found in f9.png");
     draw_square(session, 1);
-    expect(session, 400, "POST", "/api/carry/1", "{\"revision\":1}", "no image follows this one");
-    expect(session, 409, "POST", "/api/carry/1", "{\"revision\":0}", "another window");
+    expect(session, 400, "POST", "/api/propagate/1", "{\"revision\":1}", "no image follows this one");
+    expect(session, 409, "POST", "/api/propagate/1", "{\"revision\":0}", "another window");
     free(opened(session, 3));
     free(answer(session, 200, "POST", "/api/accept/3", "{\"revision\":0}"));
     draw_square(session, 2);
-    expect(session, 400, "POST", "/api/carry/2", "{\"revision\":1}", "f9.png, which follows, is accepted");
+    expect(session, 400, "POST", "/api/propagate/2", "{\"revision\":1}", "f9.png, which follows, is accepted");
     free(opened(session, 3));
     free(answer(session, 200, "POST", "/api/accept/3", "{\"revision\":0,\"accepted\":0}"));
     struct clv_image small = {0};
@@ -103,7 +103,7 @@ TEST(what_cannot_be_carried_is_said_and_the_image_stays_open)
     must(clv_png_write(in_folder("f9.png"), &small, err));
     clv_image_release(&small);
     free(opened(session, 2));
-    expect(session, 400, "POST", "/api/carry/2", "{\"revision\":0}",
+    expect(session, 400, "POST", "/api/propagate/2", "{\"revision\":0}",
            "f9.png, which follows, is 10x20, this image is 90x60");
     expect(session, 200, "POST", "/api/open/2", "{}", "\"number\":2,");
     page_session_free(session);
