@@ -7,6 +7,7 @@
 #include "cleave/click.h"
 #include "cleave/data.h"
 #include "cleave/features.h"
+#include "cleave/files.h"
 #include "cleave/image.h"
 #include "cleave/infer.h"
 #include "cleave/learn.h"

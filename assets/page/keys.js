@@ -26,7 +26,7 @@ export function bind(page) {
     [['0'], '0', 'whole image', () => page.fit()],
     [[' '], 'hold space', 'move the image', () => { page.holdsSpace = true; }],
     [['m'], 'M', 'as the model sees it', () => page.suggest()],
-    [['k'], 'K', 'propagate the labels to the next image of a numbered folder, which opens; undo takes them back', () => page.carry()],
+    [['k'], 'K', 'propagate the labels to the next image of a numbered folder, which opens; undo takes them back', () => page.propagate()],
     [['t'], 'T', 'train', () => page.train()],
     [['p'], 'P', 'side panel', () => page.togglePanel()],
     [['Escape'], 'Esc', 'drop a suggestion', () => page.dropSuggestion()],

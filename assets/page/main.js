@@ -265,12 +265,12 @@ const page = {
   },
 
   // To the image that follows by the numbers in names, whatever order the list has.
-  carry() {
+  propagate() {
     const seen = this.seen();
     if (!seen) return this.queue;
     return this.go(async way => {
       if (this.showing !== seen.showing) return;
-      const from = this.document.name, answer = await this.change('carry');
+      const from = this.document.name, answer = await this.change('propagate');
       this.showLoading(answer.name);
       this.fetching = new AbortController();
       const picture = await fetchImage(answer.number, answer.name, this.fetching.signal).finally(() => { this.fetching = null; });

@@ -81,7 +81,11 @@ struct clv_boxes {
     char *first_skipped;                    /* which one and why, or NULL */
     size_t n_faults[CLV_ANNOTATION_FAULTS]; /* how many have each fault */
     size_t n_crowd_objects;                 /* crowds of one piece, which count as objects */
-    char **bad_files;                       /* [n_bad_files] what is wrong with the files that were skipped */
+    struct clv_bad_file {
+        char *message; /* this and what follows are as in a struct clv_error */
+        size_t path_length;
+        const char *kind;
+    } * bad_files; /* [n_bad_files] what is wrong with the files that were skipped */
     size_t n_bad_files;
 };
 CLV_API void clv_boxes_release(struct clv_boxes *boxes);

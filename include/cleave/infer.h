@@ -246,21 +246,21 @@ CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_tr
  *         fprintf(stderr, "%s\n", error.message);
  */
 
-/* The draws first_draw .. first_draw + n_draws - 1 of a field: y[n_draws][n_nodes] are their MAP labellings,
- * value[n_draws] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
+/* The draws first_draw .. first_draw + n_samples - 1 of a field: y[n_samples][n_nodes] are their MAP labellings,
+ * value[n_samples] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
  * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together;
  * one at a time, as clv_oracle_map does, where couplings are so large that this would lose what decides.
  * The same on every machine. Afterwards the oracle has no solution to ask for witnesses or margins. */
 CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value,
                                           const struct clv_field *field, uint64_t seed, uint32_t first_draw,
-                                          uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+                                          uint32_t n_samples, struct clv_error *err) CLV_CHECK;
 
-/* From draws 0 .. n_draws-1, n_draws >= 1: marginals[n_nodes][n_labels] (or NULL) is how often each label was drawn,
- * divided by n_draws; *bound (or NULL) is the mean value, whose expectation A_G is an upper bound of log sum_y exp
+/* From draws 0 .. n_samples-1, n_samples >= 1: marginals[n_nodes][n_labels] (or NULL) is how often each label was drawn,
+ * divided by n_samples; *bound (or NULL) is the mean value, whose expectation A_G is an upper bound of log sum_y exp
  * f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one draw). */
 CLV_API enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
                                                 double *standard_error, const struct clv_field *field, uint64_t seed,
-                                                uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+                                                uint32_t n_samples, struct clv_error *err) CLV_CHECK;
 
 /* How marginals were found. */
 enum clv_marginals {
@@ -279,7 +279,7 @@ CLV_API const char *clv_marginals_name(enum clv_marginals kind);
  * trees, with Potts couplings O(n_nodes n_labels). */
 CLV_API enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
                                              double *standard_error, const struct clv_field *field, uint64_t seed,
-                                             uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+                                             uint32_t n_samples, struct clv_error *err) CLV_CHECK;
 
 /* Minimum cuts on the pixels of an image, whose graph is never built: to refine a mask at its border, for instance.
  *

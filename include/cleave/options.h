@@ -3,6 +3,7 @@
 #define CLEAVE_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cleave/status.h"
 
@@ -44,6 +45,14 @@ struct clv_option {
     double minimum, maximum;
     const char *const *choices; /* ends with NULL */
     enum clv_status (*take)(void *member, const struct clv_option *option, const char *typed, struct clv_error *err);
+};
+
+/* How work treats outputs that exist already: refuses to begin, replaces them, or keeps what is finished. */
+enum clv_existing { CLV_EXISTING_REFUSE, CLV_EXISTING_OVERWRITE, CLV_EXISTING_RESUME };
+
+/* One of n equal parts of a list of inputs: number 1..count; count 0: no part, but all of it. */
+struct clv_shard {
+    int32_t number, count;
 };
 
 /* Sets an option's member of *options, the struct that the table is of, as if the text had been typed after the option;

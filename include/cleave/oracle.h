@@ -142,6 +142,16 @@ enum clv_decoding_rule {
  * elimination takes no more than a million cells (a grid of six by six nodes of four labels). Elsewhere, whatever the
  * labels and the form, candidates are compared by what they score: a MAP of TRW-S (mostly proved by its bound) and of
  * max-product; labels of sum- and mixed-product from nothing and from near that MAP, by their Bethe values. */
+/* A choice among rules of decoding in place of a model's own: the rule that it was trained for (auto), one of the rules
+ * above, or the least expected loss of samples (clv_model_decide). */
+enum clv_decoding_choice {
+    CLV_DECODING_AUTO,
+    CLV_DECODING_MAP,
+    CLV_DECODING_MARGINAL_MAP,
+    CLV_DECODING_MARGINALS,
+    CLV_DECODING_MIN_LOSS
+};
+
 struct clv_decoding {
     enum clv_decoding_rule rule;
     double hidden_temperature; /* T_h > 0 of CLV_DECODE_MARGINAL_MAP, 0..1 of CLV_DECODE_MIN_ENTROPY, else not used */

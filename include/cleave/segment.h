@@ -36,11 +36,11 @@ enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
 
 struct clv_segment_options {
     size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
-    enum clv_refine_choice refine;             /* default CLV_REFINE_LARGE, which with n_draws means none */
+    enum clv_refine_choice refine;             /* default CLV_REFINE_LARGE, which with n_samples means none */
     const struct clv_refine_options *refining; /* how, then; numbers that are those of clv_refine_defaults, or all of
                                                 * them (NULL, default), are the model's own, if learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
-    int32_t n_draws;            /* above 0: the labels of least expected loss by so many draws (clv_model_decide), of */
+    int32_t n_samples;          /* above 0: the labels of least expected loss by so many draws (clv_model_decide), of */
     uint64_t seed;              /* this seed; default 0: those of the model's own rule */
     struct clv_oracle *oracle;  /* whose memory and engine are used; NULL (default): a new one for each call */
 };
@@ -90,7 +90,7 @@ CLV_API enum clv_status clv_segment_sequence(uint8_t *const *labels, const struc
                                              struct clv_error *err) CLV_CHECK;
 
 /* From given masks of some frames to those of the others, without a model: labels[i][height][width], 0 or 1, of the
- * frames whose given[i] is NULL and labels[i] is not, each carried on from the nearest given mask, before or after it;
+ * frames whose given[i] is NULL and labels[i] is not, each propagated from the nearest given mask, before or after it;
  * given[i][height][width] is 1 on the figure, 0 on the ground, other values are neither. What `cleave segment
  * --sequence` without -m writes, byte for byte. options may be NULL.
  *

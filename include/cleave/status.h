@@ -45,7 +45,7 @@ enum clv_status {
     CLV_ERR_INTERRUPTED, /* the caller asked to stop; 130 */
 };
 
-#define CLV_ERROR_MESSAGE_MAX 1020
+#define CLV_ERROR_MESSAGE_MAX 1004
 
 /* A fault of a mask that `cleave import masks` may mend. */
 enum clv_fault {
@@ -56,11 +56,16 @@ enum clv_fault {
     CLV_FAULT_MASK_COLOURS, /* .. its colours do */
 };
 
+/* The message begins with path_length bytes of a path, as it shows it: 12 of "horse012.png: mask is 320x213, image is
+ * 640x426"; 0: with no path. `kind` is equal for failures of one kind, whatever file and numbers they name; NULL: not
+ * known. It is an address, to be compared with others of the same process, and neither shown nor followed. */
 struct clv_error {
     enum clv_status status;
     int os_errno;                        /* errno at the failure, 0 if none */
-    char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline: "horse012.png: mask is 320x213, image is 640x426" */
-    enum clv_fault fault;                /* where programs of older headers have the message's last bytes */
+    char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline */
+    enum clv_fault fault;                /* this and the rest take the place of the message's end in older headers */
+    const char *kind;
+    size_t path_length;
 };
 
 /* A short English name of a status ("bad data"). Never NULL. */
@@ -76,13 +81,16 @@ enum clv_message { CLV_NOTE, CLV_WARNING, CLV_COMPLAINT, CLV_SUMMARY };
 
 /* How long work reports back, and how the caller stops it. All fields may be zero. `report` may be called from any
  * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text
- * or NULL. `say` is called by the caller's thread. Once `*stop` is non-zero, work ends soon, either with
+ * or NULL. `say` is called by the caller's thread, of clv_segment_files by
+ * any, one call at a time. `weigh` says how much is done in a unit of its own, such as pixels, of how much, before the
+ * report that it belongs to; a total of 0: it is not known. Once `*stop` is non-zero, work ends soon, either with
  * CLV_ERR_INTERRUPTED or, for learners, with the model so far. */
 struct clv_progress {
     void (*report)(void *context, const char *what, size_t done, size_t total, const char *note);
     void *context;
     const volatile int *stop;
     void (*say)(void *context, enum clv_message kind, const char *text);
+    void (*weigh)(void *context, double done, double total);
 };
 
 #ifdef __cplusplus

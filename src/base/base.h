@@ -86,7 +86,9 @@ size_t array_request_count(void);
 /* Test builds only: the request-th request from now on fails (1: the next one); 0: none does. */
 void array_fail_request(size_t request);
 
-/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. */
+/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. A
+ * format that begins with "%s:" begins with a path, and only such a one does: what else comes first, an option or a
+ * learner, is led in by a word or by "--". The format's address is the kind of the failure. */
 enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -101,8 +103,28 @@ enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const 
 /* "out of memory"; the one message for a failed allocation. */
 enum clv_status fail_memory(struct clv_error *err);
 
-/* Puts "prefix: " before the message of an error that already happened (a file's name before a parser's complaint). */
-enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix);
+/* Puts "path: " before the message of an error that already happened (a file's name before a parser's complaint). The
+ * kind stays; the path is then the one that the message begins with. path NULL, of what has no name: puts nothing. */
+enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *path);
+
+/* Puts "what: " before such a message where that is no path but an option or a line: it then begins with none. */
+enum clv_status fail_about(struct clv_error *err, enum clv_status status, const char *what);
+
+/* Fails as something else did: its message, kind, path, fault and errno, with this status. `why` may be *err. */
+enum clv_status fail_as(struct clv_error *err, enum clv_status status, const struct clv_error *why);
+
+/* Fails as something else did, with advice behind its message: fail_adding(err, status, err, "; --scale %d fits", n). */
+enum clv_status fail_adding(struct clv_error *err, enum clv_status status, const struct clv_error *why,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fails with a message that was kept or sent: its first path_length bytes are a path. kind NULL: it is not known, as
+ * that of a failure in another process. */
+enum clv_status fail_told(struct clv_error *err, enum clv_status status, const char *message, size_t path_length,
+                          const char *kind);
+
+/* A kind as a number that is the same in all processes that run this program, to be sent to them, and back. */
+int64_t error_kind_number(const char *kind);
+const char *error_kind(int64_t number);
 
 /* A step: where it fails, the function returns its status. */
 #define MUST(call)                                                                                                     \
@@ -171,6 +193,9 @@ int stop_requested(const struct clv_progress *progress);
 void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total,
                      const char *note);
 
+/* How much of the work is done, in a unit of its own, if anybody listens. */
+void progress_weigh(const struct clv_progress *progress, double done, double total);
+
 /* Says something in words if anybody listens. */
 void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -197,13 +222,16 @@ struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
     char *path, *folder, *temporary;
     bool unnamed;
+    bool is_cache; /* may be set after file_create: a file that can be made again, for which commit does not fsync */
 };
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err) CLV_CHECK;
 enum clv_status file_commit(struct file_writer *writer, struct clv_error *err) CLV_CHECK;
 void file_abort(struct file_writer *writer);
 
-/* create + write + commit in one. */
+/* create + write + commit in one. file_write_cache does not wait for the disk: after a crash of the system the file may
+ * be damaged, which its reader must notice. */
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
+enum clv_status file_write_cache(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 
 /* Removes this process's unfinished temporaries, and what else was registered; safe in a signal handler. */
 void file_remove_temporaries(void);
@@ -509,11 +537,20 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_put_json(struct text *text, const char *string);
 void text_put_html(struct text *text, const char *string);
 
+/* A field of a table whose columns are separated by tabs: tabs, newlines, backslashes and other control characters as
+ * \t, \n, \\, \x1b. field_escape has a character's text, in `space` where that is needed. */
+void text_put_field(struct text *text, const char *string);
+const char *field_escape(char space[5], char c);
+
 /* A word of a shell's command, in quotes where it needs them. */
 void text_put_word(struct text *text, const char *word);
 
 /* A number JSON accepts, shortest form that reads back the same; null when not finite. */
 void text_put_json_number(struct text *text, double value);
+
+/* Prints a name as a field of a table: tabs, line ends and backslashes as "\t", "\n", "\r", "\\", other control
+ * characters as "\x1b". */
+void put_field(FILE *stream, const char *string);
 
 /* Strict: the whole string must be the number, no blanks, in range; finite for doubles. Locale-independent. */
 bool parse_int64(const char *string, int64_t *value);

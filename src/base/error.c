@@ -38,6 +38,23 @@ int clv_status_exit_code(enum clv_status status)
     return known(status) ? statuses[status].exit_code : 70;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the length of the path that the message begins with, which the format tells; args are left as they were. */
+static size_t path_length_of(const char *format, va_list args)
+{
+    va_list copy;
+    if (strncmp(format, "%s:", 3) != 0)
+        return 0;
+    va_copy(copy, args);
+    const char *path = va_arg(copy, const char *);
+    va_end(copy);
+    return path ? smaller(strlen(path), CLV_ERROR_MESSAGE_MAX - 1) : 0;
+}
+
 static void record(struct clv_error *err, enum clv_status status, int os_errno, const char *format, va_list args)
 {
     if (!err)
@@ -45,6 +62,8 @@ static void record(struct clv_error *err, enum clv_status status, int os_errno, 
     err->status = status;
     err->fault = CLV_FAULT_OTHER;
     err->os_errno = os_errno;
+    err->kind = format;
+    err->path_length = path_length_of(format, args); /* before the arguments are used up */
     point_vsnprintf(err->message, sizeof err->message, format, args);
     if (os_errno) {
         size_t used = strlen(err->message);
@@ -90,17 +109,74 @@ enum clv_status fail_memory(struct clv_error *err)
     return fail(err, CLV_ERR_MEMORY, "out of memory");
 }
 
-enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix)
+enum clv_status fail_about(struct clv_error *err, enum clv_status status, const char *what)
 {
     if (err) {
         char message[CLV_ERROR_MESSAGE_MAX];
-        int used = snprintf(message, sizeof message, "%s: ", prefix);
+        int used = snprintf(message, sizeof message, "%s: ", what);
         if (used > 0 && (size_t)used < sizeof message)
             snprintf(message + used, sizeof message - (size_t)used, "%.*s", (int)(sizeof message - (size_t)used - 1),
                      err->message);
         memcpy(err->message, message, sizeof message);
+        err->path_length = 0;
     }
     return status;
+}
+
+enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *path)
+{
+    if (err && path) {
+        fail_about(err, status, path);
+        err->path_length = smaller(strlen(path), sizeof err->message - 1);
+    }
+    return status;
+}
+
+enum clv_status fail_as(struct clv_error *err, enum clv_status status, const struct clv_error *why)
+{
+    if (err) {
+        if (err != why)
+            *err = *why;
+        err->status = status;
+    }
+    return status;
+}
+
+enum clv_status fail_adding(struct clv_error *err, enum clv_status status, const struct clv_error *why,
+                            const char *format, ...)
+{
+    fail_as(err, status, why);
+    if (err) {
+        size_t used = strlen(err->message);
+        va_list args;
+        va_start(args, format);
+        point_vsnprintf(err->message + used, sizeof err->message - used, format, args);
+        va_end(args);
+        text_hide_controls(err->message + used);
+    }
+    return status;
+}
+
+enum clv_status fail_told(struct clv_error *err, enum clv_status status, const char *message, size_t path_length,
+                          const char *kind)
+{
+    fail(err, status, "%s", message);
+    if (err) {
+        err->path_length = smaller(path_length, strlen(err->message));
+        err->kind = kind;
+    }
+    return status;
+}
+
+/* Formats lie in the program, and so at one distance from each other wherever a process has loaded it. */
+int64_t error_kind_number(const char *kind)
+{
+    return kind ? (int64_t)((uintptr_t)kind - (uintptr_t)statuses) : 0;
+}
+
+const char *error_kind(int64_t number)
+{
+    return number ? (const char *)((uintptr_t)statuses + (uintptr_t)number) : NULL;
 }
 
 int stop_requested(const struct clv_progress *progress)
@@ -112,6 +188,12 @@ void report_progress(const struct clv_progress *progress, const char *what, size
 {
     if (progress && progress->report)
         progress->report(progress->context, what, done, total, note);
+}
+
+void progress_weigh(const struct clv_progress *progress, double done, double total)
+{
+    if (progress && progress->weigh)
+        progress->weigh(progress->context, done, total);
 }
 
 void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)

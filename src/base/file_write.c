@@ -253,7 +253,7 @@ static void recall_failure(const struct file_writer *writer)
 /* Brings all that was written to the disk. */
 static enum clv_status flush(const struct file_writer *writer, struct clv_error *err)
 {
-    bool whole = is_all_or_nothing(writer);
+    bool whole = is_all_or_nothing(writer) && !writer->is_cache;
     errno = 0;
     int bad = fflush(writer->stream);
     if (!bad && ferror(writer->stream)) {
@@ -290,7 +290,7 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
 {
     OWNED(lock_release) struct lock lock = {0};
     OWNED(file_abort) struct file_writer self = TAKE(*writer);
-    bool whole = is_all_or_nothing(&self);
+    bool whole = is_all_or_nothing(&self) && !self.is_cache;
     MUST(flush(&self, err));
     if (self.unnamed && name_file(&self)) {
         NEED(errno != ENOMEM);
@@ -320,10 +320,22 @@ void file_abort(struct file_writer *writer)
     writer_release(writer);
 }
 
-enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err)
+static enum clv_status write_whole(const char *path, const void *bytes, size_t size, bool is_cache,
+                                   struct clv_error *err)
 {
     OWNED(file_abort) struct file_writer writer = {0};
     MUST(file_create(&writer, path, err));
+    writer.is_cache = is_cache;
     fwrite(bytes, 1, size, writer.stream);
     return file_commit(&writer, err);
+}
+
+enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err)
+{
+    return write_whole(path, bytes, size, false, err);
+}
+
+enum clv_status file_write_cache(const char *path, const void *bytes, size_t size, struct clv_error *err)
+{
+    return write_whole(path, bytes, size, true, err);
 }

@@ -191,6 +191,26 @@ void text_put_html(struct text *text, const char *string)
     put_escaped(text, string, put_html_char);
 }
 
+const char *field_escape(char space[5], char c)
+{
+    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
+    const char *found = c ? strchr(from, c) : NULL;
+    if (found)
+        snprintf(space, 5, "\\%c", to[found - from]);
+    else if ((unsigned char)c < ' ' || c == 127)
+        snprintf(space, 5, "\\x%02x", (unsigned char)c);
+    else
+        memcpy(space, (char[2]){c}, 2);
+    return space;
+}
+
+void text_put_field(struct text *text, const char *string)
+{
+    char space[5];
+    for (const char *c = string; *c; c++)
+        text_put(text, field_escape(space, *c));
+}
+
 void text_put_json_number(struct text *text, double value)
 {
     if (!isfinite(value)) {
@@ -368,4 +388,11 @@ void text_put_word(struct text *text, const char *word)
             text_append(text, word, 1);
     }
     text_put(text, "'");
+}
+
+void put_field(FILE *stream, const char *string)
+{
+    char space[5];
+    for (const char *c = string; *c; c++)
+        fputs(field_escape(space, *c), stream);
 }

@@ -17,7 +17,7 @@ struct features {
     struct clv_train_options task; /* data, split, drafts, voids, skip_bad, seed and what features are */
     const char *model_path, *recipe_path, *output;
     bool overwrite, index;
-    struct shard shard;
+    struct clv_shard shard;
     char *own_output; /* of the shard */
 };
 

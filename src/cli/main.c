@@ -127,7 +127,8 @@ static void add_near_path(struct clv_error *err, char *path)
     size_t used = strlen(err->message), length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         path[--length] = 0;
-    if (strncmp(err->message, path, length) != 0 || !strchr(":/", err->message[length]) || path_exists(path))
+    if (err->path_length < length || strncmp(err->message, path, length) != 0 ||
+        (err->path_length > length && err->message[length] != '/') || path_exists(path))
         return;
     char *folder = path_folder(path);
     DIR *entries = folder ? opendir(folder) : NULL;

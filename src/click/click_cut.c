@@ -12,8 +12,10 @@ static enum clv_status check(const struct clv_image *image, const uint8_t *value
         for (int32_t x = 0; x < image->width; x++) {
             uint8_t value = values[(size_t)y * (size_t)image->width + (size_t)x];
             if (value > 1 && !(may_be_void && value == CLV_VOID))
-                return fail(err, CLV_ERR_DATA, "%s: value %d at pixel (%d, %d) is not 0%s", what, value, x, y,
-                            may_be_void ? ", 1 or 255" : " or 1");
+                return fail_about(err,
+                                  fail(err, CLV_ERR_DATA, "value %d at pixel (%d, %d) is not 0%s", value, x, y,
+                                       may_be_void ? ", 1 or 255" : " or 1"),
+                                  what);
         }
     return CLV_OK;
 }

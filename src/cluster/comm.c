@@ -21,9 +21,10 @@ union verdict {
     struct {
         uint64_t where; /* the task that failed */
         enum clv_status status;
+        int32_t path_length; /* of the message */
         char message[CLV_ERROR_MESSAGE_MAX], host[COMM_HOST_MAX];
     };
-    char units[(CLV_ERROR_MESSAGE_MAX + COMM_HOST_MAX) / COMM_LINK_UNIT + 1][COMM_LINK_UNIT];
+    char units[(2 * sizeof(uint64_t) + CLV_ERROR_MESSAGE_MAX + COMM_HOST_MAX) / COMM_LINK_UNIT + 1][COMM_LINK_UNIT];
 };
 
 static struct {
@@ -91,8 +92,10 @@ static enum clv_status judge(enum clv_status own, size_t where, struct clv_error
     memset(verdict, 0, sizeof *verdict);
     verdict->status = own;
     verdict->where = where;
-    if (own != CLV_OK)
+    if (own != CLV_OK) {
         snprintf(verdict->message, sizeof verdict->message, "%s", err->message);
+        verdict->path_length = (int32_t)err->path_length;
+    }
     gethostname(verdict->host, sizeof verdict->host - 1);
     comm_link_gather(job.verdicts, job.verdict_units);
     int32_t first = -1;
@@ -100,8 +103,13 @@ static enum clv_status judge(enum clv_status own, size_t where, struct clv_error
         if (job.verdicts[rank].status != CLV_OK && (first < 0 || job.verdicts[rank].where < job.verdicts[first].where))
             first = rank;
     verdict = &job.verdicts[first];
-    FAIL_IF(first == 0 || verdict->status == CLV_ERR_INTERRUPTED, verdict->status, "%s", verdict->message);
-    return fail(err, verdict->status, "process %d on %s: %s", first, verdict->host, verdict->message);
+    const char *kind = first == job.rank ? err->kind : NULL;
+    fail_told(err, verdict->status, verdict->message, (size_t)verdict->path_length, kind);
+    if (first == 0 || verdict->status == CLV_ERR_INTERRUPTED)
+        return verdict->status;
+    char process[32 + COMM_HOST_MAX];
+    snprintf(process, sizeof process, "process %d on %s", first, verdict->host);
+    return fail_about(err, verdict->status, process);
 }
 
 void comm_work_alone(bool is_alone)

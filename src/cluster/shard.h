@@ -2,16 +2,30 @@
 #ifndef CLUSTER_SHARD_H
 #define CLUSTER_SHARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cleave/options.h"
+
 #define SHARD_MAX 100000
 
-struct shard {
-    int32_t number, count; /* number 1..count; count 0: no shard, but all of it */
-};
-
 /* The shard's block of `total` items: *n of them from *first on; the blocks' sizes differ by 1 at most. */
-void shard_block(size_t *first, size_t *n, const struct shard *shard, size_t total);
+void shard_block(size_t *first, size_t *n, const struct clv_shard *shard, size_t total);
+
+/* "b/x.tsv" -> "b/x-00003-of-00016.tsv", and "report/" -> "report-00003-of-00016" of a folder (array_free): each shard
+ * has its own. A copy without a shard, and of "-". NULL when out of memory. */
+char *shard_path(const char *path, const struct clv_shard *shard, bool is_folder);
+
+/* --shard i/n: one of n equal parts of the work, for job arrays. A shard is a contiguous block of the whole list, so
+ * that it reads neighbouring files; which items it has depends on the list and on i/n alone. All n together do the work
+ * of one run. */
+#define SHARD_HELP                                                                                                     \
+    "Do only part I of N equal parts of the work, such as 1/16\n"                                                      \
+    "As a job of an array does. Parts follow each other in the list of inputs; all N make what one run makes"
+
+/* Parses I/N into a struct clv_shard: the `take` of a row. */
+enum clv_status option_take_shard(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err) CLV_CHECK;
 
 #endif

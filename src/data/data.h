@@ -54,6 +54,8 @@ struct clv_tensors;
 enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err) CLV_CHECK;
 enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
                                   struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
+/* Whether that failed because the file is of another kind altogether. */
+bool tensors_are_not(const struct clv_error *why);
 void clv_tensors_close(struct clv_tensors *tensors);
 DROPS(tensors_drop, struct clv_tensors, clv_tensors_close)
 size_t clv_tensors_count(const struct clv_tensors *tensors);

@@ -31,7 +31,7 @@ static enum clv_status take_path(const char **path, const struct tsv *table, int
     enum clv_status status = path_check_inside(root, field, err);
     if (status) {
         snprintf(where, sizeof where, "line %zu", table->line);
-        fail_within(err, status, where);
+        fail_about(err, status, where);
         return fail_within(err, status, table->path);
     }
     *path = field;

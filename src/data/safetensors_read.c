@@ -206,15 +206,22 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
     return data ? align(self, err) : CLV_OK;
 }
 
+/* Formats by whose addresses failures are known. */
+static const char without_length[] = "%s: not a tensor file: it does not begin with the length of a header, at most %d";
+static const char without_object[] = "%s: not a tensor file: its header is no JSON object";
+
+bool tensors_are_not(const struct clv_error *why)
+{
+    return why->kind == without_length || why->kind == without_object;
+}
+
 /* How long the header is by head[8], in a file of `size` bytes. */
 static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *self, const void *head, size_t size,
                                     struct clv_error *err)
 {
     uint64_t length;
     memcpy(&length, head, sizeof length);
-    FAIL_IF(length > TENSORS_MAX_HEADER, CLV_ERR_DATA,
-            "%s: not a tensor file: it does not begin with the length of a header, at most %d", self->name,
-            TENSORS_MAX_HEADER);
+    FAIL_IF(length > TENSORS_MAX_HEADER, CLV_ERR_DATA, without_length, self->name, TENSORS_MAX_HEADER);
     FAIL_IF(length > size - sizeof length, CLV_ERR_DATA,
             "%s: truncated, or not a tensor file: a header of %llu bytes in a file of %zu", self->name,
             (unsigned long long)length, size);
@@ -224,7 +231,7 @@ static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *
 
 static enum clv_status parse_json(struct clv_tensors *self, const char *json, uint64_t length, struct clv_error *err)
 {
-    FAIL_IF(!length || *json != '{', CLV_ERR_DATA, "%s: not a tensor file: its header is no JSON object", self->name);
+    FAIL_IF(!length || *json != '{', CLV_ERR_DATA, without_object, self->name);
     return json_parse(&self->header, json, length, self->name, err);
 }
 

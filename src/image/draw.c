@@ -15,8 +15,9 @@
 #define MAX_OUTLINE 100 /* pixels; a line wider than that is a mistake */
 
 struct map {
-    const uint8_t *labels;
-    int32_t width, height;
+    const struct image_band *band;
+    int32_t width, height; /* of the image */
+    int32_t first, end;    /* rows of it that the arrays have */
     int void_label;
 };
 
@@ -26,7 +27,7 @@ struct line {
 };
 
 struct tile {
-    int32_t x0, y0, x1, y1;      /* pixels x0 <= x < x1, y0 <= y < y1 */
+    int32_t x0, y0, x1, y1;      /* pixels of the image, x0 <= x < x1, y0 <= y < y1 */
     bool touched;                /* a contour comes near */
     float distance2[TILE][TILE]; /* squared */
 };
@@ -50,9 +51,16 @@ static int32_t clamped(int32_t value, int32_t n)
     return value < 0 ? 0 : value >= n ? n - 1 : value;
 }
 
+/* Row y of the image; the image's border repeats, and so does that of the band, which is too far off to be seen. */
+static const uint8_t *row_at(const struct map *map, int32_t y)
+{
+    int32_t row = y < map->first ? map->first : y >= map->end ? map->end - 1 : y;
+    return map->band->labels + image_band_row(map->band, row);
+}
+
 static int label_at(const struct map *map, int32_t x, int32_t y)
 {
-    return map->labels[(size_t)clamped(y, map->height) * (size_t)map->width + (size_t)clamped(x, map->width)];
+    return row_at(map, y)[clamped(x, map->width)];
 }
 
 /* Void borders are drawn on the other label's side. */
@@ -70,7 +78,7 @@ static int majority(const struct map *map, int32_t x, int32_t y, int a, int b)
         columns[i] = clamped(x + i - 2, map->width);
     int sum = 0;
     for (int i = 0; i < 5; i++) {
-        const uint8_t *row = map->labels + (size_t)clamped(y + i - 2, map->height) * (size_t)map->width;
+        const uint8_t *row = row_at(map, y + i - 2);
         int row_sum = 0;
         for (int j = 0; j < 5; j++) {
             int label = row[columns[j]];
@@ -153,26 +161,33 @@ static void add_cell(struct tile *tile, const struct map *map, const struct line
         add_piece(tile, map, line, crossings[i], centre, upper);
 }
 
-static bool is_uniform(const struct map *map, int32_t x, int32_t y)
+/* Returns whether four pixels of two rows have one label; those beyond the image's border are not asked. */
+static bool is_uniform(const uint8_t *upper, const uint8_t *lower, int32_t x, int32_t width)
 {
-    if (x < 0 || y < 0 || x + 1 >= map->width || y + 1 >= map->height)
-        return false;
-    const uint8_t *upper = map->labels + (size_t)y * (size_t)map->width + (size_t)x, *lower = upper + map->width;
-    return upper[0] == upper[1] && upper[0] == lower[0] && upper[0] == lower[1];
+    return x >= 0 && x + 1 < width && upper[x] == upper[x + 1] && upper[x] == lower[x] && upper[x] == lower[x + 1];
+}
+
+/* Pixels around a tile whose cells may have pieces of contours that are seen in it. */
+static int32_t reach_of(const struct line *line)
+{
+    return int32_within((double)ceilf(line->half_width + line->rim), 0, INT32_MAX - 2) + 2;
 }
 
 static void measure(struct tile *tile, const struct map *map, const struct line *line)
 {
-    int32_t reach = int32_within((double)ceilf(line->half_width + line->rim), 0, INT32_MAX - 2) + 2;
+    int32_t reach = reach_of(line);
     int32_t x0 = tile->x0 - reach > -1 ? tile->x0 - reach : -1, y0 = tile->y0 - reach > -1 ? tile->y0 - reach : -1;
     tile->touched = false;
     for (int i = 0; i < TILE; i++)
         for (int j = 0; j < TILE; j++)
             tile->distance2[i][j] = INFINITY;
-    for (int32_t y = y0; y < tile->y1 + reach && y < map->height; y++)
+    for (int32_t y = y0; y < tile->y1 + reach && y < map->height; y++) {
+        const uint8_t *upper = row_at(map, y), *lower = row_at(map, y + 1);
+        bool has_rows = y >= 0 && y + 1 < map->height;
         for (int32_t x = x0; x < tile->x1 + reach && x < map->width; x++)
-            if (!is_uniform(map, x, y))
+            if (!has_rows || !is_uniform(upper, lower, x, map->width))
                 add_cell(tile, map, line, x, y);
+    }
 }
 
 /* The part of a pixel at distance d that a line of the given half width covers. */
@@ -201,14 +216,14 @@ static void hatch(uint8_t *pixel, int32_t x, int32_t y, int32_t unit)
     mix(pixel, greys[((int64_t)x + y) / unit % 8], 0.7f);
 }
 
-static void fill(struct clv_image *image, const struct map *map, const uint8_t (*palette)[3], int opacity)
+static void fill(uint8_t *pixel, const struct map *map, const uint8_t (*palette)[3], int opacity)
 {
-    int32_t side = image->width < image->height ? image->width : image->height;
+    const struct image_band *band = map->band;
+    int32_t side = map->width < map->height ? map->width : map->height;
     int32_t unit = side < 800 ? 1 : side / 400;
-    const uint8_t *labels = map->labels;
-    uint8_t *pixel = image->pixels;
-    for (int32_t y = 0; y < image->height; y++)
-        for (int32_t x = 0; x < image->width; x++, pixel += 3) {
+    const uint8_t *labels = band->labels + image_band_start(band);
+    for (int32_t y = band->top; y < band->top + band->n_rows; y++)
+        for (int32_t x = 0; x < map->width; x++, pixel += 3) {
             int label = *labels++;
             if (label == map->void_label)
                 hatch(pixel, x, y, unit);
@@ -217,7 +232,7 @@ static void fill(struct clv_image *image, const struct map *map, const uint8_t (
         }
 }
 
-static void paint_line(struct clv_image *image, const struct tile *tile, const struct line *line)
+static void paint_line(uint8_t *pixels, const struct map *map, const struct tile *tile, const struct line *line)
 {
     float outer = line->half_width + line->rim;
     for (int32_t y = tile->y0; y < tile->y1; y++)
@@ -226,37 +241,61 @@ static void paint_line(struct clv_image *image, const struct tile *tile, const s
             if (square >= (outer + 0.5f) * (outer + 0.5f))
                 continue;
             float d = sqrtf(square);
-            uint8_t *pixel = image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3;
+            uint8_t *pixel = pixels + ((size_t)(y - map->band->top) * (size_t)map->width + (size_t)x) * 3;
             mix(pixel, 0, 0.75f * coverage(outer, d));
             mix(pixel, 255, coverage(line->half_width, d));
         }
 }
 
-static void outline(struct clv_image *image, const struct map *map, const struct line *line)
+static void outline(uint8_t *pixels, const struct map *map, const struct line *line)
 {
     struct tile tile;
-    for (tile.y0 = 0; tile.y0 < image->height; tile.y0 += TILE)
-        for (tile.x0 = 0; tile.x0 < image->width; tile.x0 += TILE) {
-            tile.x1 = image->width - tile.x0 < TILE ? image->width : tile.x0 + TILE;
-            tile.y1 = image->height - tile.y0 < TILE ? image->height : tile.y0 + TILE;
+    int32_t end = map->band->top + map->band->n_rows;
+    for (tile.y0 = map->band->top; tile.y0 < end; tile.y0 += TILE)
+        for (tile.x0 = 0; tile.x0 < map->width; tile.x0 += TILE) {
+            tile.x1 = map->width - tile.x0 < TILE ? map->width : tile.x0 + TILE;
+            tile.y1 = end - tile.y0 < TILE ? end : tile.y0 + TILE;
             measure(&tile, map, line);
             if (tile.touched)
-                paint_line(image, &tile, line);
+                paint_line(pixels, map, &tile, line);
         }
+}
+
+static struct line line_of(int32_t outline_px)
+{
+    float width = (float)(outline_px < MAX_OUTLINE ? outline_px : MAX_OUTLINE);
+    return (struct line){width / 2, fmaxf(1, width / 2), outline_px == 1 ? 0.5f : 0};
+}
+
+/* A contour in a cell is where the five rows around each of its corners put it. */
+int32_t overlay_halo(int32_t outline_px)
+{
+    const struct line line = line_of(outline_px);
+    return outline_px < 1 ? 0 : reach_of(&line) + 3;
+}
+
+void overlay_band(uint8_t *pixels, const struct image_band *band, const uint8_t (*palette)[3], double opacity,
+                  int32_t outline_px, int void_label)
+{
+    const struct map map = {.band = band,
+                            .width = band->width,
+                            .height = band->height,
+                            .first = band->top - band->above,
+                            .end = band->top + band->n_rows + band->below,
+                            .void_label = void_label};
+    fill(pixels, &map, palette, int32_within(opacity * 255 + 0.5, 0, 255));
+    if (outline_px < 1)
+        return;
+    const struct line line = line_of(outline_px);
+    outline(pixels, &map, &line);
 }
 
 void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint8_t (*palette)[3], double opacity,
                       int32_t outline_px, int void_label)
 {
-    if (image->channels != 3)
-        return;
-    struct map map = {labels, image->width, image->height, void_label};
-    fill(image, &map, palette, int32_within(opacity * 255 + 0.5, 0, 255));
-    if (outline_px < 1)
-        return;
-    float width = (float)(outline_px < MAX_OUTLINE ? outline_px : MAX_OUTLINE);
-    struct line line = {width / 2, fmaxf(1, width / 2), outline_px == 1 ? 0.5f : 0};
-    outline(image, &map, &line);
+    const struct image_band all = image_band_of(image, labels);
+    if (image->channels == 3)
+        overlay_band(image->pixels, &all, palette, opacity, outline_px, void_label);
 }
 
 #define FAR_ENOUGH 60

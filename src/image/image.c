@@ -48,6 +48,15 @@ enum clv_status clv_image_from_pixels(struct clv_image *image, const uint8_t *pi
     return CLV_OK;
 }
 
+struct image_band image_band_of(const struct clv_image *image, const uint8_t *labels)
+{
+    return (struct image_band){.width = image->width,
+                               .height = image->height,
+                               .n_rows = image->height,
+                               .pixels = image->pixels,
+                               .labels = labels};
+}
+
 struct clv_image_limits limits_resolved(const struct clv_image_limits *limits)
 {
     struct clv_image_limits resolved = limits ? *limits : (struct clv_image_limits){0};

@@ -323,6 +323,40 @@ struct image_part {
     int32_t left, top, width, height, whole_width, whole_height;
 };
 
+/* A band of full rows of an image that is not in memory as a whole: its rows top .. top + n_rows - 1. The arrays begin
+ * `above` rows before the band and end `below` rows after it. A function that computes a pixel from its neighbours names
+ * the halo, the rows that it needs on both sides. Where the image ends there are fewer, which is right. */
+struct image_band {
+    int32_t width, height; /* of the image */
+    int32_t top, n_rows, above, below;
+    const uint8_t *pixels;  /* [above + n_rows + below][width][3]; NULL: not asked for, as all of these */
+    const uint8_t *labels;  /* [above + n_rows + below][width] */
+    const int32_t *objects; /* [above + n_rows + below][width] numbers of objects, 0: none */
+    const float *samples;   /* [above + n_rows + below][width][n_samples], NAN without data */
+    int32_t n_samples;
+};
+
+/* All of an image as one band. */
+struct image_band image_band_of(const struct clv_image *image, const uint8_t *labels);
+
+/* Pixels before the band's first one in the arrays. */
+static inline size_t image_band_start(const struct image_band *band)
+{
+    return (size_t)band->above * (size_t)band->width;
+}
+
+/* Row y of the image, which the arrays have, in pixels from their beginning. */
+static inline size_t image_band_row(const struct image_band *band, int32_t y)
+{
+    return (size_t)(y - band->top + band->above) * (size_t)band->width;
+}
+
+/* Paints a band as clv_overlay_draw paints the image: the same pixels, whatever the bands. pixels[n_rows][width][3] are
+ * changed in place; band->labels have a halo of overlay_halo(outline_px) rows. */
+void overlay_band(uint8_t *pixels, const struct image_band *band, const uint8_t (*palette)[3], double opacity,
+                  int32_t outline_px, int void_label);
+int32_t overlay_halo(int32_t outline_px);
+
 /* A side at a fixed scale, pixels a working pixel. */
 int32_t scaled_size(int32_t size, float scale);
 
@@ -333,6 +367,16 @@ struct image_part resize_source(const struct image_part *wanted, int32_t width, 
 enum clv_status image_resize_part(struct clv_image *target, const struct image_part *wanted,
                                   const struct clv_image *source, const struct image_part *from,
                                   struct clv_error *err) CLV_CHECK;
+
+/* The next rows of a shrunken copy (clv_image_resize, no side larger), as far as the band has the pixels that they are made
+ * of: target->pixels[*n_rows ..], the very pixels of the whole copy. Bands come in order, with a halo of
+ * image_shrink_halo rows; after the last one *n_rows is target->height. */
+enum clv_status image_shrink_band(struct clv_image *target, int32_t *n_rows, const struct image_band *band,
+                                  struct clv_error *err) CLV_CHECK;
+int32_t image_shrink_halo(int32_t height, int32_t target_height);
+
+/* Rows of target[target_height][target_width] that clv_labels_resize takes from rows of the band. */
+void labels_shrink_band(uint8_t *target, int32_t target_width, int32_t target_height, const struct image_band *band);
 
 /* A mask that is written. */
 struct label_image {
@@ -345,5 +389,17 @@ struct label_image {
 /* Encodes the file of clv_png_write_labels in memory: *bytes is to be freed with clv_free. */
 enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image,
                                   struct clv_error *err) CLV_CHECK;
+
+/* A PNG of labels that is written row after row, all or nothing: the bytes of clv_png_write_labels. `image` has the size
+ * and the palette, its labels are not looked at. png_rows_commit ends it whatever comes back, png_rows_close without a
+ * file. A label without a colour is CLV_ERR_USAGE. */
+struct png_rows;
+enum clv_status png_rows_open(struct png_rows **rows, const char *path, const struct label_image *image,
+                              struct clv_error *err) CLV_CHECK;
+enum clv_status png_rows_put(struct png_rows *self, const uint8_t *labels, int32_t n_rows,
+                             struct clv_error *err) CLV_CHECK;
+enum clv_status png_rows_commit(struct png_rows *self, struct clv_error *err) CLV_CHECK;
+void png_rows_close(struct png_rows *self);
+DROPS(png_rows_drop, struct png_rows, png_rows_close)
 
 #endif

@@ -20,7 +20,7 @@ struct job {
     uint8_t *output;
     size_t output_size, capacity;
 
-    int32_t width, height;
+    int32_t width, height, n_rows; /* n_rows: of `samples`, to be written next */
     int bit_depth, colour_type;
     bool is_wide; /* 16 bits are kept: two bytes of the machine's order */
     const struct plan *plan;
@@ -359,7 +359,7 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
     return CLV_OK;
 }
 
-static void write_all(struct job *job)
+static void write_head(struct job *job)
 {
     png_color palette[256];
     png_set_write_fn(job->png, job, on_write, on_flush);
@@ -374,10 +374,25 @@ static void write_all(struct job *job)
     png_set_compression_strategy(job->png, job->plan->strategy);
     png_set_filter(job->png, PNG_FILTER_TYPE_BASE, job->plan->filters);
     png_write_info(job->png, job->info);
+}
+
+static void write_rows(struct job *job)
+{
     size_t row_bytes = (size_t)job->width * job->sample_channels;
-    for (int32_t y = 0; y < job->height; y++)
+    for (int32_t y = 0; y < job->n_rows; y++)
         png_write_row(job->png, job->samples + (size_t)y * row_bytes);
+}
+
+static void write_end(struct job *job)
+{
     png_write_end(job->png, NULL);
+}
+
+static void write_all(struct job *job)
+{
+    write_head(job);
+    write_rows(job);
+    write_end(job);
 }
 
 static void writer_release(struct job *job)
@@ -387,13 +402,18 @@ static void writer_release(struct job *job)
     job->output = NULL;
 }
 
-static enum clv_status write_encoded(struct job *job, struct clv_error *err)
+static enum clv_status writer_open(struct job *job, struct clv_error *err)
 {
     job->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
     if (job->png)
         job->info = png_create_info_struct(job->png);
     NEED(job->info);
-    if (guarded(job, write_all))
+    return CLV_OK;
+}
+
+static enum clv_status write_part(struct job *job, void (*part)(struct job *), struct clv_error *err)
+{
+    if (guarded(job, part))
         return CLV_OK;
     NEED(!job->out_of_memory);
     return fail(err, CLV_ERR_INTERNAL, "libpng: %s", job->message);
@@ -402,7 +422,8 @@ static enum clv_status write_encoded(struct job *job, struct clv_error *err)
 static enum clv_status encode(uint8_t **bytes, size_t *size, const struct job *plan, struct clv_error *err)
 {
     OWNED(writer_release) struct job job = *plan;
-    MUST(write_encoded(&job, err));
+    MUST(writer_open(&job, err));
+    MUST(write_part(&job, write_all, err));
     *bytes = TAKE(job.output);
     *size = job.output_size;
     return CLV_OK;
@@ -421,6 +442,7 @@ static struct job job_of(int32_t width, int32_t height, int colour_type, const u
 {
     return (struct job){.width = width,
                         .height = height,
+                        .n_rows = height,
                         .colour_type = colour_type,
                         .samples = (uint8_t *)samples,
                         .sample_channels = sample_channels,
@@ -474,22 +496,38 @@ enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height
     return write_job(path, &job, CLV_OK, err);
 }
 
-static enum clv_status label_job(struct job *job, const struct label_image *image, struct clv_error *err)
+/* Labels of n_rows rows from `top` on. */
+static enum clv_status check_colours(const struct label_image *image, int32_t top, int32_t n_rows,
+                                     struct clv_error *err)
 {
     int palette_size = image->palette_size;
-    FAIL_IF(image->width < 1 || image->height < 1 || !image->labels, CLV_ERR_USAGE,
-            "labels of %dx%d pixels cannot be written", image->width, image->height);
-    FAIL_IF(palette_size < 0 || palette_size > 256, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256",
-            palette_size);
-    size_t w = (size_t)image->width, n = palette_size ? w * (size_t)image->height : 0;
+    size_t w = (size_t)image->width, n = palette_size ? w * (size_t)n_rows : 0;
     size_t at = first_beyond(image->labels, n, palette_size);
     FAIL_IF(at < n, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", image->labels[at],
-            at % w, at / w, palette_size);
+            at % w, at / w + (size_t)top, palette_size);
+    return CLV_OK;
+}
+
+/* A job of labels that are not known yet. */
+static enum clv_status label_job_begin(struct job *job, const struct label_image *image, struct clv_error *err)
+{
+    int palette_size = image->palette_size;
+    FAIL_IF(image->width < 1 || image->height < 1, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written",
+            image->width, image->height);
+    FAIL_IF(palette_size < 0 || palette_size > 256, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256",
+            palette_size);
     int colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY;
     *job = job_of(image->width, image->height, colour_type, image->labels, 1, &label_plan);
     job->palette = image->palette;
     job->palette_size = palette_size;
     return CLV_OK;
+}
+
+static enum clv_status label_job(struct job *job, const struct label_image *image, struct clv_error *err)
+{
+    FAIL_IF(!image->labels, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written", image->width, image->height);
+    MUST(label_job_begin(job, image, err));
+    return check_colours(image, 0, image->height, err);
 }
 
 enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image, struct clv_error *err)
@@ -505,4 +543,81 @@ enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t he
     const struct label_image image = {width, height, labels, palette, palette_size};
     struct job job = {0};
     return write_job(path, &job, label_job(&job, &image, err), err);
+}
+
+struct png_rows {
+    struct job job;
+    struct file_writer file;
+    uint8_t palette[256][3];
+    int32_t y; /* the next row */
+};
+
+void png_rows_close(struct png_rows *self)
+{
+    if (!self)
+        return;
+    writer_release(&self->job);
+    file_abort(&self->file);
+    array_free(self);
+}
+
+/* Moves what libpng gave so far into the file; errors of the stream surface at the end. */
+static void flush_rows(struct png_rows *self)
+{
+    fwrite(self->job.output, 1, self->job.output_size, self->file.stream);
+    self->job.output_size = 0;
+}
+
+enum clv_status png_rows_open(struct png_rows **rows, const char *path, const struct label_image *image,
+                              struct clv_error *err)
+{
+    OWNED(png_rows_drop) struct png_rows *self = array_zalloc(1, sizeof *self);
+    NEED(self);
+    enum clv_status status = label_job_begin(&self->job, image, err);
+    if (status)
+        return fail_within(err, status, path);
+    if (image->palette_size)
+        memcpy(self->palette, image->palette, (size_t)image->palette_size * sizeof *self->palette);
+    self->job.palette = (const uint8_t(*)[3])self->palette;
+    MUST(writer_open(&self->job, err));
+    status = write_part(&self->job, write_head, err);
+    if (status)
+        return fail_within(err, status, path);
+    MUST(file_create(&self->file, path, err));
+    flush_rows(self);
+    *rows = TAKE(self);
+    return CLV_OK;
+}
+
+static enum clv_status put_rows(struct png_rows *self, const uint8_t *labels, int32_t n_rows, struct clv_error *err)
+{
+    struct job *job = &self->job;
+    const struct label_image image = {job->width, n_rows, labels, job->palette, job->palette_size};
+    FAIL_IF(n_rows > job->height - self->y, CLV_ERR_USAGE, "more than %d rows", job->height);
+    MUST(check_colours(&image, self->y, n_rows, err));
+    job->samples = (uint8_t *)(uintptr_t)labels;
+    job->n_rows = n_rows;
+    MUST(write_part(job, write_rows, err));
+    self->y += n_rows;
+    flush_rows(self);
+    return CLV_OK;
+}
+
+enum clv_status png_rows_put(struct png_rows *self, const uint8_t *labels, int32_t n_rows, struct clv_error *err)
+{
+    enum clv_status status = put_rows(self, labels, n_rows, err);
+    return status ? fail_within(err, status, self->file.path) : CLV_OK;
+}
+
+enum clv_status png_rows_commit(struct png_rows *self, struct clv_error *err)
+{
+    OWNED(png_rows_drop) struct png_rows *owned = self;
+    FAIL_IF(owned->y != owned->job.height, CLV_ERR_USAGE, "%s: %d rows of %d", owned->file.path, owned->y,
+            owned->job.height);
+    enum clv_status status = write_part(&owned->job, write_end, err);
+    if (status)
+        return fail_within(err, status, owned->file.path);
+    flush_rows(owned);
+    OWNED(file_abort) struct file_writer file = TAKE(owned->file);
+    return file_commit(&file, err);
 }

@@ -173,3 +173,43 @@ void clv_labels_resize(uint8_t *target, int32_t target_width, int32_t target_hei
         }
     }
 }
+
+int32_t image_shrink_halo(int32_t height, int32_t target_height)
+{
+    return height / target_height + 2;
+}
+
+enum clv_status image_shrink_band(struct clv_image *target, int32_t *n_rows, const struct image_band *band,
+                                  struct clv_error *err)
+{
+    int32_t begin, count, first = *n_rows, end = first, bottom = band->top + band->n_rows;
+    for (; end < target->height; end++) {
+        source_range(&begin, &count, end, 1, band->height, target->height);
+        if (begin + count > bottom)
+            break;
+    }
+    if (end == first)
+        return CLV_OK;
+    const struct image_part wanted = {0, first, target->width, end - first, target->width, target->height};
+    const struct image_part from = resize_source(&wanted, band->width, band->height);
+    FAIL_IF(from.top < band->top - band->above, CLV_ERR_USAGE, "a halo of %d rows, an image is shrunk with %d",
+            band->above, image_shrink_halo(band->height, target->height));
+    const struct clv_image source = {band->width, from.height, 3,
+                                     (uint8_t *)(uintptr_t)(band->pixels + 3 * image_band_row(band, from.top))};
+    OWNED(clv_image_release) struct clv_image part = {0};
+    MUST(image_resize_part(&part, &wanted, &source, &from, err));
+    size_t row = 3 * (size_t)target->width;
+    memcpy(target->pixels + (size_t)first * row, part.pixels, (size_t)(end - first) * row);
+    *n_rows = end;
+    return CLV_OK;
+}
+
+void labels_shrink_band(uint8_t *target, int32_t target_width, int32_t target_height, const struct image_band *band)
+{
+    for (int32_t y = 0; y < target_height; y++) {
+        int64_t from = (2 * (int64_t)y + 1) * band->height / (2 * (int64_t)target_height);
+        if (from >= band->top && from < band->top + band->n_rows)
+            clv_labels_resize(target + (size_t)y * (size_t)target_width, target_width, 1,
+                              band->labels + image_band_row(band, (int32_t)from), band->width, 1);
+    }
+}

@@ -441,7 +441,7 @@ static enum clv_status read_shape(struct tiff_file *self, const struct clv_image
         !TIFFGetField(tiff, TIFFTAG_TILELENGTH, &self->block_height))
         return fail(err, CLV_ERR_DATA, "corrupt TIFF: tiles without a size");
     enum clv_status status = limits_check(self->block_width, self->block_height, limits, err);
-    return status == CLV_OK ? CLV_OK : fail_within(err, status, "tiles");
+    return status == CLV_OK ? CLV_OK : fail_about(err, status, "tiles");
 }
 
 /* The fewest bytes that can hold a strip or tile of `bytes` bytes in `rows` rows. Bounds of the codes themselves: a

@@ -41,8 +41,11 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
     clv_boxes_release(&self->file);
     self->path = NULL;
     MUST(clv_boxes_read(&self->file, path, err));
-    for (size_t i = 0; i < self->file.n_bad_files; i++)
-        MUST(bad_images_add(self->bad, NO_ITEM, fail(err, CLV_ERR_DATA, "%s", self->file.bad_files[i]), err));
+    for (size_t i = 0; i < self->file.n_bad_files; i++) {
+        const struct clv_bad_file *bad = &self->file.bad_files[i];
+        const enum clv_status status = fail_told(err, CLV_ERR_DATA, bad->message, bad->path_length, bad->kind);
+        MUST(bad_images_add(self->bad, NO_ITEM, status, err));
+    }
     self->path = path;
     report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
     return CLV_OK;

@@ -17,7 +17,8 @@
 
 /* The result for one image. */
 struct finding {
-    struct clv_error error;   /* of an image that is bad; its status is CLV_OK else */
+    struct clv_error error;   /* of an image that is bad; its status is CLV_OK else; its kind is .. */
+    int64_t kind;             /* .. this, as it may come from another process */
     char note[160];           /* of the mask, or "" */
     struct clv_pixel_box box; /* of all that is neither background nor void in it */
     bool has_label[256];      /* in the mask */
@@ -99,6 +100,7 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
     enum clv_status status = look_at_files(finding, &is_too_large, check, item, &finding->error);
+    finding->kind = error_kind_number(finding->error.kind);
     parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
     if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
         return CLV_OK;
@@ -199,6 +201,7 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
     const struct finding *finding = &check->findings[index - check->first];
     const struct clv_item *item = &self->set.items[index];
     struct clv_error why = finding->error;
+    why.kind = error_kind(finding->kind);
     check->n_12_bit += finding->is_12_bit;
     if (why.status == CLV_OK && summary && item->mask)
         why.status = figures_agree(&summary->figures, &finding->figure, item->mask, &why);

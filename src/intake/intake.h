@@ -109,7 +109,9 @@ bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limi
 /* Images and masks that cannot be learned from, all of them, so that they are reported at once. */
 struct bad_images {
     struct bad_image {
-        char *message; /* of one line */
+        char *message; /* of one line; this and what follows are those of a struct clv_error, which is large */
+        size_t path_length;
+        const char *kind;
         enum clv_fault fault;
         size_t item; /* of the set, or NO_ITEM */
     } * images;      /* [n] */

@@ -32,7 +32,7 @@ static enum clv_status check_words(const struct clv_map_words *words, const char
         size_t m = 0;
         while (m < set->n_maps && name[0] && strcmp(name, set->map_names[m]) != 0)
             m++;
-        FAIL_IF(m == set->n_maps, CLV_ERR_USAGE, "%s: there is no map %s", option, name);
+        FAIL_IF(m == set->n_maps, CLV_ERR_USAGE, "--%s: there is no map %s", option, name);
     }
     return CLV_OK;
 }
@@ -40,9 +40,9 @@ static enum clv_status check_words(const struct clv_map_words *words, const char
 static enum clv_status check_all_words(const struct clv_map_options *self, const struct clv_set *set,
                                        struct clv_error *err)
 {
-    MUST(check_words(&self->kinds, "--maps-kind", set, err));
-    MUST(check_words(&self->components, "--maps-pca", set, err));
-    return check_words(&self->uses, "--maps-use", set, err);
+    MUST(check_words(&self->kinds, "maps-kind", set, err));
+    MUST(check_words(&self->components, "maps-pca", set, err));
+    return check_words(&self->uses, "maps-use", set, err);
 }
 
 static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const struct clv_map_options *self,

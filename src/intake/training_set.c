@@ -39,27 +39,27 @@ static enum clv_status fail_two_folders(const char *option, const char *images, 
     bool is_set = n >= 6 && m + 1 == n && strncmp(images + n - 6, "images", 6) == 0 &&
                   strncmp(masks + m - 5, "masks", 5) == 0 && strncmp(images, masks, n - 6) == 0 &&
                   (n == 6 || images[n - 7] == '/');
-    FAIL_IF(is_set, CLV_ERR_USAGE, "%s: a set is one folder: `cleave train %.*s'", option, n > 6 ? (int)(n - 6) : 1,
+    FAIL_IF(is_set, CLV_ERR_USAGE, "--%s: a set is one folder: `cleave train %.*s'", option, n > 6 ? (int)(n - 6) : 1,
             n > 6 ? images : ".");
     OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 16);
     mask_command_put(&text, masks, images, images, "");
     NEED(!text.failed);
-    return fail(err, CLV_ERR_USAGE, "%s: a set is one folder; this makes one of images and their masks: %s", option,
+    return fail(err, CLV_ERR_USAGE, "--%s: a set is one folder; this makes one of images and their masks: %s", option,
                 text.bytes);
 }
 
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
 {
     char **path = paths->paths;
-    if (paths->n == 2 && strcmp(option, "--data") == 0 && path_is_folder(path[0]) && path_is_folder(path[1]))
+    if (paths->n == 2 && strcmp(option, "data") == 0 && path_is_folder(path[0]) && path_is_folder(path[1]))
         return fail_two_folders(option, path[0], path[1], err);
     for (size_t i = 0; i < paths->n && paths->n > 1; i++) {
         enum path_kind kind;
         MUST(path_look(&kind, paths->paths[i], err));
         FAIL_IF(kind == PATH_ABSENT, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]);
         FAIL_IF(!is_tensor_file(paths->paths[i]), CLV_ERR_USAGE,
-                "%s: several of them must be feature files, which %s is not", option, paths->paths[i]);
+                "--%s: several of them must be feature files, which %s is not", option, paths->paths[i]);
     }
     return CLV_OK;
 }
@@ -138,7 +138,7 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
 {
     enum clv_status status = names ? labels_hide(&set->labels, names, err) : CLV_OK;
-    return status == CLV_OK ? status : fail_within(err, status, "--void");
+    return status == CLV_OK ? status : fail_about(err, status, "--void");
 }
 
 /* Finds a mask of several TIFF pages that belongs to no image, and the *length of its path; NULL if none exists. */
@@ -185,7 +185,6 @@ enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const
     bool is_put = false;
     const char *paged = find_paged(&length, set);
     text_init(&text, 1 << 14);
-    text_printf(&text, "%s: none of the %zu images has a mask%s", path, set->n_items, purpose);
     if (paged)
         text_printf(&text, ": %.*s has several pages, and the mask of an image has one", (int)length, paged);
     else
@@ -193,7 +192,8 @@ enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const
     if (!paged && !is_put)
         text_put(&text, otherwise);
     NEED(!text.failed);
-    return fail(err, CLV_ERR_DATA, "%s", text.bytes);
+    fail(err, CLV_ERR_DATA, "%s: none of the %zu images has a mask%s", path, set->n_items, purpose);
+    return fail_adding(err, CLV_ERR_DATA, err, "%s", text.bytes ? text.bytes : "");
 }
 
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
@@ -260,22 +260,14 @@ enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_st
     NEED(message);
     if (!self->n)
         self->status = status;
-    self->images[self->n++] = (struct bad_image){message, err->fault, item};
+    self->images[self->n++] = (struct bad_image){message, err->path_length, err->kind, err->fault, item};
     return CLV_OK;
 }
 
-/* Whether messages differ only in the path before them and in numbers. */
-static bool are_alike(const char *a, const char *b)
+/* Whether the same is wrong with both, whatever their names and numbers. */
+static bool are_alike(const struct bad_image *a, const struct bad_image *b)
 {
-    const char *after_a = strstr(a, ": "), *after_b = strstr(b, ": ");
-    a = after_a ? after_a : a;
-    b = after_b ? after_b : b;
-    for (;; a++, b++) {
-        a += strspn(a, "0123456789");
-        b += strspn(b, "0123456789");
-        if (*a != *b || !*a)
-            return *a == *b;
-    }
+    return a->kind && a->kind == b->kind;
 }
 
 #define MOST_NAMED 8 /* images with a similar message; with more, only the first is named */
@@ -298,18 +290,18 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
     OWNED(text_release) struct text names = {0};
     size_t n = 0;
     for (size_t i = first + 1; i < self->n; i++)
-        n += is_left[i] && are_alike(image->message, self->images[i].message);
+        n += is_left[i] && are_alike(image, &self->images[i]);
     bool are_few = n && n < MOST_NAMED && 2 * (n + 1) < count_masks(set);
     if (are_few && image->fault == CLV_FAULT_MASK_SIZE)
         n = 0;
     text_init(&names, 1 << 16);
     for (size_t i = first + 1; i < self->n && n; i++) {
-        const char *message = self->images[i].message;
-        if (!is_left[i] || !are_alike(image->message, message))
+        const struct bad_image *other = &self->images[i];
+        if (!is_left[i] || !are_alike(image, other))
             continue;
         is_left[i] = false;
         if (are_few)
-            text_printf(&names, "%s%.*s", names.size ? ", " : ": ", (int)strcspn(message, ":"), message);
+            text_printf(&names, "%s%.*s", names.size ? ", " : ": ", (int)other->path_length, other->message);
     }
     text_init(text, 1 << 16);
     text_put(text, image->message);
@@ -335,7 +327,8 @@ static enum clv_status report_faults(const struct bad_images *self, const struct
         if (!is_left[i])
             continue;
         MUST(put_fault(&text, is_left, self, i, set, options, err));
-        FAIL_IF(self->n == 1, self->status, "%s", text.bytes);
+        if (self->n == 1)
+            return fail_told(err, self->status, text.bytes, self->images->path_length, self->images->kind);
         report_message(options->progress, CLV_COMPLAINT, "%s", text.bytes);
     }
     return CLV_OK;

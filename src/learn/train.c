@@ -18,10 +18,12 @@ static enum clv_status check_parameter(const struct clv_learner *learner, int in
 {
     const struct clv_parameter *p = &learner->parameters[index];
     if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
-        return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be %g to %g", learner->name, p->name, value, p->minimum,
-                    p->maximum);
+        return fail_about(
+            err, fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum),
+            learner->name);
     if (clv_learner_choices(learner, index) && value != floor(value))
-        return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be a whole number", learner->name, p->name, value);
+        return fail_about(err, fail(err, CLV_ERR_USAGE, "%s is %g, must be a whole number", p->name, value),
+                          learner->name);
     return CLV_OK;
 }
 
@@ -75,7 +77,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     enum clv_status status = check_problem(check, &loaded.problem, err);
     if (status) {
         const char *name = clv_dataset_name(dataset, item);
-        return fail_within(err, status, name ? name : "example");
+        return name ? fail_within(err, status, name) : fail_about(err, status, "example");
     }
     return CLV_OK;
 }
@@ -100,7 +102,7 @@ static enum clv_status check_weak_example(void *context, size_t index, int threa
     enum clv_status status = check_weak_problem(training, &problem, err);
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
-        return fail_within(err, status, name ? name : "weak example");
+        return name ? fail_within(err, status, name) : fail_about(err, status, "weak example");
     }
     return CLV_OK;
 }
@@ -201,9 +203,11 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(check_weak(training, err));
     MUST(check_memory(learner, training, err));
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
-    FAIL_IF(training->n_weak && !training->n_examples && weak_as_published(learner, training), CLV_ERR_USAGE,
-            "%s: with --paper 1 images without masks are labelled by what masks have taught, and no image has one",
-            learner->name);
+    if (training->n_weak && !training->n_examples && weak_as_published(learner, training)) {
+        fail(err, CLV_ERR_USAGE,
+             "with --paper 1 images without masks are labelled by what masks have taught, and no image has one");
+        return fail_about(err, CLV_ERR_USAGE, learner->name);
+    }
     OWNED(clv_training_result_release) struct clv_training_result trained = {.at_zero = NAN};
     OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
     struct clv_training guided = *training;

@@ -189,10 +189,10 @@ void mask_advice_put_order(struct text *text, const struct clv_set *set, const c
         text->failed |= put_advice(text, &question, set, path, limits, &why) == CLV_ERR_MEMORY;
 }
 
-static bool begins_with(const char *message, const char *path)
+static bool is_about(const struct clv_error *err, const char *path)
 {
     const size_t length = strlen(path);
-    return strncmp(message, path, length) == 0 && message[length] == ':';
+    return err->path_length == length && strncmp(err->message, path, length) == 0;
 }
 
 /* Masks of the set's images in a folder of their own: their labels are to be those of the set. */
@@ -218,14 +218,14 @@ enum clv_status fail_mask(const struct clv_set *set, const char *path, const cha
     size_t i = 0;
     if (!err || err->fault == CLV_FAULT_OTHER)
         return CLV_ERR_DATA;
-    while (i < set->n_items && !(set->items[i].mask && begins_with(err->message, set->items[i].mask)))
+    while (i < set->n_items && !(set->items[i].mask && is_about(err, set->items[i].mask)))
         i++;
     text_init(&text, 1 << 16);
-    text_put(&text, err->message);
     if (i < set->n_items)
         mask_advice_put(&text, err->fault, set, path, i, limits);
-    else if (others && path_is_folder(others) && strncmp(err->message, others, strlen(others)) == 0)
+    else if (others && path_is_folder(others) && err->path_length >= strlen(others) &&
+             strncmp(err->message, others, strlen(others)) == 0)
         put_others(&text, set, others);
     NEED(!text.failed);
-    return fail(err, CLV_ERR_DATA, "%s", text.bytes);
+    return fail_adding(err, CLV_ERR_DATA, err, "%s", text.bytes ? text.bytes : "");
 }

@@ -44,7 +44,7 @@ void clv_decision_defaults(struct clv_decision_options *options, const struct cl
 {
     enum clv_scores scores = clv_model_scores(model);
     *options = (struct clv_decision_options){
-        .n_draws = 100, .is_balanced = scores != CLV_SCORES_LIKELIHOOD, .scale = scores == CLV_SCORES_MARGIN ? 0 : 1};
+        .n_samples = 100, .is_balanced = scores != CLV_SCORES_LIKELIHOOD, .scale = scores == CLV_SCORES_MARGIN ? 0 : 1};
 }
 
 enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
@@ -59,8 +59,8 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
     clv_decision_defaults(&defaults, model);
     options = options ? options : &defaults;
     MUST(model_field_init(&field, model, problem, err));
-    FAIL_IF(options->n_draws == 0 || !(options->scale >= 0 && isfinite(options->scale)), CLV_ERR_USAGE,
-            "a decision from %u draws at scale %g", options->n_draws, options->scale);
+    FAIL_IF(options->n_samples == 0 || !(options->scale >= 0 && isfinite(options->scale)), CLV_ERR_USAGE,
+            "a decision from %u draws at scale %g", options->n_samples, options->scale);
     gain = array_zalloc(n * n_labels, sizeof *gain);
     z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z);
     NEED(gain && z);
@@ -68,9 +68,10 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
     struct marginals_found found = {.marginals = gain}; /* of a balanced model gains are marginals */
     if (options->is_balanced)
         MUST(field_marginals(oracle, &found, &field,
-                             &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_draws}, err));
-    for (uint32_t draw = 0; draw < options->n_draws && !options->is_balanced; draw += DRAWS_AT_ONCE) {
-        uint32_t count = options->n_draws - draw < DRAWS_AT_ONCE ? options->n_draws - draw : DRAWS_AT_ONCE;
+                             &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_samples},
+                             err));
+    for (uint32_t draw = 0; draw < options->n_samples && !options->is_balanced; draw += DRAWS_AT_ONCE) {
+        uint32_t count = options->n_samples - draw < DRAWS_AT_ONCE ? options->n_samples - draw : DRAWS_AT_ONCE;
         MUST(clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err));
         for (uint32_t l = 0; l < count; l++)
             MUST(add_gains(gain, &field, problem->volume, z + l * n, err));
@@ -82,4 +83,19 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
                 y[i] = (int32_t)b;
     }
     return CLV_OK;
+}
+
+const char *const decoding_names[] = {"auto", "map", "marginal-map", "marginals", NULL};
+const char *const decoding_names_of_images[] = {"auto", "map", "marginal-map", "marginals", "min-loss", NULL};
+
+void decoding_choose(struct clv_decoding *decoding, enum clv_decoding_choice choice)
+{
+    static const enum clv_decoding_rule rules[] = {[CLV_DECODING_MAP] = CLV_DECODE_MAP,
+                                                   [CLV_DECODING_MARGINAL_MAP] = CLV_DECODE_MARGINAL_MAP,
+                                                   [CLV_DECODING_MARGINALS] = CLV_DECODE_MARGINALS};
+    if (choice == CLV_DECODING_AUTO || choice == CLV_DECODING_MIN_LOSS)
+        return;
+    decoding->rule = rules[choice];
+    if (!(decoding->hidden_temperature > 0))
+        decoding->hidden_temperature = 1;
 }

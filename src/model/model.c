@@ -63,9 +63,9 @@ enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct 
 
 enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                     const struct clv_model *model, const struct clv_problem *problem,
-                                    struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws, struct clv_error *err)
+                                    struct clv_oracle *oracle, uint64_t seed, uint32_t n_samples, struct clv_error *err)
 {
-    const struct marginals_options options = {looped_marginals_of(model), seed, n_draws};
+    const struct marginals_options options = {looped_marginals_of(model), seed, n_samples};
     OWNED(scored_field_release) struct clv_field field = {0};
     MUST(model_field_init(&field, model, problem, err));
     if (clv_model_scores(model) == CLV_SCORES_MARGIN)

@@ -28,6 +28,16 @@ const struct clv_tensor *clv_model_attached(const struct clv_model *model, const
  * Missing: none, as where masks are whole. */
 #define RECORD_UNSEEN "unseen_features"
 
+/* --decode, of all commands; the second has min-loss, too: enum clv_decoding_choice. */
+extern const char *const decoding_names[], *const decoding_names_of_images[];
+#define DECODING_HELP                                                                                                  \
+    "How to choose labels from scores\n"                                                                               \
+    "map: the best labelling of all nodes. marginal-map: the best of the nodes with a known label, the others summed " \
+    "out. marginals: of every node the most probable label. auto (default): the rule that the model was trained for"
+/* Sets the rule that was chosen. A temperature of hidden nodes stays the model's if it has one above 0; the least loss
+ * is clv_model_decide's. */
+void decoding_choose(struct clv_decoding *decoding, enum clv_decoding_choice choice);
+
 /* The field of a problem under weights. */
 
 /* Checks the problem against the shape; memory of its own: scored_field_release whatever the status. */

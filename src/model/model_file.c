@@ -400,18 +400,16 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
 static enum clv_status not_a_model(const char *path, struct clv_error *err)
 {
     struct clv_error ignored;
-    const char *kind = NULL, *why = err->message;
+    const char *kind = NULL;
     OWNED_ARRAY char *head = NULL;
     char reason[CLV_ERROR_MESSAGE_MAX];
-    size_t size, length = strlen(path);
+    size_t size;
     if (file_read_head(&head, &size, path, FORMAT_HEAD_BYTES, &ignored) == CLV_OK)
         image_format(&kind, (const uint8_t *)head, size);
     FAIL_IF(kind, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path, kind);
-    FAIL_IF(strstr(why, ": not a tensor file"), CLV_ERR_DATA,
+    FAIL_IF(tensors_are_not(err), CLV_ERR_DATA,
             "%s: no model, but another kind of file; models are what `cleave train' writes", path);
-    if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
-        why += length + 2;
-    snprintf(reason, sizeof reason, "%s", why);
+    snprintf(reason, sizeof reason, "%s", err->message + err->path_length + (err->path_length ? strlen(": ") : 0));
     return fail(err, CLV_ERR_DATA, "%s: no model, which `cleave train' writes: %s", path, reason);
 }
 

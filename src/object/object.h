@@ -1,4 +1,5 @@
-/* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures). */
+/* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures);
+ * object_rows.c numbers those of an image that is read by rows. */
 
 /* Objects that touch each other, found by a learned model. Read object_model_find first: filter responses
  * (pixel_bank.c), probabilities of background, rim and core (pixel_net.c), regions and what is between them
@@ -13,6 +14,7 @@
 #include "cleave/image.h"
 #include "cleave/objects.h"
 #include "cleave/status.h"
+#include "image/image.h"
 #include "pixel_net/pixel_net.h"
 #include "superpixel/region_graph.h"
 
@@ -117,6 +119,84 @@ static inline struct heap_entry heap_pop(struct heap *self)
     return top;
 }
 
+/* Objects of a label map that is read twice, row after row: those of clv_object_map_from_labels and
+ * clv_object_map_filter, with their numbers. Memory for the runs of two rows, and 16 bytes for each piece that begins
+ * below no other one of its object.
+ *
+ *     MUST(object_rows_init(&rows, width, height, NULL, err));
+ *     for each band
+ *         MUST(objects_find_rows(&rows, band.labels, band.n_rows, err));
+ *     MUST(objects_filter_rows(&rows, min_area, clears_border, err));
+ *     for each band                                            // rows.n_objects and rows.labels are known
+ *         objects_number_rows(numbers, &rows, band.labels, band.n_rows); */
+
+struct object_run;
+struct object_piece;
+struct object_rows {
+    int32_t width, height, y; /* y: the next row of this pass */
+    bool is_object[256];
+    struct object_run *runs, *above; /* [n_runs] of the last row, and of the one above */
+    int32_t n_runs, n_above;
+    struct object_piece *pieces; /* [n_pieces] in the order in which they begin */
+    int32_t n_pieces, n_begun;   /* by the first pass, and so far by the second one */
+    int32_t max_pieces;
+    size_t capacity;
+    int32_t n_objects;
+    uint8_t *labels; /* [n_objects] */
+};
+
+/* is_object[256] says which labels have objects; NULL: all but 0 and CLV_VOID. */
+enum clv_status object_rows_init(struct object_rows *self, int32_t width, int32_t height, const bool is_object[256],
+                                 struct clv_error *err) CLV_CHECK;
+void object_rows_release(struct object_rows *self);
+
+/* The first pass: the next rows, labels[n_rows][width]. CLV_ERR_DATA: more than max_pieces pieces. */
+enum clv_status objects_find_rows(struct object_rows *self, const uint8_t *labels, int32_t n_rows,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Ends it; CLV_ERR_DATA: more objects than CLV_MAX_OBJECT_NUMBER are left. */
+enum clv_status objects_filter_rows(struct object_rows *self, int64_t min_area, bool clears_border,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* The second pass: numbers[n_rows][width] of the next rows of the same labels. Rewind for another one. */
+void objects_number_rows(int32_t *numbers, struct object_rows *self, const uint8_t *labels, int32_t n_rows);
+void object_rows_rewind(struct object_rows *self);
+
+/* Measures of the objects of an image that is read twice, by bands of rows: to the last digit those of
+ * clv_objects_measure and, with samples, of objects_measure_samples. The state is of the objects, and of the hulls of
+ * those that the last row passes.
+ *
+ *     MUST(object_measures_init(&measures, n_objects, labels, n_samples, err));
+ *     for each band                                               // with objects, pixels, samples
+ *         object_measures_sum(&measures, &band, NULL);
+ *     MUST(object_measures_centre(&measures, err));
+ *     for each band                                               // with a halo of OBJECT_HALO rows
+ *         MUST(object_measures_shape(&measures, &band, err));
+ *     object_measures_finish(&measures);                          // measures.rows, .mean, .deviation */
+
+#define OBJECT_HALO 2
+
+struct object_sums;
+struct object_measures {
+    int32_t n_objects, n_samples;
+    bool has_pixels, has_probability;
+    struct clv_object *rows; /* [n_objects] */
+    struct object_sums *sums;
+    double *mean, *deviation, *count; /* [n_objects][n_samples], NULL without samples */
+};
+
+/* labels[n_objects], or NULL. */
+enum clv_status object_measures_init(struct object_measures *self, int32_t n_objects, const uint8_t *labels,
+                                     int32_t n_samples, struct clv_error *err) CLV_CHECK;
+void object_measures_release(struct object_measures *self);
+/* probability[n_rows][width] of the band, without its halo, or NULL. */
+void object_measures_sum(struct object_measures *self, const struct image_band *band, const float *probability);
+/* CLV_ERR_USAGE: an object has no pixel. */
+enum clv_status object_measures_centre(struct object_measures *self, struct clv_error *err) CLV_CHECK;
+enum clv_status object_measures_shape(struct object_measures *self, const struct image_band *band,
+                                      struct clv_error *err) CLV_CHECK;
+void object_measures_finish(struct object_measures *self);
+
 /* mean and deviation[n_objects][n_bands] of samples[height][width][n_bands] in each object, of those that are not NAN;
  * NAN where an object has none. O(pixels x bands). */
 enum clv_status objects_measure_samples(double *mean, double *deviation, const struct clv_object_map *map,
@@ -125,6 +205,13 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
 /* colours[height][width] = 0 where there is no object, else 1..255, so that objects which touch by sides or corners
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
+
+/* Colours objects by bands of rows. objects_colour_init begins colour_of[n_objects + 1]; rounds through all bands, which
+ * have a halo of one row, follow until one leaves *was_changed false, OBJECT_COLOUR_ROUNDS at most. Up to 255 objects
+ * need none. */
+enum { OBJECT_COLOUR_ROUNDS = 32 };
+void objects_colour_init(uint8_t *colour_of, int32_t n_objects);
+void objects_colour_band(bool *was_changed, uint8_t *colour_of, const struct image_band *band);
 
 struct object_model {
     float shrink;             /* >= 1: sides are divided by it, so that objects are no larger than the filters */

@@ -192,38 +192,45 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
     return CLV_OK;
 }
 
-/* Gives the later one of two objects that touch and have one colour the next colour; whether there were any. */
-static bool recolour(uint8_t *colour_of, const struct clv_object_map *map)
+void objects_colour_init(uint8_t *colour_of, int32_t n_objects)
+{
+    colour_of[0] = 0;
+    for (int32_t k = 1; k <= n_objects; k++)
+        colour_of[k] = (uint8_t)((k - 1) % 255 + 1);
+}
+
+/* Gives the later one of two objects that touch and have one colour the next colour. */
+void objects_colour_band(bool *was_changed, uint8_t *colour_of, const struct image_band *band)
 {
     static const int8_t offsets[4][2] = {{1, 0}, {-1, 1}, {0, 1}, {1, 1}};
-    bool found = false;
-    for (int32_t y = 0; y < map->height; y++)
-        for (int32_t x = 0; x < map->width; x++)
+    for (int32_t y = band->top; y < band->top + band->n_rows; y++)
+        for (int32_t x = 0; x < band->width; x++)
             for (int k = 0; k < 4; k++) {
                 int32_t u = x + offsets[k][0], v = y + offsets[k][1];
-                if (u < 0 || u >= map->width || v >= map->height)
+                if (u < 0 || u >= band->width || v >= band->height)
                     continue;
-                int32_t a = map->objects[(size_t)y * (size_t)map->width + (size_t)x];
-                int32_t b = map->objects[(size_t)v * (size_t)map->width + (size_t)u];
+                int32_t a = band->objects[image_band_row(band, y) + (size_t)x];
+                int32_t b = band->objects[image_band_row(band, v) + (size_t)u];
                 if (!a || !b || a == b || colour_of[a] != colour_of[b])
                     continue;
                 int32_t later = a > b ? a : b;
                 colour_of[later] = (uint8_t)(colour_of[later] % 255 + 1);
-                found = true;
+                *was_changed = true;
             }
-    return found;
 }
 
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err)
 {
-    enum { MOST_ROUNDS = 32 };
+    const struct image_band all = {
+        .width = map->width, .height = map->height, .n_rows = map->height, .objects = map->objects};
+    bool was_changed = map->n_objects > 255;
     OWNED_ARRAY uint8_t *colour_of = array_alloc((size_t)map->n_objects + 1, 1);
     NEED(colour_of);
-    colour_of[0] = 0;
-    for (int32_t k = 1; k <= map->n_objects; k++)
-        colour_of[k] = (uint8_t)((k - 1) % 255 + 1);
-    for (int round = 0; round < MOST_ROUNDS && map->n_objects > 255 && recolour(colour_of, map); round++)
-        ;
+    objects_colour_init(colour_of, map->n_objects);
+    for (int round = 0; round < OBJECT_COLOUR_ROUNDS && was_changed; round++) {
+        was_changed = false;
+        objects_colour_band(&was_changed, colour_of, &all);
+    }
     for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
         colours[p] = colour_of[map->objects[p]];
     return CLV_OK;

@@ -1,56 +1,66 @@
 /* Measures objects with the definitions of scikit-image's regionprops: area, perimeter (Benkrid & Crookes 2000),
- * moments, convex hull and colours. Start at clv_objects_measure, at the end. */
+ * moments, convex hull and colours. An image is looked at twice, by bands of rows: the order of sums is that of pixels,
+ * whatever the bands. Start at clv_objects_measure, at the end. */
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "object/object.h"
 
+/* A corner of a convex hull, in half pixels and half rows of the object's box. */
+struct corner {
+    int32_t row, column;
+};
+
+/* The left or the right border of the hull of the rows so far: Andrew's monotone chain, which rows come to in order. */
+struct chain {
+    struct corner *corners;
+    size_t n, capacity;
+};
+
+/* The convex hull of an object whose pixels come row by row. */
+struct hull {
+    int64_t n_missing;                          /* pixels that are still to come */
+    int32_t row, first, last;                   /* columns of the last row */
+    int32_t row_above, first_above, last_above; /* and of the one before; row_above -1: none */
+    struct chain sides[2];
+};
+
 /* One object's sums; moments are central. */
-struct sums {
+struct object_sums {
     uint64_t x, y, value[3], square[3];
     double xx, xy, yy, perimeter, probability;
-    int64_t first_row; /* of its rows */
+    struct hull *hull; /* NULL: no pixel was seen, or all */
+    int64_t hull_area;
 };
 
-/* The first and last column of an object in one row of its box. */
-struct extent {
-    int32_t first, last;
-};
-
-struct measuring {
-    const struct clv_object_map *map;
-    const struct clv_image *image;
-    const float *probability;
-    struct clv_object *rows;
-    struct sums *sums;
-    struct extent *extents; /* of all objects' rows */
-    int32_t (*line)[2];     /* scratch: left and right end of each half row of a hull */
-    int32_t *chain;         /* scratch: half rows */
-};
-
-static int32_t object_at(const struct clv_object_map *map, int32_t x, int32_t y)
+static void hull_free(struct hull *self)
 {
-    return x < 0 || y < 0 || x >= map->width || y >= map->height
-               ? 0
-               : map->objects[(size_t)y * (size_t)map->width + (size_t)x];
+    if (self)
+        arrays_free(self->sides[0].corners, self->sides[1].corners, self);
+}
+
+static int32_t object_at(const struct image_band *band, int32_t x, int32_t y)
+{
+    return x < 0 || y < 0 || x >= band->width || y >= band->height ? 0
+                                                                   : band->objects[image_band_row(band, y) + (size_t)x];
 }
 
 /* Returns whether a pixel of object k has a side at which the object ends. */
-static bool is_border(const struct clv_object_map *map, int32_t k, int32_t x, int32_t y)
+static bool is_border(const struct image_band *band, int32_t k, int32_t x, int32_t y)
 {
-    return object_at(map, x, y) == k && (object_at(map, x - 1, y) != k || object_at(map, x + 1, y) != k ||
-                                         object_at(map, x, y - 1) != k || object_at(map, x, y + 1) != k);
+    return object_at(band, x, y) == k && (object_at(band, x - 1, y) != k || object_at(band, x + 1, y) != k ||
+                                          object_at(band, x, y - 1) != k || object_at(band, x, y + 1) != k);
 }
 
 /* Returns what a border pixel adds to the perimeter, by its neighbours on the border: 1 for steps along sides, the
  * root of 2 along diagonals, the mean of both for one of each (Benkrid & Crookes 2000). */
-static double border_length(const struct clv_object_map *map, int32_t k, int32_t x, int32_t y)
+static double border_length(const struct image_band *band, int32_t k, int32_t x, int32_t y)
 {
     int code = 1;
     for (int32_t dy = -1; dy <= 1; dy++)
         for (int32_t dx = -1; dx <= 1; dx++)
-            if ((dx || dy) && is_border(map, k, x + dx, y + dy))
+            if ((dx || dy) && is_border(band, k, x + dx, y + dy))
                 code += dx && dy ? 10 : 2;
     switch (code) {
     case 5:
@@ -67,64 +77,91 @@ static double border_length(const struct clv_object_map *map, int32_t k, int32_t
     }
 }
 
-/* Areas, boxes, sums of places and colours. */
-static void sum_up(struct measuring *self)
+void object_measures_release(struct object_measures *self)
 {
-    const struct clv_object_map *map = self->map;
-    size_t p = 0;
-    for (int32_t k = 0; k < map->n_objects; k++)
-        self->rows[k] =
-            (struct clv_object){.label = map->labels ? map->labels[k] : -1, .left = map->width, .top = map->height};
-    for (int32_t y = 0; y < map->height; y++)
-        for (int32_t x = 0; x < map->width; x++, p++) {
-            if (!map->objects[p])
+    for (int32_t k = 0; self->sums && k < self->n_objects; k++)
+        hull_free(self->sums[k].hull);
+    arrays_free(self->rows, self->sums, self->mean, self->deviation, self->count);
+    *self = (struct object_measures){0};
+}
+
+enum clv_status object_measures_init(struct object_measures *self, int32_t n_objects, const uint8_t *labels,
+                                     int32_t n_samples, struct clv_error *err)
+{
+    size_t n = (size_t)n_objects, n_values = n * (size_t)n_samples;
+    OWNED(object_measures_release) struct object_measures result = {.n_objects = n_objects, .n_samples = n_samples};
+    result.rows = array_alloc(n, sizeof *result.rows);
+    result.sums = array_zalloc(n, sizeof *result.sums);
+    if (n_samples) {
+        result.mean = array_zalloc(n_values, sizeof *result.mean);
+        result.deviation = array_zalloc(n_values, sizeof *result.deviation);
+        result.count = array_zalloc(n_values, sizeof *result.count);
+    }
+    NEED(result.rows && result.sums && (!n_samples || (result.mean && result.deviation && result.count)));
+    for (size_t k = 0; k < n; k++)
+        result.rows[k] = (struct clv_object){.label = labels ? labels[k] : -1, .left = INT32_MAX, .top = INT32_MAX};
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+static void add_samples(double *sum, double *count, const float *samples, size_t n)
+{
+    for (size_t b = 0; b < n; b++) {
+        if (isnan(samples[b]))
+            continue;
+        count[b]++;
+        sum[b] += (double)samples[b];
+    }
+}
+
+static void add_pixel(struct object_measures *self, size_t k, int32_t x, int32_t y, const uint8_t *pixel)
+{
+    struct clv_object *row = &self->rows[k];
+    struct object_sums *sums = &self->sums[k];
+    row->area++;
+    row->left = x < row->left ? x : row->left;
+    row->top = y < row->top ? y : row->top;
+    row->right = x >= row->right ? x + 1 : row->right;
+    row->bottom = y + 1;
+    sums->x += (uint64_t)x;
+    sums->y += (uint64_t)y;
+    for (int c = 0; c < 3 && pixel; c++) {
+        uint64_t value = pixel[c];
+        sums->value[c] += value;
+        sums->square[c] += value * value;
+    }
+}
+
+void object_measures_sum(struct object_measures *self, const struct image_band *band, const float *probability)
+{
+    size_t p = image_band_start(band), n_samples = (size_t)self->n_samples, i = 0;
+    self->has_pixels |= band->pixels != NULL;
+    self->has_probability |= probability != NULL;
+    for (int32_t y = band->top; y < band->top + band->n_rows; y++)
+        for (int32_t x = 0; x < band->width; x++, p++, i++) {
+            if (!band->objects[p])
                 continue;
-            struct clv_object *row = &self->rows[map->objects[p] - 1];
-            struct sums *sums = &self->sums[map->objects[p] - 1];
-            row->area++;
-            row->left = x < row->left ? x : row->left;
-            row->top = y < row->top ? y : row->top;
-            row->right = x >= row->right ? x + 1 : row->right;
-            row->bottom = y + 1;
-            sums->x += (uint64_t)x;
-            sums->y += (uint64_t)y;
-            sums->probability += self->probability ? (double)self->probability[p] : 0;
-            for (int c = 0; c < 3 && self->image; c++) {
-                uint64_t value = self->image->pixels[3 * p + (size_t)c];
-                sums->value[c] += value;
-                sums->square[c] += value * value;
-            }
+            size_t k = (size_t)band->objects[p] - 1;
+            add_pixel(self, k, x, y, band->pixels ? band->pixels + 3 * p : NULL);
+            self->sums[k].probability += probability ? (double)probability[i] : 0;
+            if (n_samples)
+                add_samples(self->mean + k * n_samples, self->count + k * n_samples, band->samples + p * n_samples,
+                            n_samples);
         }
 }
 
-/* Moments about the centroids, perimeters, and where each row of an object begins and ends. */
-static void sum_moments(struct measuring *self)
+enum clv_status object_measures_centre(struct object_measures *self, struct clv_error *err)
 {
-    const struct clv_object_map *map = self->map;
-    size_t p = 0;
-    for (int32_t y = 0; y < map->height; y++)
-        for (int32_t x = 0; x < map->width; x++, p++) {
-            if (!map->objects[p])
-                continue;
-            const struct clv_object *row = &self->rows[map->objects[p] - 1];
-            struct sums *sums = &self->sums[map->objects[p] - 1];
-            struct extent *extent = &self->extents[sums->first_row + y - row->top];
-            double dx = x - row->centroid_x, dy = y - row->centroid_y;
-            sums->xx += dx * dx;
-            sums->xy += dx * dy;
-            sums->yy += dy * dy;
-            extent->first = extent->last < 0 ? x : extent->first;
-            extent->last = x;
-            if (is_border(map, map->objects[p], x, y))
-                sums->perimeter += border_length(map, map->objects[p], x, y);
-        }
-}
-
-static double eccentricity(const struct sums *sums, double area)
-{
-    double mean = (sums->xx + sums->yy) / (2 * area), half = (sums->xx - sums->yy) / (2 * area), xy = sums->xy / area;
-    double root = sqrt(half * half + xy * xy), large = mean + root, small = fmax(mean - root, 0);
-    return large > 0 ? sqrt(fmax(1 - small / large, 0)) : 0;
+    for (int32_t k = 0; k < self->n_objects; k++) {
+        struct clv_object *row = &self->rows[k];
+        struct object_sums *sums = &self->sums[k];
+        FAIL_IF(!row->area, CLV_ERR_USAGE, "object %d of %d has no pixel", k + 1, self->n_objects);
+        row->centroid_x = (double)sums->x / (double)row->area;
+        row->centroid_y = (double)sums->y / (double)row->area;
+    }
+    for (size_t i = 0, n = (size_t)self->n_objects * (size_t)self->n_samples; i < n; i++)
+        self->mean[i] = self->count[i] > 0 ? self->mean[i] / self->count[i] : NAN;
+    return CLV_OK;
 }
 
 static int64_t floor_ratio(int64_t a, int64_t b) /* b > 0 */
@@ -132,90 +169,163 @@ static int64_t floor_ratio(int64_t a, int64_t b) /* b > 0 */
     return a / b - (a % b < 0);
 }
 
-/* Columns x, halved, of the hull's edge from half row u to v, at half row `at`: a / (2 b) of the pixels' columns. */
-static void edge_at(int64_t *a, int64_t *b, const struct measuring *self, int side, int32_t u, int32_t v, int32_t at)
+/* Columns x, halved, of the hull's edge from one corner to another, at half row `at`: a / (2 b) of the pixels' columns.
+ */
+static void edge_at(int64_t *a, int64_t *b, const struct corner *from, const struct corner *to, int32_t at)
 {
-    *b = v > u ? v - u : 1;
-    *a = self->line[u][side] * *b + (int64_t)(at - u) * (self->line[v][side] - self->line[u][side]);
+    *b = to->row > from->row ? to->row - from->row : 1;
+    *a = from->column * *b + (int64_t)(at - from->row) * (to->column - from->column);
 }
 
-/* Columns where the convex hull's left (side 0) or right (1) border is in each row of n: first, or last column in it.
- * */
-static void hull_side(int64_t *sum, struct measuring *self, int side, int32_t n_half)
+/* Adds the outermost column of the next half row; side 0 is the left border. */
+static enum clv_status chain_add(struct chain *self, int side, int32_t row, int32_t column, struct clv_error *err)
 {
-    int32_t n = 0, *chain = self->chain;
+    const struct corner next = {row, column};
     int64_t a, b, sign = side ? 1 : -1;
-    for (int32_t v = 0; v < n_half; v++) {
-        while (n > 1) { /* the point before lies on or inside the line to this one */
-            edge_at(&a, &b, self, side, chain[n - 2], v, chain[n - 1]);
-            if (sign * (a - self->line[chain[n - 1]][side] * b) < 0)
-                break;
-            n--;
-        }
-        chain[n++] = v;
+    while (self->n > 1) { /* the corner before lies on or inside the line to this one */
+        const struct corner *last = &self->corners[self->n - 1];
+        edge_at(&a, &b, last - 1, &next, last->row);
+        if (sign * (a - last->column * b) < 0)
+            break;
+        self->n--;
     }
-    for (int32_t i = 0, at = 1; at < n_half; at += 2) { /* rows of pixels */
-        while (chain[i + 1] < at)
-            i++;
-        edge_at(&a, &b, self, side, chain[i], chain[i + 1], at);
-        *sum += side ? floor_ratio(a, 2 * b) + 1 : floor_ratio(-a, 2 * b);
-    }
+    NEED(array_reserve((void **)&self->corners, &self->capacity, self->n + 1, sizeof next) == 0);
+    self->corners[self->n++] = next;
+    return CLV_OK;
 }
 
-/* Pixels whose centres are in the convex hull of the middles of all pixels' sides, or on its border. In half pixels,
- * which are whole numbers: exact. */
-static int64_t hull_area(struct measuring *self, const struct clv_object *row, const struct extent *extents)
+/* Columns where the convex hull's left or right border is in each row of n: first, or last column in it. */
+static int64_t chain_sum(const struct chain *self, int side, int32_t n_rows)
 {
-    int32_t n_rows = row->bottom - row->top, n_half = 2 * n_rows + 1;
-    int64_t sum = 0;
-    for (int32_t v = 0; v < n_half; v++)
-        self->line[v][0] = INT32_MAX, self->line[v][1] = INT32_MIN;
-    for (int32_t r = 0; r < n_rows; r++) {
-        if (extents[r].last < 0)
-            continue;
-        for (int32_t v = 2 * r; v <= 2 * r + 2; v++) { /* sides above and below, and those to the left and right */
-            int32_t wider = v == 2 * r + 1, first = 2 * extents[r].first - wider, last = 2 * extents[r].last + wider;
-            self->line[v][0] = first < self->line[v][0] ? first : self->line[v][0];
-            self->line[v][1] = last > self->line[v][1] ? last : self->line[v][1];
-        }
+    int64_t a, b, sum = 0;
+    const struct corner *from = self->corners;
+    for (int32_t at = 1; at < 2 * n_rows; at += 2) { /* rows of pixels */
+        while (from[1].row < at)
+            from++;
+        edge_at(&a, &b, from, from + 1, at);
+        sum += side ? floor_ratio(a, 2 * b) + 1 : floor_ratio(-a, 2 * b);
     }
-    for (int32_t v = 0, before = 0; v < n_half; v++) { /* rows without a pixel, of objects in pieces, add no point */
-        if (self->line[v][0] != INT32_MAX) {
-            before = v;
-            continue;
-        }
-        int32_t next = v;
-        while (self->line[next][0] == INT32_MAX)
-            next++;
-        for (int side = 0; side < 2; side++) {
-            int64_t a, b;
-            edge_at(&a, &b, self, side, before, next, v);
-            self->line[v][side] = (int32_t)(side ? floor_ratio(a, b) : -floor_ratio(-a, b));
-        }
-    }
-    hull_side(&sum, self, 0, n_half);
-    hull_side(&sum, self, 1, n_half);
     return sum;
 }
 
-static void finish(struct measuring *self)
+static int32_t outer(int side, int32_t a, int32_t b)
 {
-    for (int32_t k = 0; k < self->map->n_objects; k++) {
+    return (side ? a > b : a < b) ? a : b;
+}
+
+/* Adds the half rows of the last row to the hull: the side that it shares with the row above, and its middle. A row above
+ * that does not touch has a lower side of its own. */
+static enum clv_status add_row(struct hull *self, int32_t top, struct clv_error *err)
+{
+    int32_t half = 2 * (self->row - top);
+    bool touches = self->row_above >= 0 && self->row_above == self->row - 1;
+    for (int side = 0; side < 2; side++) {
+        struct chain *chain = &self->sides[side];
+        int32_t column = 2 * (side ? self->last : self->first);
+        int32_t above = 2 * (side ? self->last_above : self->first_above);
+        if (self->row_above >= 0 && !touches)
+            MUST(chain_add(chain, side, 2 * (self->row_above - top) + 2, above, err));
+        MUST(chain_add(chain, side, half, touches ? outer(side, column, above) : column, err));
+        MUST(chain_add(chain, side, half + 1, side ? column + 1 : column - 1, err));
+    }
+    self->row_above = self->row;
+    self->first_above = self->first;
+    self->last_above = self->last;
+    return CLV_OK;
+}
+
+/* Ends the hull of an object whose last pixel was seen: the pixels whose centres are in the convex hull of the middles of
+ * all pixels' sides, or on its border. In half pixels, which are whole numbers: exact. */
+static enum clv_status end_hull(struct object_sums *sums, const struct clv_object *row, struct clv_error *err)
+{
+    struct hull *hull = sums->hull;
+    int32_t n_rows = row->bottom - row->top;
+    MUST(add_row(hull, row->top, err));
+    for (int side = 0; side < 2; side++) {
+        MUST(chain_add(&hull->sides[side], side, 2 * n_rows, 2 * (side ? hull->last : hull->first), err));
+        sums->hull_area += chain_sum(&hull->sides[side], side, n_rows);
+    }
+    hull_free(hull);
+    sums->hull = NULL;
+    return CLV_OK;
+}
+
+/* Adds a pixel of an object to its hull. */
+static enum clv_status extend_hull(struct object_sums *sums, const struct clv_object *row, int32_t x, int32_t y,
+                                   struct clv_error *err)
+{
+    struct hull *hull = sums->hull;
+    if (!hull) {
+        NEED(hull = sums->hull = array_zalloc(1, sizeof *hull));
+        *hull = (struct hull){.n_missing = row->area, .row = y, .first = x, .row_above = -1};
+    } else if (hull->row != y) {
+        MUST(add_row(hull, row->top, err));
+        hull->row = y;
+        hull->first = x;
+    }
+    hull->last = x;
+    return --hull->n_missing ? CLV_OK : end_hull(sums, row, err);
+}
+
+static void add_deviations(double *deviation, const double *mean, const float *samples, size_t n)
+{
+    for (size_t b = 0; b < n; b++) {
+        const double off = (double)samples[b] - mean[b];
+        if (!isnan(samples[b]))
+            deviation[b] += off * off;
+    }
+}
+
+enum clv_status object_measures_shape(struct object_measures *self, const struct image_band *band,
+                                      struct clv_error *err)
+{
+    size_t p = image_band_start(band), n_samples = (size_t)self->n_samples;
+    for (int32_t y = band->top; y < band->top + band->n_rows; y++)
+        for (int32_t x = 0; x < band->width; x++, p++) {
+            if (!band->objects[p])
+                continue;
+            size_t k = (size_t)band->objects[p] - 1;
+            const struct clv_object *row = &self->rows[k];
+            struct object_sums *sums = &self->sums[k];
+            double dx = x - row->centroid_x, dy = y - row->centroid_y;
+            sums->xx += dx * dx;
+            sums->xy += dx * dy;
+            sums->yy += dy * dy;
+            if (is_border(band, band->objects[p], x, y))
+                sums->perimeter += border_length(band, band->objects[p], x, y);
+            MUST(extend_hull(sums, row, x, y, err));
+            if (n_samples)
+                add_deviations(self->deviation + k * n_samples, self->mean + k * n_samples,
+                               band->samples + p * n_samples, n_samples);
+        }
+    return CLV_OK;
+}
+
+static double eccentricity(const struct object_sums *sums, double area)
+{
+    double mean = (sums->xx + sums->yy) / (2 * area), half = (sums->xx - sums->yy) / (2 * area), xy = sums->xy / area;
+    double root = sqrt(half * half + xy * xy), large = mean + root, small = fmax(mean - root, 0);
+    return large > 0 ? sqrt(fmax(1 - small / large, 0)) : 0;
+}
+
+void object_measures_finish(struct object_measures *self)
+{
+    for (int32_t k = 0; k < self->n_objects; k++) {
         struct clv_object *row = &self->rows[k];
-        struct sums *sums = &self->sums[k];
+        struct object_sums *sums = &self->sums[k];
         double area = (double)row->area;
         row->perimeter = sums->perimeter;
         row->eccentricity = eccentricity(sums, area);
-        row->solidity = area / (double)hull_area(self, row, self->extents + sums->first_row);
-        row->mean_probability = self->probability        ? sums->probability / area
-                                : self->map->probability ? self->map->probability[k]
-                                                         : NAN;
+        row->solidity = area / (double)sums->hull_area;
+        row->mean_probability = self->has_probability ? sums->probability / area : NAN;
         for (int c = 0; c < 3; c++) {
             double mean = (double)sums->value[c] / area, square = (double)sums->square[c] / area;
-            row->mean[c] = self->image ? mean : NAN;
-            row->deviation[c] = self->image ? sqrt(fmax(square - mean * mean, 0)) : NAN;
+            row->mean[c] = self->has_pixels ? mean : NAN;
+            row->deviation[c] = self->has_pixels ? sqrt(fmax(square - mean * mean, 0)) : NAN;
         }
     }
+    for (size_t i = 0, n = (size_t)self->n_objects * (size_t)self->n_samples; i < n; i++)
+        self->deviation[i] = self->count[i] > 0 ? sqrt(self->deviation[i] / self->count[i]) : NAN;
 }
 
 enum clv_status objects_measure_samples(double *mean, double *deviation, const struct clv_object_map *map,
@@ -227,61 +337,42 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
     NEED(count);
     for (size_t i = 0; i < n_values; i++)
         mean[i] = deviation[i] = 0;
-    for (int about_mean = 0; about_mean < 2; about_mean++) {
-        for (size_t p = 0; p < n_pixels; p++) {
-            const size_t row = (size_t)(map->objects[p] - 1) * n;
-            for (size_t b = 0; map->objects[p] && b < n; b++) {
-                const double value = (double)samples[p * n + b];
-                if (isnan(value))
-                    continue;
-                count[row + b] += !about_mean;
-                if (about_mean)
-                    deviation[row + b] += (value - mean[row + b]) * (value - mean[row + b]);
-                else
-                    mean[row + b] += value;
-            }
-        }
-        for (size_t i = 0; i < n_values; i++)
-            if (about_mean)
-                deviation[i] = count[i] > 0 ? sqrt(deviation[i] / count[i]) : NAN;
-            else
-                mean[i] = count[i] > 0 ? mean[i] / count[i] : NAN;
+    for (size_t p = 0; p < n_pixels; p++) {
+        const size_t row = (size_t)(map->objects[p] - 1) * n;
+        if (map->objects[p])
+            add_samples(mean + row, count + row, samples + p * n, n);
     }
+    for (size_t i = 0; i < n_values; i++)
+        mean[i] = count[i] > 0 ? mean[i] / count[i] : NAN;
+    for (size_t p = 0; p < n_pixels; p++) {
+        const size_t row = (size_t)(map->objects[p] - 1) * n;
+        if (map->objects[p])
+            add_deviations(deviation + row, mean + row, samples + p * n, n);
+    }
+    for (size_t i = 0; i < n_values; i++)
+        deviation[i] = count[i] > 0 ? sqrt(deviation[i] / count[i]) : NAN;
     return CLV_OK;
-}
-
-static void measuring_release(struct measuring *self)
-{
-    arrays_free(self->rows, self->sums, self->line, self->chain, self->extents);
 }
 
 enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_object_map *map,
                                     const struct clv_image *image, const float *probability, struct clv_error *err)
 {
-    size_t n = (size_t)map->n_objects, n_half = 2 * (size_t)map->height + 1;
     FAIL_IF(image && (image->width != map->width || image->height != map->height || image->channels != 3),
             CLV_ERR_USAGE, "objects of %dx%d, an image of %dx%d with %d channels", map->width, map->height,
             image->width, image->height, image->channels);
-    OWNED(measuring_release) struct measuring self = {.map = map, .image = image, .probability = probability};
-    self.rows = array_alloc(n, sizeof *self.rows);
-    self.sums = array_zalloc(n, sizeof *self.sums);
-    self.line = array_alloc(n_half, sizeof *self.line);
-    self.chain = array_alloc(n_half, sizeof *self.chain);
-    NEED(self.rows && self.sums && self.line && self.chain);
-    sum_up(&self);
-    int64_t n_rows = 0;
-    for (size_t k = 0; k < n; k++) {
-        FAIL_IF(!self.rows[k].area, CLV_ERR_USAGE, "object %zu of %zu has no pixel", k + 1, n);
-        self.rows[k].centroid_x = (double)self.sums[k].x / (double)self.rows[k].area;
-        self.rows[k].centroid_y = (double)self.sums[k].y / (double)self.rows[k].area;
-        self.sums[k].first_row = n_rows;
-        n_rows += self.rows[k].bottom - self.rows[k].top;
-    }
-    NEED(self.extents = array_alloc((size_t)n_rows, sizeof *self.extents));
-    for (int64_t r = 0; r < n_rows; r++)
-        self.extents[r] = (struct extent){-1, -1};
-    sum_moments(&self);
-    finish(&self);
+    const struct image_band all = {.width = map->width,
+                                   .height = map->height,
+                                   .n_rows = map->height,
+                                   .pixels = image ? image->pixels : NULL,
+                                   .objects = map->objects};
+    OWNED(object_measures_release) struct object_measures self = {0};
+    MUST(object_measures_init(&self, map->n_objects, map->labels, 0, err));
+    object_measures_sum(&self, &all, probability);
+    MUST(object_measures_centre(&self, err));
+    MUST(object_measures_shape(&self, &all, err));
+    object_measures_finish(&self);
+    for (int32_t k = 0; k < map->n_objects && !probability && map->probability; k++)
+        self.rows[k].mean_probability = map->probability[k];
     *rows = TAKE(self.rows);
     return CLV_OK;
 }

@@ -3,7 +3,7 @@
  * To read the source: page_handle.c checks a request (page_request.c has the rules) and finds who answers it;
  * page_session.c is the folder, page_labels.c its labels, page_import.c what other programs say of it,
  * training_export.c what can be learned from it, page_document.c the image that is open, page_objects.c its objects as
- * a label image, merged and split, page_carry.c its labels in the next image, page_history.c the strokes on it and
+ * a label image, merged and split, page_propagate.c its labels in the next image, page_history.c the strokes on it and
  * their file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens to the
  * network is in src/cli/label. */
 #ifndef PAGE_PAGE_H
@@ -56,7 +56,7 @@ enum page_route {
     PAGE_UNDO,
     PAGE_REDO,
     PAGE_SUGGEST,
-    PAGE_CARRY,
+    PAGE_PROPAGATE,
     PAGE_ACCEPT,
     PAGE_LABEL,
     PAGE_RENAME,
@@ -466,11 +466,11 @@ void page_session_tag_open(char tag[PAGE_TAG_SIZE], const struct page_session *s
 /* The latest model, if there is one. */
 enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err) CLV_CHECK;
 
-/* The open image's labels, carried as `cleave propagate` does it to the image *number that follows it in its
+/* The open image's labels, propagated as `cleave propagate` does it to the image *number that follows it in its
  * folder, 2 before 10; label by label, where objects are kept apart the connected pieces. *map is to be released
  * whatever the status. CLV_ERR_USAGE: no image follows, it is accepted or of another size, nothing is found in it. */
-enum clv_status page_carry(struct clv_object_map *map, int32_t *number, const struct page_session *session,
-                           struct clv_error *err) CLV_CHECK;
+enum clv_status page_propagate(struct clv_object_map *map, int32_t *number, const struct page_session *session,
+                               struct clv_error *err) CLV_CHECK;
 
 /* Names of the folder's labels, and labels.tsv. */
 

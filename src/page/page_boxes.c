@@ -52,9 +52,10 @@ static enum clv_status open_table(struct table *table, struct text *header, cons
     for (size_t k = 0; k < table->lines.n_columns; k++)
         text_printf(header, "%s%s", k ? "\t" : "", table->lines.columns[k]);
     text_put(header, "\n");
-    FAIL_IF(find_columns(table, needs_labels, &why) != CLV_OK, CLV_ERR_DATA,
-            "%s; new boxes of this folder cannot be saved there: call the file otherwise%s", why.message,
-            table->is_read ? ", and show it with --boxes" : "");
+    if (find_columns(table, needs_labels, &why) != CLV_OK)
+        return fail_adding(err, CLV_ERR_DATA, &why,
+                           "; new boxes of this folder cannot be saved there: call the file otherwise%s",
+                           table->is_read ? ", and show it with --boxes" : "");
     return CLV_OK;
 }
 

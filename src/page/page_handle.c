@@ -462,12 +462,12 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
 }
 
 /* Opens the image that follows, with the labels of this one as a step. */
-static enum clv_status carry(struct page_response *response, struct page_session *session, struct clv_error *err)
+static enum clv_status propagate(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     int32_t number = -1;
     double started = now_ms();
-    MUST(page_carry(&map, &number, session, err));
+    MUST(page_propagate(&map, &number, session, err));
     MUST(page_session_open(session, number, err));
     struct moment before = now(&session->document);
     MUST(page_document_import_objects(&session->document, &map, err));
@@ -515,7 +515,7 @@ static enum clv_status answer(struct page_response *response, struct page_sessio
     case PAGE_UNDO: return step(response, session, -1, err);
     case PAGE_REDO: return step(response, session, 1, err);
     case PAGE_SUGGEST: return suggest(response, session, err);
-    case PAGE_CARRY: return carry(response, session, err);
+    case PAGE_PROPAGATE: return propagate(response, session, err);
     case PAGE_ACCEPT: return accept(response, session, root, err);
     case PAGE_LABEL:
     case PAGE_RENAME: return name_label(response, session, target.route == PAGE_LABEL, root, err);

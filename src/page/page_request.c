@@ -19,7 +19,7 @@ static const struct {
     {"undo/", PAGE_UNDO, true, true, PAGE_NAMES_PHOTO},
     {"redo/", PAGE_REDO, true, true, PAGE_NAMES_PHOTO},
     {"accept/", PAGE_ACCEPT, true, true, PAGE_NAMES_PHOTO},
-    {"carry/", PAGE_CARRY, true, true, PAGE_NAMES_PHOTO},
+    {"propagate/", PAGE_PROPAGATE, true, true, PAGE_NAMES_PHOTO},
     {"label", PAGE_LABEL, true, false, PAGE_NAMES_FOLDER},
     {"rename", PAGE_RENAME, true, false, PAGE_NAMES_LABEL},
     {"delete-label", PAGE_DELETE_LABEL, true, false, PAGE_NAMES_LABEL},

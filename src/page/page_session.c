@@ -239,7 +239,7 @@ static enum clv_status read_boxes(struct page_session *session, struct clv_error
         MUST(page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err));
     const struct clv_boxes *boxes = &session->import.boxes;
     for (size_t i = 0; i < boxes->n_bad_files && session->options->note; i++)
-        session->options->note("%s", boxes->bad_files[i]);
+        session->options->note("%s", boxes->bad_files[i].message);
     if (boxes->n_skipped && session->options->note)
         session->options->note("%zu annotations cannot be used and are not shown; the first is %s", boxes->n_skipped,
                                boxes->first_skipped);

@@ -1,5 +1,6 @@
 /* Cuts an object out on transparency: in a band around its border, alpha follows from a linear Gaussian model of
- * mixed colours, whose formulas are in refine.h. Start at cutout_make; mix computes one pixel. */
+ * mixed colours, whose formulas are in refine.h. All sums are of whole numbers, so bands of an image give the pixels of
+ * the image. Start at cutout_band; mix computes one pixel. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -20,49 +21,66 @@ void cutout_release(struct cutout *self)
     *self = (struct cutout){0};
 }
 
-static int32_t band_width(const struct clv_image *image)
+/* The width of the band around the border, in pixels. */
+static int32_t band_width(int32_t width, int32_t height)
 {
-    int32_t side = image->width > image->height ? image->width : image->height;
+    int32_t side = width > height ? width : height;
     return 2 + side / 1000;
 }
+
+/* Kinds of the pixels of a band of rows, its halo included. */
+struct kinds {
+    const struct image_band *rows;
+    int32_t width, height; /* of the image */
+    int32_t first, end;    /* rows of it that there are */
+    uint8_t *kind;
+};
 
 static int32_t clamp(int32_t at, int32_t n)
 {
     return at < 0 ? 0 : at < n ? at : n - 1;
 }
 
-/* Marks the pixels whose square of side 2 band + 1 holds both sides. Of each column `sum` counts the square's rows. */
-static enum clv_status mark_band(uint8_t *kind, int32_t width, int32_t height, int32_t band, struct clv_error *err)
+/* Row y; the image's border repeats. */
+static uint8_t *kind_row(const struct kinds *self, int32_t y)
 {
-    OWNED_ARRAY int32_t *sum = array_zalloc((size_t)width, sizeof *sum);
-    int32_t side = 2 * band + 1;
+    return self->kind + (size_t)(clamp(y, self->height) - self->first) * (size_t)self->width;
+}
+
+/* Marks the pixels of rows from..to - 1 whose square of side 2 band + 1 holds both sides. Of each column `sum` counts the
+ * square's rows. */
+static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, int32_t band, struct clv_error *err)
+{
+    OWNED_ARRAY int32_t *sum = array_zalloc((size_t)self->width, sizeof *sum);
+    int32_t side = 2 * band + 1, width = self->width;
     NEED(sum);
-    for (int32_t y = -band; y < height + band; y++) {
-        const uint8_t *enters = kind + (size_t)clamp(y, height) * (size_t)width;
-        const uint8_t *leaves = kind + (size_t)clamp(y - side, height) * (size_t)width;
+    for (int32_t y = from - band; y < to + band; y++) {
+        const uint8_t *enters = kind_row(self, y);
+        const uint8_t *leaves = y - side >= from - band ? kind_row(self, y - side) : NULL;
         for (int32_t x = 0; x < width; x++)
-            sum[x] += (enters[x] & IS_OBJECT) - (y - side >= -band ? leaves[x] & IS_OBJECT : 0);
+            sum[x] += (enters[x] & IS_OBJECT) - (leaves ? leaves[x] & IS_OBJECT : 0);
         int32_t row = y - band, n = 0;
-        for (int32_t x = -band; x < width + band && row >= 0; x++) {
+        uint8_t *marks = kind_row(self, row < from ? from : row);
+        for (int32_t x = -band; x < width + band && row >= from; x++) {
             n += sum[clamp(x, width)] - (x - side >= -band ? sum[clamp(x - side, width)] : 0);
             if (x >= band && n > 0 && n < side * side)
-                kind[(size_t)row * (size_t)width + (size_t)(x - band)] |= IS_BAND;
+                marks[x - band] |= IS_BAND;
         }
     }
     return CLV_OK;
 }
 
 /* The share of the object around pixel (x, y), by a tent that ends behind the band. */
-static double smoothed(const uint8_t *kind, int32_t width, int32_t height, int32_t x, int32_t y, int32_t band)
+static double smoothed(const struct kinds *self, int32_t x, int32_t y, int32_t band)
 {
     int64_t sum = 0, all = 0;
     for (int32_t dy = -band; dy <= band; dy++) {
-        const uint8_t *row = kind + (size_t)clamp(y + dy, height) * (size_t)width;
+        const uint8_t *row = kind_row(self, y + dy);
         int32_t down = band + 1 - (dy < 0 ? -dy : dy);
         for (int32_t dx = -band; dx <= band; dx++) {
             int32_t weight = down * (band + 1 - (dx < 0 ? -dx : dx));
             all += weight;
-            sum += row[clamp(x + dx, width)] & IS_OBJECT ? weight : 0;
+            sum += row[clamp(x + dx, self->width)] & IS_OBJECT ? weight : 0;
         }
     }
     return (double)sum / (double)all;
@@ -83,19 +101,18 @@ static void sums_add(struct sums *sums, const struct sums *other, int sign)
 
 /* Colours in windows around the pixels of one row after the other. */
 struct nearby {
-    const struct clv_image *image;
-    const uint8_t *kind;
-    int32_t reach;
+    const struct kinds *kinds;
+    int32_t width, reach;
     struct sums (*columns)[2]; /* [width] of ground and object, in the rows of the window */
 };
 
 static void add_row(struct nearby *self, int32_t y, int sign)
 {
-    int32_t width = self->image->width;
-    if (y < 0 || y >= self->image->height)
+    int32_t width = self->kinds->width;
+    if (y < 0 || y >= self->kinds->height)
         return;
-    const uint8_t *pixel = self->image->pixels + 3 * (size_t)y * (size_t)width;
-    const uint8_t *kind = self->kind + (size_t)y * (size_t)width;
+    const uint8_t *pixel = self->kinds->rows->pixels + 3 * image_band_row(self->kinds->rows, y);
+    const uint8_t *kind = kind_row(self->kinds, y);
     for (int32_t x = 0; x < width; x++, pixel += 3) {
         int64_t weight = kind[x] & IS_BAND ? 1 : SURE_WEIGHT;
         struct sums one = {.weight = weight};
@@ -109,7 +126,7 @@ static void add_row(struct nearby *self, int32_t y, int sign)
 
 static void add_column(struct sums window[2], const struct nearby *self, int32_t x, int sign)
 {
-    if (x < 0 || x >= self->image->width)
+    if (x < 0 || x >= self->width)
         return;
     sums_add(&window[0], &self->columns[x][0], sign);
     sums_add(&window[1], &self->columns[x][1], sign);
@@ -151,13 +168,9 @@ static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean
     rgba[3] = rounded(255 * alpha);
 }
 
-static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, int32_t y, const struct sums window[2],
-                       int32_t band)
+static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, int32_t y, uint8_t kind,
+                       const uint8_t *pixel, const struct sums window[2], int32_t band)
 {
-    const struct clv_image *image = self->image;
-    size_t at = (size_t)y * (size_t)image->width + (size_t)x;
-    uint8_t kind = self->kind[at];
-    const uint8_t *pixel = image->pixels + 3 * at;
     double mean[2][3], spread[2];
     memset(rgba, 0, 4);
     if (kind == IS_OBJECT) {
@@ -166,7 +179,7 @@ static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, in
     } else if (kind & IS_BAND) { /* whose windows hold both sides */
         describe(mean[0], &spread[0], &window[0]);
         describe(mean[1], &spread[1], &window[1]);
-        mix(rgba, pixel, smoothed(self->kind, image->width, image->height, x, y, band), mean, spread);
+        mix(rgba, pixel, smoothed(self->kinds, x, y, band), mean, spread);
     } else if (window[1].weight) {
         describe(mean[1], &spread[1], &window[1]);
         for (int c = 0; c < 3; c++)
@@ -174,15 +187,18 @@ static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, in
     }
 }
 
-static void draw_row(struct cutout *cutout, struct nearby *self, int32_t y, int32_t band)
+static void draw_row(uint8_t *rgba, struct nearby *self, int32_t y, int32_t band)
 {
     struct sums window[2] = {{0}, {0}};
+    const uint8_t *kind = kind_row(self->kinds, y);
+    const uint8_t *pixel = self->kinds->rows->pixels + 3 * image_band_row(self->kinds->rows, y);
+    const int32_t width = self->width;
     for (int32_t x = 0; x < self->reach; x++)
         add_column(window, self, x, 1);
-    for (int32_t x = 0; x < cutout->width; x++) {
+    for (int32_t x = 0; x < width; x++, rgba += 4, pixel += 3) {
         add_column(window, self, x + self->reach, 1);
         add_column(window, self, x - self->reach - 1, -1);
-        draw_pixel(cutout->rgba + 4 * ((size_t)y * (size_t)cutout->width + (size_t)x), self, x, y, window, band);
+        draw_pixel(rgba, self, x, y, kind[x], pixel, window, band);
     }
 }
 
@@ -191,49 +207,74 @@ static void nearby_release(struct nearby *self)
     array_free(self->columns);
 }
 
+/* Windows reach 3 bands, and kinds of pixels in them another one. */
+int32_t cutout_halo(int32_t width, int32_t height)
+{
+    return 4 * band_width(width, height);
+}
+
+enum clv_status cutout_band(uint8_t *rgba, const struct image_band *rows, const bool is_object[256],
+                            struct clv_error *err)
+{
+    int32_t band = band_width(rows->width, rows->height), bottom = rows->top + rows->n_rows;
+    struct kinds kinds = {rows, rows->width, rows->height, rows->top - rows->above, bottom + rows->below, NULL};
+    size_t width = (size_t)rows->width, n = (size_t)(kinds.end - kinds.first) * width;
+    OWNED(nearby_release) struct nearby nearby = {.kinds = &kinds, .width = rows->width, .reach = 3 * band};
+    OWNED_ARRAY uint8_t *kind = array_alloc(n, 1);
+    nearby.columns = array_zalloc(width, sizeof *nearby.columns);
+    NEED(kind && nearby.columns);
+    kinds.kind = kind;
+    for (size_t i = 0; i < n; i++)
+        kind[i] = is_object[rows->labels[i]];
+    int32_t from = rows->top - nearby.reach > 0 ? rows->top - nearby.reach : 0;
+    int32_t to = rows->height - bottom < nearby.reach ? rows->height : bottom + nearby.reach;
+    MUST(mark_band(&kinds, from, to, band, err));
+    for (int32_t y = rows->top - nearby.reach; y < rows->top + nearby.reach; y++)
+        add_row(&nearby, y, 1);
+    for (int32_t y = rows->top; y < bottom; y++) {
+        add_row(&nearby, y + nearby.reach, 1);
+        if (y > rows->top)
+            add_row(&nearby, y - nearby.reach - 1, -1);
+        draw_row(rgba + 4 * (size_t)(y - rows->top) * width, &nearby, y, band);
+    }
+    return CLV_OK;
+}
+
 enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,
                             const bool is_object[256], struct clv_error *err)
 {
     OWNED(cutout_release) struct cutout result = {.width = image->width, .height = image->height};
-    size_t width = (size_t)image->width, n = width * (size_t)image->height;
-    int32_t band = band_width(image);
-    OWNED(nearby_release) struct nearby nearby = {.image = image, .reach = 3 * band};
-    OWNED_ARRAY uint8_t *kind = array_alloc(n, 1);
-    nearby.kind = kind;
-    nearby.columns = array_zalloc(width, sizeof *nearby.columns);
-    result.rgba = array_alloc(n, 4);
-    NEED(kind && nearby.columns && result.rgba);
-    for (size_t i = 0; i < n; i++)
-        kind[i] = is_object[labels[i]];
-    MUST(mark_band(kind, image->width, image->height, band, err));
-    for (int32_t y = 0; y < nearby.reach; y++)
-        add_row(&nearby, y, 1);
-    for (int32_t y = 0; y < image->height; y++) {
-        add_row(&nearby, y + nearby.reach, 1);
-        add_row(&nearby, y - nearby.reach - 1, -1);
-        draw_row(&result, &nearby, y, band);
-    }
+    const struct image_band all = image_band_of(image, labels);
+    NEED(result.rgba = array_alloc((size_t)image->width * (size_t)image->height, 4));
+    MUST(cutout_band(result.rgba, &all, is_object, err));
     *self = TAKE(result);
     return CLV_OK;
 }
 
+void cutout_box_add(struct cutout_box *box, const uint8_t *rgba, int32_t width, int32_t top, int32_t n_rows)
+{
+    for (int32_t y = top; y < top + n_rows; y++)
+        for (int32_t x = 0; x < width; x++, rgba += 4) {
+            if (!rgba[3])
+                continue;
+            if (!box->bottom)
+                *box = (struct cutout_box){x, y, x + 1, y + 1};
+            box->left = x < box->left ? x : box->left;
+            box->right = x >= box->right ? x + 1 : box->right;
+            box->bottom = y + 1;
+        }
+}
+
 void cutout_crop(struct cutout *self)
 {
-    int32_t left = self->width, right = 0, top = self->height, bottom = 0;
-    for (int32_t y = 0; y < self->height; y++)
-        for (int32_t x = 0; x < self->width; x++) {
-            if (!self->rgba[4 * ((size_t)y * (size_t)self->width + (size_t)x) + 3])
-                continue;
-            left = x < left ? x : left;
-            right = x + 1 > right ? x + 1 : right;
-            top = y < top ? y : top;
-            bottom = y + 1;
-        }
-    if (!bottom)
+    struct cutout_box box = {0};
+    cutout_box_add(&box, self->rgba, self->width, 0, self->height);
+    if (!box.bottom)
         return;
-    for (int32_t y = top; y < bottom; y++)
-        memmove(self->rgba + 4 * (size_t)(y - top) * (size_t)(right - left),
-                self->rgba + 4 * ((size_t)y * (size_t)self->width + (size_t)left), 4 * (size_t)(right - left));
-    self->width = right - left;
-    self->height = bottom - top;
+    size_t width = (size_t)(box.right - box.left);
+    for (int32_t y = box.top; y < box.bottom; y++)
+        memmove(self->rgba + 4 * (size_t)(y - box.top) * width,
+                self->rgba + 4 * ((size_t)y * (size_t)self->width + (size_t)box.left), 4 * width);
+    self->width = (int32_t)width;
+    self->height = box.bottom - box.top;
 }

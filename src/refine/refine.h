@@ -10,6 +10,7 @@
 #include "cleave/image.h"
 #include "cleave/refine.h"
 #include "cleave/status.h"
+#include "image/image.h"
 
 /* Lab colours in bins, and counts smoothed over neighbouring bins. */
 
@@ -48,6 +49,19 @@ void cutout_release(struct cutout *self);
  * Image of 3 channels. One thread, whole numbers until the last step. O(pixels); 5 bytes a pixel. */
 enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,
                             const bool is_object[256], struct clv_error *err) CLV_CHECK;
+
+/* Cuts a band of rows out of an image: the pixels of cutout_make, whatever the bands. rgba[n_rows][width][4]; rows->pixels
+ * and rows->labels have a halo of cutout_halo rows. O(pixels of the band and its halo). */
+enum clv_status cutout_band(uint8_t *rgba, const struct image_band *rows, const bool is_object[256],
+                            struct clv_error *err) CLV_CHECK;
+int32_t cutout_halo(int32_t width, int32_t height);
+
+/* The smallest rectangle around all that is not transparent, x in left..right - 1 and y in top..bottom - 1; zeros: there
+ * is nothing. Adds rows from `top` on, rgba[n_rows][width][4], to it. */
+struct cutout_box {
+    int32_t left, top, right, bottom;
+};
+void cutout_box_add(struct cutout_box *box, const uint8_t *rgba, int32_t width, int32_t top, int32_t n_rows);
 
 /* Leaves the smallest rectangle around all that is not transparent; a cut-out of nothing stays as it is. */
 void cutout_crop(struct cutout *self);

@@ -1,5 +1,6 @@
 /* Makes the images of one report item: the photo, its overlay, mask, ground truth and the difference of both, shrunk
- * and encoded as JPEG or PNG. Start at item_images_make. */
+ * and encoded as JPEG or PNG. Start at item_images_make. A raster comes to it as report_picture_add shrinks it, band by
+ * band. */
 #include "image/image.h"
 #include "report/report.h"
 
@@ -55,6 +56,15 @@ static enum clv_status encode_labels(struct item_images *images, enum layer laye
     return png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, &image, err);
 }
 
+/* The size at which the page shows an image. */
+static void shown_size(int32_t *shown_width, int32_t *shown_height, int32_t width, int32_t height)
+{
+    int32_t longest = width > height ? width : height;
+    double factor = longest > LONGEST_SIDE_PX ? (double)LONGEST_SIDE_PX / longest : 1;
+    *shown_width = int32_within(round(width * factor), 1, INT32_MAX);
+    *shown_height = int32_within(round(height * factor), 1, INT32_MAX);
+}
+
 /* Encodes the probability map in greys, and over the photo. */
 static enum clv_status show_probability(struct item_images *images, struct clv_image *photo,
                                         const struct clv_report_item *item, struct clv_error *err)
@@ -69,11 +79,6 @@ static enum clv_status show_probability(struct item_images *images, struct clv_i
     MUST(encode_labels(images, LAYER_MASK, values, (const uint8_t(*)[3])greys, err));
     MUST(probability_draw(photo, values, OUTLINE_PX, err));
     return encode_jpeg(images, LAYER_OVERLAY, photo, err);
-}
-
-static int32_t shrunk_side(int32_t side, double factor)
-{
-    return int32_within(round(side * factor), 1, INT32_MAX);
 }
 
 /* Encodes the labels over the photo, alone, and next to the ground truth if there is one. */
@@ -104,11 +109,8 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
                                  const uint8_t (*palette)[3], struct clv_error *err)
 {
     const struct clv_image *source = item->image;
-    int32_t longest = source->width > source->height ? source->width : source->height;
-    double factor = longest > LONGEST_SIDE_PX ? (double)LONGEST_SIDE_PX / longest : 1;
-    OWNED(item_images_release)
-    struct item_images result = {.width = shrunk_side(source->width, factor),
-                                 .height = shrunk_side(source->height, factor)};
+    OWNED(item_images_release) struct item_images result = {0};
+    shown_size(&result.width, &result.height, source->width, source->height);
     OWNED(clv_image_release) struct clv_image photo = {0};
     MUST(clv_image_resize(&photo, source, result.width, result.height, err));
     MUST(encode_jpeg(&result, LAYER_IMAGE, &photo, err));
@@ -118,4 +120,35 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
         MUST(show_labels(&result, &photo, item, palette, err));
     *images = TAKE(result);
     return CLV_OK;
+}
+
+void report_picture_release(struct report_picture *self)
+{
+    clv_image_release(&self->image);
+    array_free(self->labels);
+    *self = (struct report_picture){0};
+}
+
+enum clv_status report_picture_init(struct report_picture *self, int32_t width, int32_t height, struct clv_error *err)
+{
+    OWNED(report_picture_release) struct report_picture result = {0};
+    int32_t shown_width, shown_height;
+    shown_size(&shown_width, &shown_height, width, height);
+    MUST(clv_image_new(&result.image, shown_width, shown_height, 3, err));
+    NEED(result.labels = array_zalloc((size_t)shown_width, (size_t)shown_height));
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+int32_t report_picture_halo(int32_t width, int32_t height)
+{
+    int32_t shown_width, shown_height;
+    shown_size(&shown_width, &shown_height, width, height);
+    return image_shrink_halo(height, shown_height);
+}
+
+enum clv_status report_picture_add(struct report_picture *self, const struct image_band *band, struct clv_error *err)
+{
+    labels_shrink_band(self->labels, self->image.width, self->image.height, band);
+    return image_shrink_band(&self->image, &self->n_rows, band, err);
 }

@@ -262,7 +262,7 @@ static void begin_row(struct text *text, const char *class, const char *name, si
     put_between(text, "", slash ? slash + 1 : name, "</h2>");
 }
 
-static void put_scores(struct text *text, const struct clv_report_item *item)
+static void put_scores(struct text *text, const struct page_item *item)
 {
     if (item->tags)
         put_between(text, "<p class=\"note\">tags: <b>", *item->tags ? item->tags : "none", "</b></p>");
@@ -278,12 +278,12 @@ static void put_scores(struct text *text, const struct clv_report_item *item)
         put_between(text, "", item->note, "<br>");
     if (isfinite(item->mean_iou))
         text_printf(text, "IoU %.3f<br>", item->mean_iou);
-    text_printf(text, "%d &times; %d</p></header>\n", item->image->width, item->image->height);
+    text_printf(text, "%d &times; %d</p></header>\n", item->width, item->height);
 }
 
-int page_write_item(FILE *stream, const struct clv_report_item *item, const struct item_images *images, size_t number,
-                    size_t place)
+int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t place)
 {
+    const struct item_images *images = &item->images;
     struct text text;
     char score[64] = "";
     text_init(&text, TEXT_MAX);
@@ -293,9 +293,9 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
     put_scores(&text, item);
     int result = flush(stream, &text);
     for (int layer = 0; layer < N_LAYERS && result == 0; layer++) {
-        const char *name = layer_name(layer, item->probability), *type = images->layer[layer].type;
+        const char *name = layer_name(layer, item->is_probable), *type = images->layer[layer].type;
         if (!images->layer[layer].bytes) {
-            if (layer == LAYER_TRUTH && item->labels)
+            if (layer == LAYER_TRUTH && item->is_segmented)
                 fputs("<figure class=\"none\">no truth</figure>\n", stream);
             continue;
         }

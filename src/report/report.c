@@ -1,10 +1,13 @@
-/* Writes one HTML page. Items go to an unnamed temporary file in the report's folder as they come, because the totals
- * and the histogram above them are known last. Finishing joins head, items and tail. The images of the first items are
- * in the page, those of later ones in files next to it. Start at clv_report_add. */
+/* Writes one HTML page. Two temporary files without names are in the report's folder. report_spool appends encoded
+ * items to the first one, in any order, from any thread. report_put moves them in the order of the page to the second
+ * one, as markup, because the totals and the histogram above them are known last. Finishing joins head, items and tail.
+ * The images of the first items are in the page, those of later ones in files next to it. Start at clv_report_add. */
 #include "report/report.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +18,12 @@
 struct clv_report {
     char *folder, *path;
     bool made_folder;
-    FILE *items; /* temporary */
-    bool broken; /* the temporary file ends within an item */
+    FILE *items;          /* temporary: markup of the items that were put */
+    FILE *spool;          /* temporary: items that wait for their turn; read and written by its descriptor */
+    pthread_mutex_t lock; /* guards the three below */
+    uint64_t spool_end;   /* where the next item goes */
+    size_t n_spooled;     /* items that wait */
+    bool broken;          /* a file of the report was not written as a whole */
     struct page_header header;
     struct page_totals totals;
 };
@@ -25,6 +32,9 @@ static void report_free(struct clv_report *report, bool remove_folder)
 {
     if (report->items)
         fclose(report->items);
+    if (report->spool)
+        fclose(report->spool);
+    pthread_mutex_destroy(&report->lock);
     if (remove_folder && report->made_folder)
         rmdir(report->folder);
     for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
@@ -36,7 +46,7 @@ static void report_free(struct clv_report *report, bool remove_folder)
 DROPS(report_drop, struct clv_report, clv_report_abandon)
 
 /* Opens a file without a name. It goes with its last descriptor, even after a crash. */
-static enum clv_status open_items(struct clv_report *report, struct clv_error *err)
+static enum clv_status open_unnamed(FILE **stream, const struct clv_report *report, struct clv_error *err)
 {
     OWNED_ARRAY char *name = path_join(report->folder, ".items-XXXXXX");
     NEED(name);
@@ -44,8 +54,8 @@ static enum clv_status open_items(struct clv_report *report, struct clv_error *e
     if (fd < 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
     unlink(name);
-    report->items = fdopen(fd, "w+b");
-    if (report->items)
+    *stream = fdopen(fd, "w+b");
+    if (*stream)
         return CLV_OK;
     close(fd);
     return fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", report->folder);
@@ -79,6 +89,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
     OWNED(report_drop) struct clv_report *result = array_zalloc(1, sizeof *result);
     enum path_kind kind;
     NEED(result);
+    pthread_mutex_init(&result->lock, NULL);
     result->folder = string_copy(folder);
     result->path = path_join(folder, "index.html");
     NEED(result->folder && result->path);
@@ -86,9 +97,17 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
     MUST(path_look(&kind, folder, err));
     MUST(folder_create(folder, err));
     result->made_folder = kind == PATH_ABSENT;
-    MUST(open_items(result, err));
+    MUST(open_unnamed(&result->items, result, err));
+    MUST(open_unnamed(&result->spool, result, err));
     *report = TAKE(result);
     return CLV_OK;
+}
+
+static void set_broken(struct clv_report *report)
+{
+    pthread_mutex_lock(&report->lock);
+    report->broken = true;
+    pthread_mutex_unlock(&report->lock);
 }
 
 /* Checks after an item that all of it was written; else the report is broken. */
@@ -96,20 +115,21 @@ static enum clv_status check_items(struct clv_report *report, int result, struct
 {
     if (result == 0 && !fflush(report->items) && !ferror(report->items))
         return CLV_OK;
-    report->broken = true;
-    return result ? fail_memory(err) : fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
+    enum clv_status status = result ? fail_memory(err) : fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
+    set_broken(report);
+    return status;
 }
 
-static void count_item(struct page_totals *totals, const struct clv_report_item *item)
+static void count_item(struct page_totals *totals, const struct page_item *item)
 {
     totals->n_images++;
-    totals->n_segmented += item->labels != NULL;
-    totals->n_with_truth += item->truth != NULL;
-    totals->n_probable += item->probability != NULL;
-    totals->n_with_objects += item->objects != NULL;
-    for (int32_t k = 0; item->objects && k < item->n_objects; k++)
-        totals->areas[ilogb((double)item->objects[k].area * (double)item->objects[k].area)]++; /* half powers of 2 */
-    totals->n_objects += item->objects ? (size_t)item->n_objects : 0;
+    totals->n_segmented += item->is_segmented;
+    totals->n_with_truth += item->has_truth;
+    totals->n_probable += item->is_probable;
+    totals->n_with_objects += item->has_objects;
+    totals->n_objects += (size_t)item->n_objects;
+    for (int cell = 0; cell < AREA_CELLS; cell++)
+        totals->areas[cell] += item->areas[cell];
     if (isfinite(item->weighted_hamming)) {
         double score = fmin(fmax(item->weighted_hamming, 0), 1);
         totals->n_scored++;
@@ -157,25 +177,191 @@ static enum clv_status store_images(struct clv_report *report, const struct item
     return CLV_OK;
 }
 
-enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)
+static void page_item_release(struct page_item *item)
 {
-    OWNED(item_images_release) struct item_images images = {0};
+    item_images_release(&item->images);
+}
+
+static enum clv_status make_item(struct page_item *result, const struct clv_report *report,
+                                 const struct clv_report_item *item, struct clv_error *err)
+{
     FAIL_IF(item->image->channels != 3 || item->image->width < 1 || item->image->height < 1, CLV_ERR_USAGE,
             "%s: image of %dx%d pixels and %d channels cannot be reported", item->name, item->image->width,
             item->image->height, item->image->channels);
-    enum clv_status status = item_images_make(&images, item, (const uint8_t(*)[3])report->header.palette, err);
+    enum clv_status status = item_images_make(&result->images, item, (const uint8_t(*)[3])report->header.palette, err);
     if (status)
         return fail_within(err, status, item->name);
+    result->name = item->name;
+    result->tags = item->tags;
+    result->true_tags = item->true_tags;
+    result->note = item->note;
+    result->width = item->image->width;
+    result->height = item->image->height;
+    result->weighted_hamming = item->weighted_hamming;
+    result->mean_iou = item->mean_iou;
+    result->is_segmented = item->labels;
+    result->has_truth = item->truth;
+    result->is_probable = item->probability;
+    result->has_objects = item->objects;
+    result->n_objects = item->objects ? item->n_objects : 0;
+    for (int32_t k = 0; k < result->n_objects; k++)
+        result->areas[ilogb((double)item->objects[k].area * (double)item->objects[k].area)]++; /* half powers of 2 */
+    return CLV_OK;
+}
+
+/* The temporary file has each item as its struct, whose pointers say only which parts there are, followed by the
+ * strings and the images. */
+
+#define N_STRINGS 4
+
+static void list_strings(const char **strings[N_STRINGS], struct page_item *item)
+{
+    const char **const all[N_STRINGS] = {&item->name, &item->tags, &item->true_tags, &item->note};
+    memcpy(strings, all, sizeof all);
+}
+
+static enum clv_status pack_item(char **bytes, size_t *size, struct page_item *item, struct clv_error *err)
+{
+    const char **strings[N_STRINGS];
+    list_strings(strings, item);
+    *size = sizeof *item;
+    for (int k = 0; k < N_STRINGS; k++)
+        *size += *strings[k] ? strlen(*strings[k]) + 1 : 0;
+    for (int layer = 0; layer < N_LAYERS; layer++)
+        *size += item->images.layer[layer].size;
+    char *at = *bytes = array_alloc(*size, 1);
+    NEED(at);
+    memcpy(at, item, sizeof *item);
+    at += sizeof *item;
+    for (int k = 0; k < N_STRINGS; k++) {
+        size_t length = *strings[k] ? strlen(*strings[k]) + 1 : 0;
+        if (length)
+            memcpy(at, *strings[k], length);
+        at += length;
+    }
+    for (int layer = 0; layer < N_LAYERS; layer++) {
+        if (item->images.layer[layer].bytes)
+            memcpy(at, item->images.layer[layer].bytes, item->images.layer[layer].size);
+        at += item->images.layer[layer].size;
+    }
+    return CLV_OK;
+}
+
+/* Finds the item in its bytes, where its strings and images stay. */
+static void unpack_item(struct page_item *item, char *bytes)
+{
+    const char **strings[N_STRINGS];
+    memcpy(item, bytes, sizeof *item);
+    list_strings(strings, item);
+    char *at = bytes + sizeof *item;
+    for (int k = 0; k < N_STRINGS; k++)
+        if (*strings[k]) {
+            *strings[k] = at;
+            at += strlen(at) + 1;
+        }
+    for (int layer = 0; layer < N_LAYERS; layer++)
+        if (item->images.layer[layer].bytes) {
+            item->images.layer[layer].bytes = (uint8_t *)at;
+            at += item->images.layer[layer].size;
+        }
+}
+
+/* Writes all bytes at a place of a file; false with errno where that fails. */
+static bool write_at(int fd, const char *bytes, size_t size, uint64_t offset)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pwrite(fd, bytes + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static bool read_at(int fd, char *bytes, size_t size, uint64_t offset)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(fd, bytes + done, size - done, (off_t)(offset + done));
+        if (n == 0)
+            errno = EIO;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static uint64_t reserve(struct clv_report *report, size_t size)
+{
+    pthread_mutex_lock(&report->lock);
+    uint64_t offset = report->spool_end;
+    report->spool_end += size;
+    report->n_spooled++;
+    pthread_mutex_unlock(&report->lock);
+    return offset;
+}
+
+/* Gives the space of an item back: the file begins again when no item waits, else the disk has a hole there, where the
+ * file system can make one. */
+static void give_back(struct clv_report *report, const struct report_place *place)
+{
+    pthread_mutex_lock(&report->lock);
+    if (--report->n_spooled == 0)
+        report->spool_end = 0;
+    else
+        (void)!fallocate(fileno(report->spool), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place->offset,
+                         (off_t)place->size);
+    pthread_mutex_unlock(&report->lock);
+}
+
+enum clv_status report_spool(struct report_place *place, struct clv_report *report, const struct clv_report_item *item,
+                             struct clv_error *err)
+{
+    OWNED(page_item_release) struct page_item shown = {0};
+    OWNED_ARRAY char *bytes = NULL;
+    size_t size;
+    memset(&shown, 0, sizeof shown); /* the gaps between its members, too, which are written */
+    MUST(make_item(&shown, report, item, err));
+    MUST(pack_item(&bytes, &size, &shown, err));
+    const struct report_place result = {reserve(report, size), size};
+    if (!write_at(fileno(report->spool), bytes, size, result.offset)) {
+        enum clv_status status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
+        give_back(report, &result);
+        set_broken(report);
+        return status;
+    }
+    *place = result;
+    return CLV_OK;
+}
+
+enum clv_status report_put(struct clv_report *report, const struct report_place *place, struct clv_error *err)
+{
+    struct page_item item;
+    if (!place->size)
+        return CLV_OK;
+    OWNED_ARRAY char *bytes = array_alloc(place->size, 1);
+    NEED(bytes);
+    if (!read_at(fileno(report->spool), bytes, place->size, place->offset))
+        return fail_errno(err, CLV_ERR_OS, "%s: cannot read back an item", report->path);
+    give_back(report, place);
+    unpack_item(&item, bytes);
     size_t number = report->totals.n_images + 1;
-    MUST(check_items(report, page_write_item(report->items, item, &images, number, number + report->totals.n_failures),
-                     err));
+    MUST(check_items(report, page_write_item(report->items, &item, number, number + report->totals.n_failures), err));
     if (number > PAGE_ROWS) {
-        status = store_images(report, &images, number, err);
-        report->broken |= status != CLV_OK;
+        enum clv_status status = store_images(report, &item.images, number, err);
+        if (status)
+            set_broken(report);
         MUST(status);
     }
-    count_item(&report->totals, item);
+    count_item(&report->totals, &item);
     return CLV_OK;
+}
+
+enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)
+{
+    struct report_place place = {0};
+    MUST(report_spool(&place, report, item, err));
+    return report_put(report, &place, err);
 }
 
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,

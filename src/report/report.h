@@ -6,11 +6,16 @@
  *
  *     clv_report_begin(&report, "report", "Horses", &labels, summary, n_summary, &error);
  *     clv_report_add(report, &item, &error);   .. once an image
- *     clv_report_finish(report, &error);       report/index.html is there */
+ *     clv_report_finish(report, &error);       report/index.html is there
+ *
+ * Threads that finish images in any order do the first half of the work themselves:
+ *
+ *     report_spool(&place, report, &item, &error);   .. any thread, any order
+ *     report_put(report, &place, &error);            .. one at a time, in the order of the page */
 
-/* This folder writes the report: report.c takes items into a temporary file, item_images.c shrinks and encodes their
- * images, page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c
- * first. This header declares the parts of the page. */
+/* This folder writes the report: item_images.c shrinks and encodes the images of an item, report.c keeps them in a
+ * temporary file until it is the item's turn, page.c writes the markup, with the style of page_style.c and the script
+ * of page_script.c. Read report.c first. This header declares the parts of the page. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -19,6 +24,7 @@
 
 #include "cleave/image.h"
 #include "cleave/objects.h"
+#include "image/image.h"
 
 struct clv_report_item {
     const char *name;                  /* shown and searched */
@@ -43,7 +49,20 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
  * encoded is left out, after a failed write finishing fails too. O(pixels). */
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
                                struct clv_error *err) CLV_CHECK;
-/* Adds a file that failed, with its message. */
+
+/* clv_report_add in two steps, with the same bytes. report_spool shrinks and encodes the item's images and appends all
+ * that the page needs of it to a temporary file of the report, so that the place alone stays in memory; any thread.
+ * report_put writes the item that is there, at the end of the page, and gives the space in the file back; one caller at
+ * a time, each place once. A place that is never put is left out. A place of size 0 has no item: nothing is put. */
+struct report_place {
+    uint64_t offset, size; /* bytes, in the temporary file */
+};
+enum clv_status report_spool(struct report_place *place, struct clv_report *report, const struct clv_report_item *item,
+                             struct clv_error *err) CLV_CHECK;
+enum clv_status report_put(struct clv_report *report, const struct report_place *place,
+                           struct clv_error *err) CLV_CHECK;
+
+/* Adds a file that failed, with its message. One caller at a time, as report_put. */
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
                                        struct clv_error *err) CLV_CHECK;
 /* Writes totals and puts the page in place; frees the report whatever the outcome. clv_report_abandon leaves
@@ -68,6 +87,25 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
                                  const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
 void item_images_release(struct item_images *images);
 
+/* A raster as the page shows it, made of bands of rows: an item with this image and these labels (or probabilities) has
+ * the pictures of one with the whole image.
+ *
+ *     MUST(report_picture_init(&picture, width, height, err));
+ *     for each band with a halo of report_picture_halo(width, height)
+ *         MUST(report_picture_add(&picture, &band, err));
+ *     item.image = &picture.image; item.labels = picture.labels; */
+struct report_picture {
+    struct clv_image image;
+    uint8_t *labels; /* [image.height][image.width] */
+    int32_t n_rows;  /* of the image so far */
+};
+enum clv_status report_picture_init(struct report_picture *self, int32_t width, int32_t height,
+                                    struct clv_error *err) CLV_CHECK;
+int32_t report_picture_halo(int32_t width, int32_t height);
+enum clv_status report_picture_add(struct report_picture *self, const struct image_band *band,
+                                   struct clv_error *err) CLV_CHECK;
+void report_picture_release(struct report_picture *self);
+
 /* Colours of the difference image, distinguished by every kind of colour vision (Okabe and Ito 2008). */
 enum difference {
     DIFFERENCE_GROUND,
@@ -90,6 +128,17 @@ extern const char page_style[], page_script[];
 
 /* Areas of objects in cells from 2^(k/2) to 2^((k+1)/2) pixels. */
 #define AREA_CELLS 64
+
+/* What the page needs of an item. */
+struct page_item {
+    const char *name, *tags, *true_tags, *note; /* as those of struct clv_report_item */
+    int32_t width, height;                      /* of the image as it was */
+    double weighted_hamming, mean_iou;
+    bool is_segmented, has_truth, is_probable, has_objects;
+    int32_t n_objects;
+    uint32_t areas[AREA_CELLS]; /* how many objects are in each cell */
+    struct item_images images;
+};
 
 /* Totals over all items, known at the end. */
 struct page_totals {
@@ -120,8 +169,7 @@ void page_write_tail(FILE *stream, const struct page_totals *totals);
 void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const char *type);
 
 /* One item or one failed file; the same. `place` counts both, from 1. */
-int page_write_item(FILE *stream, const struct clv_report_item *item, const struct item_images *images, size_t number,
-                    size_t place);
+int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t place);
 int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
 
 /* Maps of probabilities over their images, as the report and `cleave probabilities --overlay' show them. */
@@ -135,6 +183,11 @@ double probability_entropy(double p);
  * with the outline of where the label is the more probable one. */
 enum clv_status probability_draw(struct clv_image *image, const uint8_t *probability, int32_t outline_px,
                                  struct clv_error *err) CLV_CHECK;
+
+/* Draws a band of rows like this: pixels[n_rows][width][3]; band->labels are the probabilities, with a halo of
+ * overlay_halo(outline_px) rows. */
+enum clv_status probability_draw_band(uint8_t *pixels, const struct image_band *band, int32_t outline_px,
+                                      struct clv_error *err) CLV_CHECK;
 
 /* Mean probability and entropy of n pixels. */
 void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n);

@@ -34,10 +34,10 @@ static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, co
                                    struct clv_error *err)
 {
     struct clv_decision_options decision;
-    if (options->n_draws < 1)
+    if (options->n_samples < 1)
         return clv_model_predict(y, model, problem, oracle, err);
     clv_decision_defaults(&decision, model);
-    decision.n_draws = (uint32_t)options->n_draws;
+    decision.n_samples = (uint32_t)options->n_samples;
     decision.seed = options->seed;
     return clv_model_decide(y, model, problem, oracle, &decision, err);
 }
@@ -60,7 +60,7 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
         MUST(clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
     struct clv_oracle *oracle = options->oracle ? options->oracle : own;
     bool refines = label_refines(options->refine, model, example->width, example->height) &&
-                   (options->n_draws < 1 || options->refine == CLV_REFINE_ALL);
+                   (options->n_samples < 1 || options->refine == CLV_REFINE_ALL);
     if (!refines || !refining_is_by_net(model)) {
         MUST(label_nodes(y, model, &example->problem, oracle, options, err));
         MUST(labelled_image_paint(labels, example, y, model->shape.n_labels, err));

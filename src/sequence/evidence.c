@@ -26,7 +26,7 @@
 #define LONGEST      8.0F /* a correction of origins by more pixels is none */
 
 /* counts[2][n] of figure and ground as log ratios, in the first half. */
-void evidence_learn(struct carry *self)
+void evidence_learn(struct propagation *self)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *figure = self->counts, *ground = self->counts + FINE_COLOURS;
@@ -52,8 +52,8 @@ static int32_t place_within(float at, int32_t n)
 
 /* terms[term] = log ratio of figure and ground among the pixels of an earlier frame with like colours that are near
  * now: place[height][width][2]. */
-static void add_colours(struct carry *self, enum carry_term term, const struct frame *frame, const float *figure,
-                        const float *place)
+static void add_colours(struct propagation *self, enum propagate_term term, const struct frame *frame,
+                        const float *figure, const float *place)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
@@ -74,7 +74,7 @@ static void add_colours(struct carry *self, enum carry_term term, const struct f
         int32_t x = (int32_t)(i % (size_t)self->width), y = (int32_t)(i / (size_t)self->width);
         size_t at = (size_t)(y / PLACE_PX * self->columns + x / PLACE_PX) * COLOURS + self->now.colour[i];
         double ratio = ((double)self->counts[at] + DOUBT) / ((double)self->counts[n_cells + at] + DOUBT);
-        self->terms[i * CARRY_TERMS + term] = (float)portable_log(ratio);
+        self->terms[i * PROPAGATE_TERMS + term] = (float)portable_log(ratio);
     }
 }
 
@@ -88,14 +88,14 @@ static float difference_of(const float a[3], const float b[3])
     return fabsf(a[0] - b[0]) + fabsf(a[1] - b[1]) + fabsf(a[2] - b[2]);
 }
 
-static bool is_outside(const struct carry *self, float x, float y)
+static bool is_outside(const struct propagation *self, float x, float y)
 {
     return x < 0 || y < 0 || x > (float)(self->width - 1) || y > (float)(self->height - 1);
 }
 
 /* miss[height][width] = how far motion back and forth ends from where it began; trust: exp(-miss), and like colours;
  * was: the figure at a pixel's place before. */
-static void look_back(struct carry *self, float *miss, float *trust, float *was)
+static void look_back(struct propagation *self, float *miss, float *trust, float *was)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static void look_back(struct carry *self, float *miss, float *trust, float *was)
 }
 
 /* Where motion is not trusted, what is around counts: was[] becomes smooth there. */
-static void fill_doubt(struct carry *self, float *was, const float *trust, float *sum, float *weight)
+static void fill_doubt(struct propagation *self, float *was, const float *trust, float *sum, float *weight)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
@@ -126,7 +126,7 @@ static void fill_doubt(struct carry *self, float *was, const float *trust, float
 }
 
 /* hole[height][width] = the share of a pixel, 0..1, that no pixel of the frame before moved to. */
-static void find_holes(struct carry *self, float *hole)
+static void find_holes(struct propagation *self, float *hole)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     memset(hole, 0, n * sizeof *hole);
@@ -150,8 +150,8 @@ static void find_holes(struct carry *self, float *hole)
 
 /* mean[2][height][width] = motion of the pixels near each one that lie at least two pixels within the figure (sign 1),
  * or the ground (-1). */
-static void mean_motion(struct carry *self, float *mean, float *weight, const float *motion, const float *distance,
-                        float sign)
+static void mean_motion(struct propagation *self, float *mean, float *weight, const float *motion,
+                        const float *distance, float sign)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     double total[3] = {0, 0, 0};
@@ -172,7 +172,7 @@ static void mean_motion(struct carry *self, float *mean, float *weight, const fl
 
 /* sqrt(1 + |v - ground's|^2) - sqrt(1 + |v - figure's|^2), by the motion to the frame after, which shows that what was
  * hidden is ground. */
-static void add_motion(struct carry *self, const float *distance, float *planes)
+static void add_motion(struct propagation *self, const float *distance, float *planes)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *figure = planes, *ground = planes + 2 * n, *weight = planes + 4 * n;
@@ -183,12 +183,12 @@ static void add_motion(struct carry *self, const float *distance, float *planes)
         float x = motion[2 * i], y = motion[2 * i + 1], fx = x - figure[i], fy = y - figure[n + i];
         float gx = x - ground[i], gy = y - ground[n + i];
         float off = sqrtf(1 + gx * gx + gy * gy) - sqrtf(1 + fx * fx + fy * fy);
-        self->terms[i * CARRY_TERMS + TERM_MOTION] = between(off, -MOTION_MOST, MOTION_MOST);
+        self->terms[i * PROPAGATE_TERMS + TERM_MOTION] = between(off, -MOTION_MOST, MOTION_MOST);
     }
 }
 
 /* Mean differences between now and the first frame at the origins. */
-static void compare_origins(struct carry *self, float *off, const float *origin)
+static void compare_origins(struct propagation *self, float *off, const float *origin)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
@@ -200,7 +200,7 @@ static void compare_origins(struct carry *self, float *off, const float *origin)
 }
 
 /* origin[height][width][3] of now: what was before, at the place motion leads back to. */
-static void move_origins(const struct carry *self, float *origin, const float *motion, const float *miss)
+static void move_origins(const struct propagation *self, float *origin, const float *motion, const float *miss)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
@@ -213,7 +213,7 @@ static void move_origins(const struct carry *self, float *origin, const float *m
 }
 
 /* The motion that is left between now and the first frame as its pixels have moved. */
-static enum clv_status motion_left(float *motion, struct carry *self, struct clv_error *err)
+static enum clv_status motion_left(float *motion, struct propagation *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     OWNED(clv_image_release) struct clv_image warped = {0};
@@ -230,7 +230,7 @@ static enum clv_status motion_left(float *motion, struct carry *self, struct clv
 
 /* Origins follow the motion; where looking at the first frame again finds something more alike nearby, they are
  * corrected, so that errors do not add up. planes[5][height][width] */
-static enum clv_status add_anchor(struct carry *self, const float *miss, float *planes, struct clv_error *err)
+static enum clv_status add_anchor(struct propagation *self, const float *miss, float *planes, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *moved = planes, *off = planes + 3 * n, *off_moved = planes + 4 * n;
@@ -249,12 +249,12 @@ static enum clv_status add_anchor(struct carry *self, const float *miss, float *
         float was, trust = self->origin[3 * i + 2] * portable_expf(-off[i] / ALIKE_PATCH);
         plane_sample(&was, self->first_figure, 1, self->width, self->height, self->origin[3 * i],
                      self->origin[3 * i + 1]);
-        self->terms[i * CARRY_TERMS + TERM_ANCHOR] = (2 * was - 1) * trust;
+        self->terms[i * PROPAGATE_TERMS + TERM_ANCHOR] = (2 * was - 1) * trust;
     }
     return CLV_OK;
 }
 
-enum clv_status evidence_gather(struct carry *self, struct clv_error *err)
+enum clv_status evidence_gather(struct propagation *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *miss = self->planes, *trust = miss + n, *was = trust + n, *rest = was + n;
@@ -263,7 +263,7 @@ enum clv_status evidence_gather(struct carry *self, struct clv_error *err)
     float *hole = rest, *distance = rest;
     find_holes(self, hole);
     for (size_t i = 0; i < n; i++) {
-        float *terms = self->terms + i * CARRY_TERMS;
+        float *terms = self->terms + i * PROPAGATE_TERMS;
         terms[TERM_BEFORE] = (float)portable_log((double)((was[i] + SOFTEST) / (1 + SOFTEST - was[i])));
         terms[TERM_HOLE] = was[i] > 0.1F ? -hole[i] : 0;
         terms[TERM_OVERALL] = self->overall[self->now.fine[i]];
@@ -271,8 +271,8 @@ enum clv_status evidence_gather(struct carry *self, struct clv_error *err)
     }
     plane_distance(distance, was, self->width, self->height, 1000);
     for (size_t i = 0; i < n; i++) {
-        self->terms[i * CARRY_TERMS + TERM_NEAR] = between(distance[i] / NEAR_PX, -MOST, MOST);
-        self->terms[i * CARRY_TERMS + TERM_FAR] = between(distance[i] / FAR_PX, -MOST, MOST);
+        self->terms[i * PROPAGATE_TERMS + TERM_NEAR] = between(distance[i] / NEAR_PX, -MOST, MOST);
+        self->terms[i * PROPAGATE_TERMS + TERM_FAR] = between(distance[i] / FAR_PX, -MOST, MOST);
     }
     add_motion(self, distance, rest + n);
     float *place = rest;

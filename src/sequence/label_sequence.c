@@ -138,19 +138,19 @@ static const char *name_frame(void *context, size_t place)
     return ((const struct stored *)context)->what;
 }
 
-static enum clv_status carry_one(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status propagate_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct stored *self = context;
     size_t k;
-    const struct carry_frames frames = {.context = self,
-                                        .progress = self->options.progress,
-                                        .are_views = true,
-                                        .read = read_slice,
-                                        .read_mask = read_given,
-                                        .take = take_frame,
-                                        .name = name_frame};
-    return carry_along(&k, &self->chains.items[index], &frames, err);
+    const struct propagate_frames frames = {.context = self,
+                                            .progress = self->options.progress,
+                                            .are_views = true,
+                                            .read = read_slice,
+                                            .read_mask = read_given,
+                                            .take = take_frame,
+                                            .name = name_frame};
+    return propagate_along(&k, &self->chains.items[index], &frames, err);
 }
 
 enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
@@ -170,5 +170,5 @@ enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const
     }
     FAIL_IF(!n_given, CLV_ERR_DATA, "none of the %zu frames has a mask that is given", n);
     MUST(chains_between(&self.chains, is_given, wanted, n, err));
-    return parallel_for(self.chains.n, self.options.n_threads, carry_one, &self, err);
+    return parallel_for(self.chains.n, self.options.n_threads, propagate_one, &self, err);
 }

@@ -34,15 +34,15 @@ void frame_release(struct frame *self);
 /* From one frame's mask to those of the frames after it: every pixel is scored by what is known of it (evidence.c), and
  * a minimum cut decides at the working size, then again at the pixels near the border.
  *
- *     struct carry carry = {0};
- *     status = carry_init(&carry, &image[0], mask, &error);
+ *     struct propagation propagation = {0};
+ *     status = propagation_init(&propagation, &image[0], mask, &error);
  *     for (t = 1; t < n && status == CLV_OK; t++)
- *         status = carry_next(labels, &carry, &image[t], t + 1 < n ? &image[t + 1] : NULL, &error);
- *     carry_release(&carry);
+ *         status = propagation_next(labels, &propagation, &image[t], t + 1 < n ? &image[t + 1] : NULL, &error);
+ *     propagation_release(&propagation);
  */
 
 /* Terms of a pixel's score; evidence.c computes them. */
-enum carry_term {
+enum propagate_term {
     TERM_BEFORE,  /* log odds of what was at its place in the frame before */
     TERM_NEAR,    /* distance from that figure's border, up to 24 pixels */
     TERM_FAR,     /* up to 60 pixels */
@@ -53,10 +53,10 @@ enum carry_term {
     TERM_ANCHOR,  /* what it was in the first frame, as far as it still looks so */
     TERM_MOTION,  /* moves with the figure nearby, not with the ground */
     TERM_ALWAYS,
-    CARRY_TERMS
+    PROPAGATE_TERMS
 };
 
-struct carry {
+struct propagation {
     int32_t full_width, full_height; /* of all frames */
     int32_t width, height;           /* working size */
     struct frame first, before, now, after;
@@ -67,7 +67,7 @@ struct carry {
     float *moved;  /* [height][width][2] where the first frame's pixels are */
     float *origin; /* [height][width][3] where a pixel was in the first frame, and how far that is trusted */
     float *back, *forth, *onward; /* [height][width][2] motion: now to before, before to now, now to after */
-    float *terms;                 /* [height][width][CARRY_TERMS] */
+    float *terms;                 /* [height][width][PROPAGATE_TERMS] */
     float *overall;               /* [FRAME_FINE^3] log ratios of the first frame's colours */
     float *counts;                /* of places and colours, in figure and in ground */
     int32_t columns, rows;        /* of places */
@@ -76,17 +76,17 @@ struct carry {
 };
 
 /* Image of 3 channels, mask[height][width]: 1 is figure, 0 ground, other values are neither. */
-enum clv_status carry_init(struct carry *self, const struct clv_image *image, const uint8_t *mask,
-                           struct clv_error *err) CLV_CHECK;
-void carry_release(struct carry *self);
+enum clv_status propagation_init(struct propagation *self, const struct clv_image *image, const uint8_t *mask,
+                                 struct clv_error *err) CLV_CHECK;
+void propagation_release(struct propagation *self);
 
 /* labels[height][width], 0 or 1, of the next frame; `after` is the one that follows, which shows what was hidden before
  * (NULL: there is none). Images of the first one's size. One thread, deterministic. O(pixels); memory: about 300 bytes
  * a pixel of the working size, 64 a pixel of the frame. */
-enum clv_status carry_next(uint8_t *labels, struct carry *self, const struct clv_image *image,
-                           const struct clv_image *after, struct clv_error *err) CLV_CHECK;
+enum clv_status propagation_next(uint8_t *labels, struct propagation *self, const struct clv_image *image,
+                                 const struct clv_image *after, struct clv_error *err) CLV_CHECK;
 
-/* Which frames of a set follow each other, and from which given mask each one's is carried: the nearest one's, before
+/* Which frames of a set follow each other, and from which given mask each one's is propagated: the nearest one's, before
  * or after it. */
 
 /* From frames[first], whose mask is given, n frames on, in steps of 1 or -1. */
@@ -111,9 +111,9 @@ struct chains {
 };
 void chains_release(struct chains *self);
 
-/* A chain's frames as carry_along sees them, by their places in `frames`: `read` their images, `read_mask` the given
+/* A chain's frames as propagate_along sees them, by their places in `frames`: `read` their images, `read_mask` the given
  * one's, `take` labels[height][width] of each of the others. */
-struct carry_frames {
+struct propagate_frames {
     void *context;
     const struct clv_progress *progress; /* NULL: nobody stops it */
     bool are_views;                      /* images that are read are not to be released */
@@ -132,9 +132,9 @@ static inline size_t chain_place(const struct chain *chain, size_t k)
 }
 
 /* Ends with the first failure, *k is then the frame that it is of. CLV_ERR_INTERRUPTED when asked to stop, CLV_ERR_DATA
- * for a frame of another size, and what the functions say. Memory of carry_next, and three images. */
-enum clv_status carry_along(size_t *k, const struct chain *chain, const struct carry_frames *frames,
-                            struct clv_error *err) CLV_CHECK;
+ * for a frame of another size, and what the functions say. Memory of propagation_next, and three images. */
+enum clv_status propagate_along(size_t *k, const struct chain *chain, const struct propagate_frames *frames,
+                                struct clv_error *err) CLV_CHECK;
 
 #define SEQUENCE_TIME " t=" /* between a file and a time in the name of a sequence */
 
@@ -158,10 +158,10 @@ enum clv_status chains_between(struct chains *self, const uint8_t *is_given, con
 /* Evidence for the pixels of a frame, from frames whose foreground is known. */
 
 /* Fills self->overall. */
-void evidence_learn(struct carry *self);
+void evidence_learn(struct propagation *self);
 
 /* Fills self->terms of `now` from the motion and the frames before; moves self->moved and self->origin on. */
-enum clv_status evidence_gather(struct carry *self, struct clv_error *err) CLV_CHECK;
+enum clv_status evidence_gather(struct propagation *self, struct clv_error *err) CLV_CHECK;
 
 /* Planes of numbers, [height][width], that follow a frame: sampled between pixels, blurred, measured from a border. */
 

@@ -64,8 +64,8 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
     for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
         int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
         const char *why = index < 0 ? NULL : idle_in_all(options, &as_given, index); /* -1: reported later */
-        FAIL_IF(why, CLV_ERR_USAGE, "%s: --%s cannot be used with --learner %s: %s",
-                options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s: --%s cannot be used with --learner %s: %s",
+                options->n_grids ? "cv-grid" : "cv", learner->parameters[index].name, learner->name, why);
     }
     return CLV_OK;
 }
@@ -315,7 +315,7 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
     if (options->stages < 2)
         return CLV_OK;
     if (wanted.presence)
-        MUST(stages_check_costs(training, "--label-costs", err));
+        MUST(stages_check_costs(training, "label-costs", err));
     MUST(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
     const struct clv_stage *first = learned->first;
     training->shape = stage_next_shape(&first->shape, training->shape.pairwise);

@@ -58,7 +58,7 @@ enum clv_status train_validation_check(const struct clv_train_options *options, 
     if (!options->validate || is_tensor_file(options->validate) || is_tensor_file(options->data))
         return CLV_OK;
     enum clv_status status = read_split(&set, options, NULL, err);
-    return status ? fail_within(err, status, "--validate") : CLV_OK;
+    return status ? fail_about(err, status, "--validate") : CLV_OK;
 }
 
 enum clv_status train_validation_load(struct clv_dataset **dataset, const struct clv_train_options *options,

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,14 +16,13 @@ TEST(allocation_refuses_overflowing_sizes)
 {
     ck_assert_ptr_null(array_alloc(SIZE_MAX / 2, 4));
     ck_assert_ptr_null(array_zalloc(SIZE_MAX, SIZE_MAX));
-    void *empty = array_alloc(0, 8);
+    OWNED_ARRAY void *empty = array_alloc(0, 8);
     ck_assert_ptr_nonnull(empty);
-    array_free(empty);
 }
 
 TEST(arrays_that_grow_together_keep_what_they_hold)
 {
-    int32_t *ids = NULL;
+    OWNED_ARRAY int32_t *ids = NULL;
     double(*rows)[3] = NULL;
     size_t capacity = 0;
     const struct array_part parts[] = {{&ids, sizeof *ids}, {&rows, sizeof *rows}};
@@ -42,14 +42,13 @@ TEST(arrays_that_grow_together_keep_what_they_hold)
     ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 3), 0);
     ck_assert_uint_eq(capacity, 1500);
     ck_assert(ids[4] == 5 && rows[4][2] == 5);
-    array_free(ids);
     array_free(rows);
 }
 
 /* The second of two parts overflows after the first has grown. */
 TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
 {
-    char *bytes = NULL;
+    OWNED_ARRAY char *bytes = NULL;
     double(*rows)[1000] = NULL;
     size_t capacity = 0;
     const struct array_part parts[] = {{&bytes, 1}, {&rows, sizeof *rows}};
@@ -64,13 +63,12 @@ TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
     ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 3), 0);
     ck_assert_uint_eq(capacity, 3);
     ck_assert(bytes[1] == 'b' && rows[1][999] == 7 && bytes[2] == 0 && rows[2][0] == 0);
-    array_free(bytes);
     array_free(rows);
 }
 
 TEST(an_arena_that_failed_gives_nothing_more_until_it_is_released)
 {
-    struct arena arena = {0};
+    OWNED(arena_release) struct arena arena = {0};
     int32_t *zeros = arena_zalloc(&arena, 3, sizeof *zeros), *others = arena_alloc(&arena, 2, sizeof *others);
     ck_assert(zeros && others && zeros[2] == 0 && !arena.failed);
     ck_assert_uint_eq((uintptr_t)zeros % 16, 0);
@@ -80,7 +78,113 @@ TEST(an_arena_that_failed_gives_nothing_more_until_it_is_released)
     arena_release(&arena);
     ck_assert(!arena.failed && !arena.last);
     ck_assert_ptr_nonnull(arena_alloc(&arena, 0, 8));
-    arena_release(&arena);
+}
+
+static void expect_about(const struct clv_error *err, const char *path, const char *message)
+{
+    ck_assert_str_eq(err->message, message);
+    ck_assert_uint_eq(err->path_length, strlen(path));
+    ck_assert_int_eq(strncmp(err->message, path, err->path_length), 0);
+}
+
+TEST(a_failure_knows_the_path_that_its_message_begins_with)
+{
+    struct clv_error err = {.path_length = 99};
+    fail(&err, CLV_ERR_DATA, "%s: line %d", "a: b.tsv", 3);
+    expect_about(&err, "a: b.tsv", "a: b.tsv: line 3");
+    fail(&err, CLV_ERR_DATA, "%s:%d: wrong", "a.tsv", 3);
+    expect_about(&err, "a.tsv", "a.tsv:3: wrong");
+    fail_fault(&err, CLV_FAULT_MASK_SIZE, "%s: too large", "m\n.png");
+    expect_about(&err, "m?.png", "m?.png: too large");
+    errno = ENOENT;
+    fail_errno(&err, CLV_ERR_NO_INPUT, "%s: cannot open", "a.tsv");
+    expect_about(&err, "a.tsv", "a.tsv: cannot open: No such file or directory");
+    fail(&err, CLV_ERR_USAGE, "--%s: wrong", "data");
+    expect_about(&err, "", "--data: wrong");
+    fail(&err, CLV_ERR_USAGE, "%s is wrong", "ssvm");
+    expect_about(&err, "", "ssvm is wrong");
+    fail_memory(&err);
+    expect_about(&err, "", "out of memory");
+}
+
+TEST(a_failure_within_files_begins_with_the_outermost)
+{
+    struct clv_error err;
+    fail(&err, CLV_ERR_DATA, "too large");
+    const char *kind = err.kind;
+    fail_within(&err, CLV_ERR_DATA, "a.png");
+    expect_about(&err, "a.png", "a.png: too large");
+    fail_within(&err, CLV_ERR_DATA, "set.cleave");
+    expect_about(&err, "set.cleave", "set.cleave: a.png: too large");
+    fail_within(&err, CLV_ERR_DATA, NULL);
+    expect_about(&err, "set.cleave", "set.cleave: a.png: too large");
+    fail_about(&err, CLV_ERR_DATA, "line 3");
+    expect_about(&err, "", "line 3: set.cleave: a.png: too large");
+    fail_within(&err, CLV_ERR_DATA, "list.tsv");
+    expect_about(&err, "list.tsv", "list.tsv: line 3: set.cleave: a.png: too large");
+    ck_assert_ptr_eq(err.kind, kind);
+    fail_within(NULL, CLV_ERR_DATA, "a.png");
+    fail_about(NULL, CLV_ERR_DATA, "line 3");
+}
+
+TEST(a_path_that_is_longer_than_a_message_is_cut_with_it)
+{
+    char path[CLV_ERROR_MESSAGE_MAX + 100];
+    struct clv_error err;
+    memset(path, 'p', sizeof path - 1);
+    path[sizeof path - 1] = 0;
+    for (size_t length = CLV_ERROR_MESSAGE_MAX - 4; length < sizeof path; length++) {
+        const char *end = path + sizeof path - 1 - length;
+        const size_t wanted = length < CLV_ERROR_MESSAGE_MAX ? length : CLV_ERROR_MESSAGE_MAX - 1;
+        fail(&err, CLV_ERR_DATA, "%s: too large", end);
+        ck_assert_uint_eq(err.path_length, wanted);
+        ck_assert(strlen(err.message) == CLV_ERROR_MESSAGE_MAX - 1 && memcmp(err.message, path, wanted) == 0);
+        fail(&err, CLV_ERR_DATA, "too large");
+        fail_within(&err, CLV_ERR_DATA, end);
+        ck_assert_uint_eq(err.path_length, wanted);
+        ck_assert(strlen(err.message) == CLV_ERROR_MESSAGE_MAX - 1 && memcmp(err.message, path, wanted) == 0);
+    }
+    fail_told(&err, CLV_ERR_DATA, "short", 99, NULL);
+    ck_assert_uint_eq(err.path_length, 5);
+}
+
+static enum clv_status fail_by_size(struct clv_error *err, const char *path, int size)
+{
+    return fail(err, CLV_ERR_DATA, "%s: is of %d pixels", path, size);
+}
+
+TEST(failures_of_one_kind_have_one_kind)
+{
+    struct clv_error a, b, c;
+    fail_by_size(&a, "a.png", 3);
+    fail_by_size(&b, "b.png", 44);
+    fail(&c, CLV_ERR_DATA, "%s: is grey", "a.png");
+    ck_assert(a.kind && a.kind == b.kind && c.kind && a.kind != c.kind);
+    fail_within(&b, CLV_ERR_DATA, "set");
+    ck_assert_ptr_eq(a.kind, b.kind);
+    fail_memory(&a);
+    fail_memory(&b);
+    ck_assert_ptr_eq(a.kind, b.kind);
+    ck_assert_ptr_eq(error_kind(error_kind_number(c.kind)), c.kind);
+    ck_assert_ptr_null(error_kind(error_kind_number(NULL)));
+}
+
+TEST(a_failure_that_is_told_again_keeps_its_path_and_kind)
+{
+    struct clv_error why, err = {0};
+    errno = ENOENT;
+    fail_errno(&why, CLV_ERR_NO_INPUT, "%s: cannot open", "a.tsv");
+    ck_assert_int_eq(fail_as(&err, CLV_ERR_DATA, &why), CLV_ERR_DATA);
+    expect_about(&err, "a.tsv", why.message);
+    ck_assert(err.status == CLV_ERR_DATA && err.os_errno == ENOENT && err.kind == why.kind);
+    ck_assert_int_eq(fail_adding(&err, CLV_ERR_USAGE, &err, "; %d\n%s", 7, "more"), CLV_ERR_USAGE);
+    expect_about(&err, "a.tsv", "a.tsv: cannot open: No such file or directory; 7?more");
+    ck_assert(err.status == CLV_ERR_USAGE && err.kind == why.kind);
+    ck_assert_int_eq(fail_told(&err, CLV_ERR_DATA, why.message, why.path_length, why.kind), CLV_ERR_DATA);
+    expect_about(&err, "a.tsv", why.message);
+    ck_assert(err.kind == why.kind && !err.os_errno);
+    ck_assert_int_eq(fail_as(NULL, CLV_ERR_DATA, &why), CLV_ERR_DATA);
+    ck_assert_int_eq(fail_adding(NULL, CLV_ERR_DATA, &why, "; more"), CLV_ERR_DATA);
 }
 
 TEST(numbers_are_parsed_strictly)
@@ -99,7 +203,7 @@ TEST(numbers_are_parsed_strictly)
 
 TEST(json_text_escapes_and_replaces_broken_utf8)
 {
-    struct text t;
+    OWNED(text_release) struct text t = {0};
     text_init(&t, 1000);
     text_put_json(&t, "a\"\\\n\x01\xc3\xa9\xff");
     ck_assert_str_eq(t.bytes, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\"");
@@ -118,7 +222,6 @@ TEST(json_text_escapes_and_replaces_broken_utf8)
     text_put(&t, "8");
     ck_assert(t.failed);
     ck_assert_str_eq(t.bytes, "1234567");
-    text_release(&t);
 }
 
 TEST(random_numbers_depend_on_seed_stream_and_index_only)

@@ -38,7 +38,8 @@ TEST(eigenvectors_put_the_matrix_together_again)
     static const size_t sizes[][2] = {{1, 1}, {1, 0}, {2, 1}, {5, 0}, {7, 7}, {30, 30}, {31, 4}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         size_t n = sizes[s][0], rank = sizes[s][1];
-        double *matrix = covariance(n, rank), *vectors = covariance(n, rank), values[31];
+        OWNED_ARRAY double *matrix = covariance(n, rank), *vectors = covariance(n, rank);
+        double values[31];
         eigen_of_covariance(values, vectors, n);
         for (size_t i = 0; i < n; i++) {
             ck_assert(i < rank ? values[i] > 0 : !(values[i] > 0) && !(values[i] < 0));
@@ -57,7 +58,5 @@ TEST(eigenvectors_put_the_matrix_together_again)
                 ck_assert_double_eq_tol(sum, matrix[i * n + j], 1e-12);
             }
         }
-        free(matrix);
-        free(vectors);
     }
 }

@@ -112,7 +112,7 @@ TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
     enum { N = 900 };
     const char *plain = here("plain"), *packed = here("packed");
     size_t capacity = (size_t)N * 1200, size = 0;
-    char *bytes = malloc(capacity);
+    OWNED_ARRAY char *bytes = malloc(capacity);
     for (int k = 0; k < N; k++) {
         memset(bytes + size, 'a' + k % 26, (size_t)(k * 7 % 1100));
         size += (size_t)(k * 7 % 1100);
@@ -121,9 +121,8 @@ TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
     spill(plain, bytes, size);
     write_gzip(packed, "wb", bytes, size / 3);
     write_gzip(packed, "ab", bytes + size / 3, size - size / 3);
-    free(bytes);
     for (int k = 0; k < 2; k++) {
-        struct lines *lines;
+        OWNED(lines_drop) struct lines *lines = NULL;
         char *line, wanted[32];
         size_t number;
         must(lines_open(&lines, k ? packed : plain, err));
@@ -136,14 +135,13 @@ TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
         }
         must(lines_next(&line, &number, lines, err));
         ck_assert_ptr_null(line);
-        lines_close(lines);
     }
     lines_close(NULL);
 }
 
 static void expect_bad_line(const char *path, const char *part)
 {
-    struct lines *lines;
+    OWNED(lines_drop) struct lines *lines = NULL;
     char *line;
     size_t number;
     struct clv_error error = {0};
@@ -153,14 +151,14 @@ static void expect_bad_line(const char *path, const char *part)
         status = lines_next(&line, &number, lines, &error);
     while (status == CLV_OK && line);
     ck_assert_msg(status == CLV_ERR_DATA && strstr(error.message, part), "%s", error.message);
-    lines_close(lines);
 }
 
 TEST(lines_that_are_none_are_refused)
 {
     const char *path = here("bad"), *whole = here("whole.gz");
     size_t size = LINES_MAX_LENGTH + 1, packed_size;
-    char *bytes = malloc(size + 1), *line;
+    OWNED_ARRAY char *bytes = malloc(size + 1);
+    char *line;
     struct lines *lines;
     memset(bytes, 'x', size + 1);
     bytes[0] = '\n';
@@ -177,7 +175,7 @@ TEST(lines_that_are_none_are_refused)
     for (size_t k = 0; k < size; k++)
         bytes[k] = (char)(k % 100 == 99 ? '\n' : 'a' + k * k % 23);
     write_gzip(whole, "wb", bytes, size);
-    char *packed = slurp(whole, &packed_size);
+    OWNED_ARRAY char *packed = slurp(whole, &packed_size);
     spill(path, packed, packed_size - 9);
     expect_bad_line(path, "bad: the gzip file is truncated");
     packed[packed_size - 6] ^= 1;
@@ -188,8 +186,6 @@ TEST(lines_that_are_none_are_refused)
     memcpy(bytes + packed_size, "more", 4);
     spill(path, bytes, packed_size + 4);
     expect_bad_line(path, "bad: damaged gzip file");
-    free(packed);
-    free(bytes);
 }
 
 static void check_string(char *got, const char *wanted)
@@ -309,12 +305,12 @@ TEST(shards_are_blocks_of_nearly_one_size_that_make_up_the_whole)
         for (size_t c = 0; c < 5; c++) {
             size_t next = 0, first, n;
             for (int32_t k = 1; k <= counts[c]; k++, next += n) {
-                shard_block(&first, &n, &(struct shard){k, counts[c]}, totals[t]);
+                shard_block(&first, &n, &(struct clv_shard){k, counts[c]}, totals[t]);
                 ck_assert(first == next && n >= totals[t] / (size_t)counts[c] &&
                           n <= totals[t] / (size_t)counts[c] + 1);
             }
             ck_assert_uint_eq(next, totals[t]);
-            shard_block(&first, &n, &(struct shard){0, 0}, totals[t]);
+            shard_block(&first, &n, &(struct clv_shard){0, 0}, totals[t]);
             ck_assert(first == 0 && n == totals[t]);
         }
 }
@@ -348,4 +344,15 @@ TEST(bytes_are_written_in_base64)
         ck_assert_uint_eq(strlen(out), (size + 2) / 3 * 4);
         ck_assert_uint_eq(strspn(out, "A"), (size - 1) / 3 * 4 + (size - 1) % 3 + 1);
     }
+}
+
+TEST(caches_are_written_as_a_whole_too)
+{
+    must(file_write_cache(here("cache"), "before", 6, err));
+    must(file_write_cache(here("cache"), "now", 3, err));
+    EXPECT_PARTS(slurp(here("cache"), NULL), "now");
+    run_here("test $(wc -c <cache) = 3 && test $(ls -A) = cache");
+    must_fail(CLV_ERR_CREATE, "none/cache", file_write_cache(here("none/cache"), "a", 1, err));
+    ck_assert_int_eq(symlink("/dev/full", here("full")), 0);
+    must_fail(CLV_ERR_IO, "full", file_write_cache(here("full"), "a", 1, err));
 }

@@ -30,16 +30,14 @@ TEST(what_a_killed_run_left_stops_no_later_one)
     ck_assert(!path_exists(path));
     for (int round = 0; round < 2; round++) { /* new, then in an older one's place */
         must(file_write(path, "whole", 5, err));
-        char *bytes;
+        OWNED_ARRAY char *bytes = NULL;
         size_t size;
         must(file_read(&bytes, &size, path, 100, err));
         ck_assert_str_eq(bytes, "whole");
-        array_free(bytes);
     }
-    struct path_list list = {0};
+    OWNED(path_list_release) struct path_list list = {0};
     must(folder_walk(&list, folder, err));
     ck_assert_uint_eq(list.n, 101);
-    path_list_release(&list);
 }
 
 TEST(names_may_be_as_long_as_the_file_system_allows)
@@ -67,10 +65,9 @@ TEST(files_appear_whole_or_not_at_all)
     must(file_read(&bytes, &size, path, 100, err));
     ck_assert_str_eq(bytes, "whole");
     array_free(bytes);
-    struct path_list list = {0};
+    OWNED(path_list_release) struct path_list list = {0};
     must(folder_walk(&list, folder, err));
     ck_assert_uint_eq(list.n, 1); /* no temporary is left */
-    path_list_release(&list);
     must_fail(CLV_ERR_IO, "/dev/full", file_write("/dev/full", "x", 1, err));
     must_fail(CLV_ERR_CREATE, "/nowhere/", file_write("/nowhere/x", "x", 1, err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", file_read(&bytes, &size, folder, 100, err));
@@ -80,11 +77,9 @@ TEST(files_appear_whole_or_not_at_all)
 /* Hidden names, which folder_walk passes over. */
 static int count_temporaries(void)
 {
-    char *found = NULL;
+    OWNED_ARRAY char *found = NULL;
     ck_assert_int_eq(run_command(&found, "find $HERE -name '.*.tmp' | wc -l"), 0);
-    int n = atoi(found);
-    free(found);
-    return n;
+    return atoi(found);
 }
 
 static mode_t mode_of(const char *path)
@@ -155,9 +150,8 @@ TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
     }
     must(file_write(path, "new", 3, err));
     ck_assert_int_eq(count_temporaries(), 0);
-    char *bytes = slurp(path, NULL);
+    OWNED_ARRAY char *bytes = slurp(path, NULL);
     ck_assert_str_eq(bytes, "new");
-    free(bytes);
 }
 
 TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
@@ -257,9 +251,8 @@ TEST(stems_are_shared_by_different_files_of_one_folder)
     must(path_find_shared_stems(is_shared, paths, 10, err));
     for (size_t i = 0; i < 10; i++) {
         ck_assert_msg(is_shared[i] == expected[i], "%s", paths[i]);
-        char *output = path_output(paths[i], is_shared[i]);
+        OWNED_ARRAY char *output = path_output(paths[i], is_shared[i]);
         ck_assert_str_eq(output, outputs[i]);
-        array_free(output);
     }
     must(path_find_shared_stems(is_shared, paths, 0, err));
 }

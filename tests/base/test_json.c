@@ -7,7 +7,7 @@
 TEST(values_are_read_by_type_in_the_order_of_the_file)
 {
     const char *text = "{\"z\": 1, \"a\": [2, 2.5, \"x\", {}], \"m\": null}";
-    struct json_value *root;
+    OWNED(json_drop) struct json_value *root = NULL;
     must(json_parse(&root, text, strlen(text), "t", err));
     size_t n;
     ck_assert(json_get_object(root, &n) && n == 3);
@@ -37,7 +37,6 @@ TEST(values_are_read_by_type_in_the_order_of_the_file)
     ck_assert(!json_get_text(NULL, &string) && !json_get_array(NULL, &n) && !json_get_object(NULL, &n));
     ck_assert(!json_get_double(json_member(root, "m"), &number) && !json_get_int64(NULL, &integer));
     ck_assert_ptr_null(json_next_member(&value, array, NULL));
-    json_root_free(root);
     json_root_free(NULL);
 }
 
@@ -68,7 +67,7 @@ TEST(bad_json_is_refused_with_its_place)
 TEST(deep_nesting_is_refused_before_it_recurses)
 {
     char text[200001];
-    struct json_value *root;
+    OWNED(json_drop) struct json_value *root = NULL;
     memset(text, '[', 100000);
     memset(text + 100000, ']', 100000);
     must_fail(CLV_ERR_DATA, "deeper than 32", json_parse(&root, text, 200000, "t", err));
@@ -76,17 +75,15 @@ TEST(deep_nesting_is_refused_before_it_recurses)
     json_root_free(root);
     const char *quoted = "[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[\"]"; /* brackets in strings do not nest */
     must(json_parse(&root, quoted, strlen(quoted), "t", err));
-    json_root_free(root);
 }
 
 TEST(a_text_that_memory_does_not_suffice_for_is_refused)
 {
-    struct json_value *root = (struct json_value *)1;
+    OWNED(json_drop) struct json_value *root = (struct json_value *)1;
     const char *text = "{\"a\": [1, 2, {\"b\": \"c\"}]}";
     array_fail_request(1);
     must_fail(CLV_ERR_MEMORY, "memory", json_parse(&root, text, strlen(text), "t", err));
     ck_assert_ptr_null(root);
     array_fail_request(0);
     must(json_parse(&root, text, strlen(text), "t", err));
-    json_root_free(root);
 }

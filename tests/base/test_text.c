@@ -8,7 +8,7 @@
 
 TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)
 {
-    struct text t;
+    OWNED(text_release) struct text t = {0};
     char long_one[600];
     memset(long_one, 'x', sizeof long_one);
     long_one[599] = 0;
@@ -32,7 +32,6 @@ TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)
     text_init(&t, 3);
     text_append(&t, "abc", 3); /* which ends with a zero */
     ck_assert(t.failed && t.size == 0);
-    text_release(&t);
 }
 
 TEST(utf8_is_what_the_standard_says)
@@ -67,7 +66,7 @@ TEST(utf8_is_what_the_standard_says)
 
 TEST(text_is_escaped_for_json_and_html)
 {
-    struct text t;
+    OWNED(text_release) struct text t = {0};
     text_init(&t, 1000);
     text_put_json(&t, "\r\t\x1f \x7f/\xe2\x82\xac\xe2\x82");
     ck_assert_str_eq(t.bytes, "\"\\r\\t\\u001f \x7f/\xe2\x82\xac\xef\xbf\xbd\xef\xbf\xbd\"");
@@ -75,7 +74,6 @@ TEST(text_is_escaped_for_json_and_html)
     text_init(&t, 1000);
     text_put_html(&t, "<a b=\"c\">'&\n\xc3\xa9\xff");
     ck_assert_str_eq(t.bytes, "&lt;a b=&quot;c&quot;&gt;&#39;&amp;\n\xc3\xa9\xef\xbf\xbd");
-    text_release(&t);
 }
 
 TEST(numbers_are_written_as_short_as_reads_back)
@@ -93,13 +91,12 @@ TEST(numbers_are_written_as_short_as_reads_back)
                  {-2.25, "-2.25"},
                  {INFINITY, "null"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct text t;
+        OWNED(text_release) struct text t = {0};
         double again;
         text_init(&t, 100);
         text_put_json_number(&t, cases[k].value);
         ck_assert_str_eq(t.bytes, cases[k].written);
         ck_assert(strcmp(t.bytes, "null") == 0 || (parse_double(t.bytes, &again) && again == cases[k].value));
-        text_release(&t);
     }
 }
 
@@ -141,14 +138,13 @@ TEST(numbers_are_read_to_the_limits_of_their_types)
 TEST(the_threads_own_locale_holds_again_after_numbers)
 {
     locale_t own = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
-    struct text t;
+    OWNED(text_release) struct text t = {0};
     double d;
     ck_assert(own && uselocale(own));
     ck_assert(parse_double("1.5", &d) && uselocale((locale_t)0) == own);
     text_init(&t, 100);
     text_printf(&t, "%g", d);
     ck_assert(uselocale((locale_t)0) == own);
-    text_release(&t);
     uselocale(LC_GLOBAL_LOCALE);
     freelocale(own);
 }
@@ -191,4 +187,14 @@ TEST(endings_are_compared_whatever_their_case)
 {
     ck_assert(text_ends_with("a.TIF", ".tif") && text_ends_with(".tif", ".tif") && text_ends_with("a", ""));
     ck_assert(!text_ends_with("tif", ".tif") && !text_ends_with("a.tiff", ".tif") && !text_ends_with("", "x"));
+}
+
+TEST(fields_of_a_table_have_no_tab_and_no_line_end)
+{
+    struct text text;
+    text_init(&text, 1 << 10);
+    text_put_field(&text, "a\tb\n\r\\ \x1b\x7f\xc3\xa9");
+    text_put_field(&text, "");
+    ck_assert_str_eq(text.bytes, "a\\tb\\n\\r\\\\ \\x1b\\x7f\xc3\xa9");
+    text_release(&text);
 }

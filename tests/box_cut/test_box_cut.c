@@ -62,7 +62,7 @@ static const uint8_t orange[3] = {200, 120, 40};
 
 TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
 {
-    struct scene scene = draw(200, 150, 95, 80, 50, 40, orange);
+    OWNED(release) struct scene scene = draw(200, 150, 95, 80, 50, 40, orange);
     const double margins[] = {0, 10, 20};
     for (size_t k = 0; k < 3; k++) {
         double m = margins[k];
@@ -70,7 +70,6 @@ TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
         must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
         ck_assert_msg(iou(&scene) > 0.97, "margin %g: IoU %g", m, iou(&scene));
     }
-    release(&scene);
 }
 
 /* The tight box of a mask, each side longer by that share in all, cut at the image's border. */
@@ -96,7 +95,7 @@ static struct clv_box box_around(const struct clv_mask *mask, double wider)
 /* Drawn animals, which no weight was learned from; stones and bushes have their colours. */
 TEST(boxes_may_be_wider_than_the_object)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     const struct {
         double wider, iou;
     } bars[] = {{0, 0.8}, {0.1, 0.74}, {0.25, 0.7}};
@@ -104,8 +103,8 @@ TEST(boxes_may_be_wider_than_the_object)
     for (size_t b = 0; b < 3; b++) {
         double both = 0, either = 0;
         for (size_t i = 0; i < set.n_items; i++) {
-            struct scene scene = {0};
-            struct clv_mask mask = {0};
+            OWNED(release) struct scene scene = {0};
+            OWNED(clv_mask_release) struct clv_mask mask = {0};
             must(clv_image_read(&scene.image, set.items[i].image, NULL, err));
             must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
             struct clv_box box = box_around(&mask, bars[b].wider);
@@ -115,29 +114,25 @@ TEST(boxes_may_be_wider_than_the_object)
                 both += mask.labels[p] == 1 && scene.labels[p];
                 either += mask.labels[p] == 1 || scene.labels[p];
             }
-            clv_mask_release(&mask);
-            release(&scene);
         }
         ck_assert_msg(both / either > bars[b].iou, "sides longer by %g: IoU %g", bars[b].wider, both / either);
     }
-    clv_set_release(&set);
 }
 
 /* Cut off by the image's border, where the box's sides are, too. */
 TEST(an_object_may_leave_the_image)
 {
-    struct scene scene = draw(200, 150, 190, 130, 60, 50, orange);
+    OWNED(release) struct scene scene = draw(200, 150, 190, 130, 60, 50, orange);
     const struct clv_box box = {.x = 125, .y = 75, .width = 75, .height = 75};
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
     ck_assert_msg(iou(&scene) > 0.97, "IoU %g", iou(&scene));
     ck_assert_int_eq(scene.labels[149 * 200 + 199], 1);
-    release(&scene);
 }
 
 /* The same colours left of the box: only what is not outside as well can be figure. */
 TEST(colours_that_are_outside_too_are_ground)
 {
-    struct scene scene = draw(240, 120, 150, 60, 40, 40, orange);
+    OWNED(release) struct scene scene = draw(240, 120, 150, 60, 40, 40, orange);
     for (int y = 0; y < 120; y++) /* a green bar behind, through the box from left to right */
         for (int x = 0; x < 240; x++)
             if (y >= 85 && y < 105 && !scene.truth[y * 240 + x]) {
@@ -148,12 +143,11 @@ TEST(colours_that_are_outside_too_are_ground)
     struct clv_box box = {.x = 110, .y = 20, .width = 80, .height = 85};
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
     ck_assert_msg(iou(&scene) > 0.95, "IoU %g", iou(&scene));
-    release(&scene);
 }
 
 TEST(labels_and_probabilities_agree_and_end_at_the_box)
 {
-    struct scene scene = draw(160, 120, 80, 60, 40, 30, orange);
+    OWNED(release) struct scene scene = draw(160, 120, 80, 60, 40, 30, orange);
     struct clv_box box = {.x = 38.4, .y = 28.2, .width = 83, .height = 64};
     struct clv_pixel_box inside = clv_box_pixels(&box, 160, 120);
     must(clv_box_cut(scene.labels, scene.probability, &scene.image, &box, NULL, err));
@@ -170,15 +164,12 @@ TEST(labels_and_probabilities_agree_and_end_at_the_box)
         }
     ck_assert_double_gt(sum[1] / n[1], 0.9);
     ck_assert_double_lt(sum[0] / n[0], 0.3);
-    uint8_t *labels = malloc(160 * 120); /* each output alone is the same */
-    float *probability = malloc(160 * 120 * sizeof *probability);
+    OWNED_ARRAY uint8_t *labels = malloc(160 * 120); /* each output alone is the same */
+    OWNED_ARRAY float *probability = malloc(160 * 120 * sizeof *probability);
     must(clv_box_cut(labels, NULL, &scene.image, &box, NULL, err));
     must(clv_box_cut(NULL, probability, &scene.image, &box, NULL, err));
     ck_assert(memcmp(labels, scene.labels, 160 * 120) == 0);
     ck_assert(memcmp(probability, scene.probability, 160 * 120 * sizeof *probability) == 0);
-    free(labels);
-    free(probability);
-    release(&scene);
 }
 
 /* How wide and high the figure is. */
@@ -200,27 +191,25 @@ static void extent(int *width, int *height, const struct scene *scene)
 TEST(without_contrast_the_figure_still_spans_the_box)
 {
     const uint8_t same[3] = {60, 90, 150};
-    struct scene scene = draw(120, 100, 60, 50, 30, 30, same);
+    OWNED(release) struct scene scene = draw(120, 100, 60, 50, 30, 30, same);
     struct clv_box box = {.x = 20, .y = 20, .width = 80, .height = 60};
     int width, height;
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
     extent(&width, &height, &scene);
     ck_assert_int_ge(width, 50);
     ck_assert_int_ge(height, 36);
-    release(&scene);
 }
 
 /* All but a small patch near one side looks like the ground: the patch alone is too small for the box. */
 TEST(a_figure_too_small_for_its_box_grows)
 {
-    struct scene scene = draw(160, 120, 105, 60, 12, 12, orange);
+    OWNED(release) struct scene scene = draw(160, 120, 105, 60, 12, 12, orange);
     struct clv_box box = {.x = 40, .y = 30, .width = 80, .height = 60};
     int width, height;
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
     extent(&width, &height, &scene);
     ck_assert_msg(width >= 44, "width %d", width);
     ck_assert_msg(height >= 33, "height %d", height);
-    release(&scene);
 }
 
 TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
@@ -230,6 +219,7 @@ TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
         for (int contrast = 0; contrast < 2; contrast++) {
             int width = sizes[s][0], height = sizes[s][1];
             const uint8_t same[3] = {60, 90, 150};
+            OWNED(release)
             struct scene scene =
                 draw(width, height, 0.5 * width, 0.5 * height, 0.3 * width, 0.3 * height, contrast ? orange : same);
             const struct clv_box boxes[] = {{.width = width, .height = height},
@@ -241,27 +231,24 @@ TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
                 for (int p = 0; p < width * height; p++)
                     ck_assert(scene.labels[p] <= 1 && isfinite(scene.probability[p]));
             }
-            release(&scene);
         }
-    struct scene scene = draw(60, 50, 30, 25, 15, 15, orange);
+    OWNED(release) struct scene scene = draw(60, 50, 30, 25, 15, 15, orange);
     struct clv_box all = {.width = 60, .height = 50};
     must(clv_box_cut(scene.labels, NULL, &scene.image, &all, NULL, err));
     ck_assert_int_eq(scene.labels[25 * 60 + 30], 1);
-    release(&scene);
 }
 
 TEST(large_images_are_cut_smaller_and_come_out_whole)
 {
-    struct scene scene = draw(2100, 1100, 1050, 550, 800, 400, orange);
+    OWNED(release) struct scene scene = draw(2100, 1100, 1050, 550, 800, 400, orange);
     struct clv_box box = {.x = 250, .y = 150, .width = 1600, .height = 800};
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
     ck_assert_msg(iou(&scene) > 0.98, "IoU %g", iou(&scene));
-    release(&scene);
 }
 
 TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
 {
-    struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
+    OWNED(release) struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
     struct clv_box box = {.x = 10, .y = 5, .width = 40, .height = 40};
     struct clv_box_cut_options options;
     clv_box_cut_defaults(&options);
@@ -270,7 +257,6 @@ TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, &options, err));
     for (int p = 0; p < 60 * 50; p++)
         ck_assert_int_le(scene.labels[p], 1);
-    release(&scene);
 }
 
 /* An orange ellipse and, to the right, a green one that touches it, in boxes that overlap. */
@@ -302,7 +288,7 @@ TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const struct clv_pixel_box *in = &cases[k].box, *edge = &cases[k].edge;
-        struct scene scene = draw(200, 200, 95, 95, cases[k].rx, cases[k].ry, orange);
+        OWNED(release) struct scene scene = draw(200, 200, 95, 95, cases[k].rx, cases[k].ry, orange);
         struct clv_box box = {
             .x = in->first_x, .y = in->first_y, .width = in->end_x - in->first_x, .height = in->end_y - in->first_y};
         int at_edge = 0;
@@ -317,14 +303,13 @@ TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
                     ck_assert_msg(scene.labels[p] == (is_in && scene.truth[p]), "case %zu: %d, %d", k, x, y);
             }
         ck_assert_msg(at_edge > 0 && at_edge < 10, "case %zu: %d pixels of the edge are wrong", k, at_edge);
-        release(&scene);
     }
 }
 
 TEST(many_boxes_make_one_labelling)
 {
-    uint8_t *truth = malloc(220 * 120), *alone = malloc(220 * 120), *turned = malloc(220 * 120);
-    struct scene scene = draw_two(truth);
+    OWNED_ARRAY uint8_t *truth = malloc(220 * 120), *alone = malloc(220 * 120), *turned = malloc(220 * 120);
+    OWNED(release) struct scene scene = draw_two(truth);
     const struct clv_box boxes[] = {{.x = 36, .y = 20, .width = 100, .height = 80},
                                     {.x = 96, .y = 22, .width = 90, .height = 77},
                                     {.x = 200, .y = 5, .width = 15, .height = 12}};
@@ -358,15 +343,11 @@ TEST(many_boxes_make_one_labelling)
     must_fail(CLV_ERR_USAGE, "box 1 has the value 0, must be 1..254",
               clv_box_cut_all(scene.labels, &scene.image, boxes, bad, 3, NULL, err));
     ck_assert_int_eq(scene.labels[60 * 220 + 80], 77);
-    free(truth);
-    free(alone);
-    free(turned);
-    release(&scene);
 }
 
 TEST(what_is_out_of_range_is_refused_and_outputs_stay)
 {
-    struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
+    OWNED(release) struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
     struct clv_box good = {.x = 10, .y = 5, .width = 40, .height = 40};
     const struct {
         struct clv_box box;
@@ -395,7 +376,6 @@ TEST(what_is_out_of_range_is_refused_and_outputs_stay)
     must_fail(CLV_ERR_USAGE, "needs 3 channels", clv_box_cut(scene.labels, NULL, &scene.image, &good, NULL, err));
     for (int p = 0; p < 60 * 50; p++)
         ck_assert_int_eq(scene.labels[p], 77);
-    release(&scene);
 }
 
 TEST(superpixels_are_alike_by_colour_place_and_roughness)
@@ -407,7 +387,7 @@ TEST(superpixels_are_alike_by_colour_place_and_roughness)
                                     .adjacency = {.n_nodes = N, .n_edges = N - 1, .edges = edges},
                                     .regions = regions,
                                     .shape = 0.5F};
-    struct box_affinity affinity;
+    OWNED(box_affinity_release) struct box_affinity affinity = {0};
     for (int32_t i = 0; i < N; i++)
         regions[i] = (struct box_region){.lab = {(float)(50 + 3 * i), (float)(i * i % 3), (float)(2 * i % 5)},
                                          .roughness = (float)(4 * (i % 3)),
@@ -434,5 +414,4 @@ TEST(superpixels_are_alike_by_colour_place_and_roughness)
             if (j == i + 1)
                 ck_assert_double_eq_tol((double)affinity.step[i], sqrt(square[0] + square[1] + square[2]), 1e-5);
         }
-    box_affinity_release(&affinity);
 }

@@ -71,9 +71,9 @@ TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     uint8_t labels[6] = {0, 1, 7, 0, 0, 1};
     must(clv_png_write_labels(mask, 3, 2, labels, NULL, 0, err));
     expect_training_refused(folder, 65, "masks/0003.png: mask is 3x2, image is ");
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_read(&image, formatted("%s/set/images/0003.jpg", folder), NULL, err));
-    uint8_t *values = calloc((size_t)image.width, (size_t)image.height);
+    OWNED_ARRAY uint8_t *values = calloc((size_t)image.width, (size_t)image.height);
     values[image.width + 5] = 7;
     must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
     expect_training_refused(folder, 65, "masks/0003.png: holds 0 and 7, but ");
@@ -102,17 +102,14 @@ TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
     int32_t width, height;
     must(clv_image_read_size(&width, &height, formatted("%s/set/images/0004.jpg", folder), NULL, err));
-    uint8_t *strokes = calloc((size_t)width, (size_t)height);
+    OWNED_ARRAY uint8_t *strokes = calloc((size_t)width, (size_t)height);
     strokes[0] = 1;
     strokes[1] = CLV_VOID;
     must(clv_png_write_labels(formatted("%s/set/masks/0004.png", folder), width, height, strokes, NULL, 0, err));
-    free(strokes);
     expect_training_refused(folder, 65, "masks/0004.png: beside set/masks/0003.png, 255 may be foreground or void");
     run_here("cd %s && printf 'value\tname\n0\tground\n1\tfigure\n' > set/labels.tsv && cleave train --learner ssvm "
              "--data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave --overwrite",
              folder);
-    free(values);
-    clv_image_release(&image);
 }
 
 TEST(damaged_training_images_are_named)
@@ -121,7 +118,7 @@ TEST(damaged_training_images_are_named)
     char path[300];
     size_t size;
     snprintf(path, sizeof path, "%s", image);
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     spill(path, bytes, size / 2);
     expect_training_refused(folder, 65, "images/0002.jpg: ");
     spill(path, "", 0);
@@ -129,7 +126,6 @@ TEST(damaged_training_images_are_named)
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
     expect_training_refused(folder, 66, "images/0002.jpg: is a folder");
-    free(bytes);
 }
 
 TEST(images_past_the_limits_are_refused)
@@ -155,13 +151,13 @@ static void expect_model_refused(const char *path, int code, const char *part)
 /* Rewrites the sample model with one tensor changed by `change`. */
 static void rewrite_model(const char *path, const char *name, void (*change)(struct clv_tensor *, double *))
 {
-    struct clv_tensors *file = NULL;
+    OWNED(tensors_drop) struct clv_tensors *file = NULL;
     must(clv_tensors_open(&file, sample_model(), err));
     struct clv_tensor all[32];
     const char *metadata[32][2];
     size_t n = clv_tensors_count(file), n_metadata = clv_tensors_metadata_count(file);
     ck_assert(n <= 32 && n_metadata <= 32);
-    double *values = NULL;
+    OWNED_ARRAY double *values = NULL;
     for (size_t i = 0; i < n; i++) {
         all[i] = *clv_tensors_at(file, i);
         if (strcmp(all[i].name, name) != 0)
@@ -180,8 +176,6 @@ static void rewrite_model(const char *path, const char *name, void (*change)(str
         metadata[i][1] = clv_tensors_metadata(file, metadata[i][0]);
     }
     must(clv_tensors_write(path, all, n, (const char *const(*)[2])metadata, n_metadata, err));
-    free(values);
-    clv_tensors_close(file);
 }
 
 static void put_nan(struct clv_tensor *tensor, double *values)
@@ -206,7 +200,7 @@ TEST(damaged_models_are_refused)
 {
     char path[256];
     size_t size;
-    char *bytes = slurp(sample_model(), &size);
+    OWNED_ARRAY char *bytes = slurp(sample_model(), &size);
     snprintf(path, sizeof path, "%s/bad.cleave", temporary_folder());
     for (size_t length = 0; length < size; length += size / 7 + 1) {
         spill(path, bytes, length);
@@ -222,7 +216,6 @@ TEST(damaged_models_are_refused)
     *version = '9';
     spill(path, bytes, size);
     expect_model_refused(path, 65, "bad.cleave: ");
-    free(bytes);
     rewrite_model(path, "unary", put_nan);
     expect_model_refused(path, 65, "bad.cleave: unary weight 3 is ");
     rewrite_model(path, "pairwise", put_negative);
@@ -240,14 +233,13 @@ TEST(damaged_feature_files_are_refused)
     size_t size;
     snprintf(path, sizeof path, "%s/f.safetensors", folder);
     run_here("cleave features --data $SET/manifest.tsv --split test -m $MODEL -o %s", path);
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     for (size_t length = 64; length < size; length += size / 5 + 1) {
         spill(path, bytes, length);
         expect_error(65, "f.safetensors: ", "cleave train --data f.safetensors -o never.cleave");
         expect_error(65, "f.safetensors: ", "cleave segment -m $MODEL --features f.safetensors -o never");
     }
     spill(path, bytes, size);
-    free(bytes);
     expect_error(64, "--split: f.safetensors is a feature file",
                  "cleave train --data f.safetensors --split test -o never.cleave");
     expect_error(64, "--words: f.safetensors is a feature file",
@@ -259,7 +251,7 @@ TEST(damaged_feature_files_are_refused)
 
 TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     expect_error(73, "nowhere/m.cleave: cannot create", "cleave train --data $SET -o nowhere/m.cleave");
     expect_error(73, "%", "touch %% && cleave train --data $SET -o %%/m.cleave");
     expect_error(73, "is a folder", "cleave train --data $SET -o .");
@@ -267,7 +259,6 @@ TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
         run_command(&output, "cleave train --learner ssvm --data $SET/manifest.tsv " SAMPLE_TRAINING " -o /dev/full");
     ck_assert_int_eq(code, 74);
     ck_assert_ptr_nonnull(strstr(output, "cleave: error: /dev/full: cannot write"));
-    free(output);
     expect_error(74, "/dev/full", "cleave features --data $SET/manifest.tsv --split test -m $MODEL -o /dev/full");
 }
 
@@ -275,11 +266,10 @@ TEST(drawn_sets_never_mix_with_what_is_there)
 {
     const char *folder = temporary_folder();
     spill(here("mine.txt"), "mine", 4);
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(&output, "cleave synth -n 2 --size 32x24 -o $HERE");
     ck_assert_int_eq(code, 73);
     ck_assert_ptr_nonnull(strstr(output, folder));
-    free(output);
     ck_assert_int_eq(count_files(folder), 1);
 }
 

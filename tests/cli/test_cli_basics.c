@@ -20,10 +20,9 @@ TEST(what_is_no_model_says_so)
 
 TEST(quiet_training_is_quiet)
 {
-    char *output =
+    OWNED_ARRAY char *output =
         expect_success("cleave train -q --learner ssvm --data $SET/manifest.tsv " SAMPLE_TRAINING " -o m.cleave");
     ck_assert_str_eq(output, "");
-    free(output);
 }
 
 TEST(masks_and_images_without_each_other_are_named)
@@ -36,25 +35,23 @@ TEST(masks_and_images_without_each_other_are_named)
 
 TEST(values_of_options_are_completed)
 {
-    char *output = expect_success(
+    OWNED_ARRAY char *output = expect_success(
         "cd $ROOT && bash -c '. tools/bash-completion; COMP_WORDS=(cleave train --learner mssvm --solver c); "
         "COMP_CWORD=5; _cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --data %s/manifest.tsv --split \"\"); "
         "_cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --blocks words,col); COMP_CWORD=3; _cleave; echo "
         "${COMPREPLY[*]}; COMP_WORDS[3]=words,fi; _cleave; echo ${COMPREPLY[*]}'",
         sample_set());
     ck_assert_str_eq(output, "cccp\ntest train\nwords,colour\nwords,fisher\n");
-    free(output);
 }
 
 /* What `words` are completed to, the last of them in work. */
 static void expect_completion(const char *words, const char *replies)
 {
-    char *output = expect_success(
+    OWNED_ARRAY char *output = expect_success(
         "mkdir -p comp/sub && cd comp && touch a.cleave b.txt && bash -c '. '$ROOT'/tools/bash-completion; "
         "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cleave; echo ${COMPREPLY[*]}'",
         words);
     ck_assert_str_eq(output, formatted("%s\n", replies));
-    free(output);
 }
 
 TEST(values_after_an_equals_sign_commands_after_help_and_models_are_completed)
@@ -82,45 +79,41 @@ TEST(an_option_that_is_nearly_one_is_named)
 
 TEST(help_lists_every_command_and_every_exit_status)
 {
-    char *output = expect_success("cleave --help");
+    OWNED_ARRAY char *output = expect_success("cleave --help");
     for (size_t i = 0; i < N_NAMES; i++)
         if (!strchr(names[i], ' ')) /* a command of its own */
             ck_assert_msg(strstr(output, names[i]) != NULL, "%s", names[i]);
     ck_assert_ptr_nonnull(strstr(output, "tag "));
     for (int status = CLV_ERR_USAGE; status <= CLV_ERR_INTERRUPTED; status++)
         ck_assert_ptr_nonnull(strstr(output, formatted("%d", clv_status_exit_code((enum clv_status)status))));
-    free(output);
 }
 
 TEST(every_command_has_help_on_standard_output)
 {
     for (size_t i = 0; i < N_NAMES; i++) {
-        char *output = expect_success("cleave %s --help 2>/dev/null", names[i]);
+        OWNED_ARRAY char *output = expect_success("cleave %s --help 2>/dev/null", names[i]);
         ck_assert_ptr_nonnull(strstr(output, formatted("Usage: cleave %s", names[i])));
         ck_assert_ptr_nonnull(strstr(output, "--threads"));
-        char *again = strchr(names[i], ' ') ? strdup(output) : expect_success("cleave help %s", names[i]);
+        OWNED_ARRAY char *again = strchr(names[i], ' ') ? strdup(output) : expect_success("cleave help %s", names[i]);
         ck_assert_str_eq(output, again);
-        free(output);
-        free(again);
     }
 }
 
 TEST(version_says_which_licence_the_binary_is_under)
 {
-    char *output = expect_success("cleave --version");
+    OWNED_ARRAY char *output = expect_success("cleave --version");
     ck_assert_ptr_nonnull(strstr(output, clv_version()));
     ck_assert((strstr(output, "GPL-3+") != NULL) == (clv_has_bk() != 0));
-    char *of_command = expect_success("cleave train --version");
+    OWNED_ARRAY char *of_command = expect_success("cleave train --version");
     ck_assert_str_eq(output, of_command);
-    free(output);
-    free(of_command);
 }
 
 TEST(train_help_shows_the_parameters_of_the_learner_named)
 {
     for (size_t i = 0; clv_learner_at(i); i++) {
         const struct clv_learner *learner = clv_learner_at(i);
-        char *output = expect_success("cleave train --learner %s --help all | tr -s '\\n ' ' '", learner->name);
+        OWNED_ARRAY char *output =
+            expect_success("cleave train --learner %s --help all | tr -s '\\n ' ' '", learner->name);
         for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
             ck_assert_msg(strstr(output, formatted(" --%s ", parameter->name)) != NULL, "%s %s", learner->name,
                           parameter->name);
@@ -129,7 +122,6 @@ TEST(train_help_shows_the_parameters_of_the_learner_named)
             ck_assert_ptr_nonnull(strstr(
                 output, formatted("(default %g; %g..%g)", parameter->value, parameter->minimum, parameter->maximum)));
         }
-        free(output);
     }
 }
 
@@ -208,18 +200,17 @@ TEST(a_parameter_of_another_learner_is_refused_by_name)
 
 TEST(the_man_page_knows_every_option_but_the_learners_own)
 {
-    char *manual = slurp("tools/cleave.1", NULL);
+    OWNED_ARRAY char *manual = slurp("tools/cleave.1", NULL);
     for (size_t i = 0; i < N_NAMES; i++) {
-        char *output = expect_success("cleave %s --list-options | sed -n 's/^--\\([a-z-]*\\).*/\\1/p'", names[i]);
+        OWNED_ARRAY char *output =
+            expect_success("cleave %s --list-options | sed -n 's/^--\\([a-z-]*\\).*/\\1/p'", names[i]);
         int n = 0;
         for (char *option = strtok(output, "\n"); option; option = strtok(NULL, "\n"), n++)
             ck_assert_msg(clv_learner_parameter(clv_learner_at(0), option) >= 0 ||
                               strstr(manual, formatted("Fl -%s", option)) != NULL,
                           "--%s is not in the man page", option);
         ck_assert_int_gt(n, 5);
-        free(output);
     }
-    free(manual);
 }
 
 TEST(results_that_cannot_be_written_are_an_output_error)

@@ -81,10 +81,9 @@ TEST(messages_are_coloured_on_a_terminal_alone)
 /* An escape of seven bits, and one of eight as UTF-8 has it; letters that begin like the latter stay. */
 TEST(names_of_files_command_no_terminal)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     ck_assert_int_eq(run_command(&output, "cleave inspect \"$(printf 'a\\033[2Jb\\302\\233c\\302\\251\\302')\""), 66);
     ck_assert_msg(strstr(output, "a?[2Jb??c\302\251\302: "), "%s", output);
-    free(output);
 }
 
 /* Nothing for a second, then a line that fits, is written over and taken away again. */
@@ -105,8 +104,7 @@ TEST(progress_is_one_line_of_a_terminal_after_a_second)
     ck_assert_uint_lt(shown, COLUMNS);
     ck_assert_msg(strncmp(line + 1 + shown, "\033[K", 3) == 0, "%s", terminal.seen);
     ck_assert(strstr(terminal.seen, " min ") || strstr(terminal.seen, " s left"));
-    char *output = expect_success("cleave inspect long.cleave");
-    free(output);
+    OWNED_ARRAY char *output = expect_success("cleave inspect long.cleave");
 }
 
 /* What a training or a segmentation prints of its progress to a file: by default a line a minute. */
@@ -159,10 +157,10 @@ static struct json_value *next_event(char **rest, const char **kind, const char 
 
 TEST(events_of_a_training_are_lines_of_json_on_standard_error)
 {
-    char *output = expect_success(
-             "cleave train --progress json --data $SET/manifest.tsv --cv 2 --cv-grid 0.5 " SAMPLE_TRAINING
-             " -o m.cleave 2>&1 >printed && test ! -s printed"),
-         *rest = output;
+    OWNED_ARRAY char *output =
+        expect_success("cleave train --progress json --data $SET/manifest.tsv --cv 2 --cv-grid 0.5 " SAMPLE_TRAINING
+                       " -o m.cleave 2>&1 >printed && test ! -s printed");
+    char *rest = output;
     const char *kind, *text;
     int n_notes = 0, n_rows = 0, n_finished = 0;
     int64_t done, total;
@@ -182,13 +180,13 @@ TEST(events_of_a_training_are_lines_of_json_on_standard_error)
     ck_assert_int_eq(n_notes, 1);
     ck_assert_int_eq(n_rows, 1);
     ck_assert_int_ge(n_finished, 2);
-    free(output);
 }
 
 TEST(the_error_is_the_last_event_with_the_status_of_the_command)
 {
     static const char *const kinds[] = {"error", "error"}; /* one line for both images, as the fault is the same */
-    char *output, *rest;
+    OWNED_ARRAY char *output = NULL;
+    char *rest;
     const char *kind, *text;
     int64_t status = 0;
     int code =
@@ -197,14 +195,12 @@ TEST(the_error_is_the_last_event_with_the_status_of_the_command)
     ck_assert_int_eq(code, 65);
     rest = output;
     for (int i = 0; i < 2; i++) {
-        struct json_value *event = next_event(&rest, &kind, &text);
+        OWNED(json_drop) struct json_value *event = next_event(&rest, &kind, &text);
         ck_assert_msg(event && strcmp(kind, kinds[i]) == 0, "%d: %s", i, kind);
         ck_assert_int_eq(json_get_int64(json_member(event, "status"), &status), i == 1);
-        json_root_free(event);
     }
     ck_assert_int_eq(status, code);
     ck_assert_msg(!rest || !*rest, "%s", rest);
-    free(output);
 }
 
 TEST(progress_none_shows_none_on_a_terminal)

@@ -17,9 +17,8 @@ static const char *copy_photos(int n)
     ck_assert_int_eq(mkdir(photos, 0777), 0);
     for (int i = 0; i < n; i++) {
         size_t size;
-        char *bytes = slurp(formatted("%s/images/%04d.jpg", sample_set(), 1 + i % 12), &size);
+        OWNED_ARRAY char *bytes = slurp(formatted("%s/images/%04d.jpg", sample_set(), 1 + i % 12), &size);
         spill(formatted("%s/%03d.jpg", photos, i), bytes, size);
-        free(bytes);
     }
     return photos;
 }
@@ -27,10 +26,9 @@ static const char *copy_photos(int n)
 static void truncate_to(const char *path, size_t wanted)
 {
     size_t size;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     ck_assert_uint_lt(wanted, size);
     spill(path, bytes, wanted);
-    free(bytes);
 }
 
 static int count_text(const char *text, const char *part)
@@ -44,7 +42,7 @@ static int count_text(const char *text, const char *part)
 TEST(bad_images_are_reported_and_the_rest_goes_on)
 {
     const char *photos = copy_photos(100);
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     truncate_to(formatted("%s/007.jpg", photos), 700);
     truncate_to(formatted("%s/055.jpg", photos), 0);
     spill(formatted("%s/099.jpg", photos), "no image at all", 15);
@@ -60,20 +58,17 @@ TEST(bad_images_are_reported_and_the_rest_goes_on)
     ck_assert_ptr_nonnull(strstr(output, "1 file is no image and was skipped: photos/notes.txt"));
     ck_assert_int_eq(count_files(here("out")), 97);
     ck_assert(!path_exists(here("out/007.png")));
-    free(output);
-    char *status = slurp(here("status.tsv"), NULL);
+    OWNED_ARRAY char *status = slurp(here("status.tsv"), NULL);
     ck_assert_int_eq(count_text(status, "\tdone\t"), 97);
     ck_assert_int_eq(count_text(status, "\tfailed\t"), 3);
-    free(status);
     expect_in_file(here("report/index.html"), "photos/055.jpg");
 }
 
 static void copy_file(const char *to, const char *from)
 {
     size_t size;
-    char *bytes = slurp(from, &size);
+    OWNED_ARRAY char *bytes = slurp(from, &size);
     spill(to, bytes, size);
-    free(bytes);
 }
 
 /* Formats of other programs in one folder: read where they can be, named and counted as failures where not. */
@@ -81,7 +76,7 @@ TEST(a_folder_of_many_formats)
 {
     static const char *const names[] = {"rgb.tif", "pages.tif", "lossy.webp", "rgb24.bmp", "rgb.ppm"};
     const char *photos = copy_photos(1);
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         copy_file(formatted("%s/%c-%s", photos, 'a' + (char)i, names[i]),
                   formatted("tests/fuzz/corpus/image/%s", names[i]));
@@ -100,7 +95,6 @@ TEST(a_folder_of_many_formats)
     ck_assert_ptr_nonnull(strstr(output, "8 images segmented into out, 2 failed"));
     ck_assert(path_exists(here("out/b-pages-1.png")));
     ck_assert(path_exists(here("out/b-pages-3.png")));
-    free(output);
 
     /* Alone they are no success, either. */
     expect_error(65, "phone.heic: a HEIC file", "cleave segment -m $MODEL photos/phone.heic -o none");
@@ -113,12 +107,11 @@ TEST(a_set_of_stacks)
     run_here("mkdir -p set/images set/masks");
     copy_file(here("set/images/stack.tif"), "tests/fuzz/corpus/image/pages.tif");
     copy_file(here("set/masks/stack.tif"), "tests/fuzz/corpus/image/pages.tif");
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read(&set, here("set"), err));
     ck_assert_uint_eq(set.n_items, 3);
     ck_assert_str_eq(set.items[1].name, "images/stack.tif#2");
     ck_assert_ptr_nonnull(strstr(set.items[1].mask, "masks/stack.tif#2"));
-    clv_set_release(&set);
 }
 
 TEST(an_image_goes_through_a_pipe)
@@ -131,7 +124,7 @@ TEST(an_image_goes_through_a_pipe)
     ck_assert(!path_exists(here("-")));
     expect_error(65, "standard input: empty file", "cleave segment -m $MODEL - -o - </dev/null");
     expect_error(64, "these are 2 images", "cleave segment -m $MODEL %s -o -", photos);
-    expect_error(64, "leave out --overlay", "cleave segment -m $MODEL - -o - --overlay </dev/null");
+    expect_error(64, "--overlay cannot be used with -o -: standard output takes the one result", "cleave segment -m $MODEL - -o - --overlay </dev/null");
     expect_error(64, "both want standard output", "cleave segment -m $MODEL - -o - --status - </dev/null");
 }
 
@@ -153,12 +146,11 @@ TEST(fail_fast_stops_at_the_first_bad_image)
 
 TEST(the_only_image_s_failure_is_the_command_s)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     expect_error(66, "none.jpg: cannot open", "cleave segment -m $MODEL none.jpg -o out");
     int code = run_command(&output, "cd $HERE && cleave segment -q -m $MODEL none.jpg -o out");
     ck_assert_int_eq(code, 66);
     ck_assert_int_eq(count_text(output, "\n"), 1); /* said once */
-    free(output);
     ck_assert_int_eq(mkfifo(here("pipe.jpg"), 0666), 0);
     expect_error(66, "pipe.jpg: not a regular file", "cleave segment -m $MODEL pipe.jpg -o out");
     ck_assert_int_eq(count_files(here("out")), 0);
@@ -173,9 +165,8 @@ TEST(existing_outputs_are_neither_skipped_nor_replaced_unasked)
     ck_assert_int_eq(count_files(here("out")), 1); /* nothing was begun */
 
     expect_output("2 images segmented into out, 1 finished before", "cleave segment -m $MODEL photos -o out --resume");
-    char *kept = slurp(here("out/001.png"), NULL);
+    OWNED_ARRAY char *kept = slurp(here("out/001.png"), NULL);
     ck_assert_str_eq(kept, "mine");
-    free(kept);
 
     run_here("cleave segment -m $MODEL photos -o out --overwrite");
     run_here("cleave segment -m $MODEL photos -o fresh");
@@ -253,7 +244,7 @@ TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
         {"images/a.jpg images/b.jpg images/c.jpg", "images/a_mask.png", 3},
     };
     for (size_t k = 0; k < 3; k++) {
-        char *output = expect_success(
+        OWNED_ARRAY char *output = expect_success(
             "rm -rf p out && for f in %s; do mkdir -p $(dirname p/$f) && cp $SET/images/0001.jpg p/$f; done && for f "
             "in %s; do mkdir -p $(dirname p/$f) && cp $SET/masks/0001.png p/$f; done && mkdir -p p/labels && echo 0 | "
             "tee p/boxes.tsv >p/labels/a.txt && cp $MODEL p/label.cleave && cleave segment -m $MODEL p -o out",
@@ -262,7 +253,6 @@ TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
         ck_assert_msg(strstr(output, note) && strstr(output, "skipped"), "%s", output);
         ck_assert_msg(strstr(output, formatted("%d images segmented", layouts[k].n)) != NULL, "%s", output);
         ck_assert_msg(!strstr(output, " no image") == (k == 1), "%s", output); /* a.txt */
-        free(output);
     }
 }
 
@@ -271,11 +261,10 @@ TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
     copy_photos(2);
     run_here("cd photos && mkdir masks strokes overlays cutouts objects objects/2 more more/masks && for d in masks "
              "overlays cutouts objects/2 more more/masks; do cp 000.jpg $d; done && echo '{}' >strokes/000.json");
-    char *output = expect_success("cleave segment -m $MODEL photos -o out");
+    OWNED_ARRAY char *output = expect_success("cleave segment -m $MODEL photos -o out");
     ck_assert_ptr_nonnull(strstr(output, "were skipped, the first is photos/cutouts/000.jpg"));
     ck_assert_ptr_nonnull(strstr(output, "4 images segmented into out"));
     ck_assert_ptr_null(strstr(output, " no image"));
-    free(output);
     ck_assert(path_exists(here("out/more/masks/000.png")));
     run_here("cleave segment -m $MODEL photos/masks -o named");
     ck_assert(path_exists(here("named/000.png")));
@@ -329,20 +318,17 @@ TEST(a_full_disk_ends_the_run_and_leaves_whole_masks_only)
         skip("a_full_disk_ends_the_run_and_leaves_whole_masks_only", "cannot mount a tmpfs");
         return;
     }
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(&output, "cd $HERE && cleave segment -m $MODEL photos -o disk --overlay");
-    struct path_list files = {0};
+    OWNED(path_list_release) struct path_list files = {0};
     must(folder_walk(&files, here("disk"), err));
     for (size_t i = 0; i < files.n; i++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         must(clv_image_read(&image, here("disk/%s", files.paths[i]), NULL, err));
-        clv_image_release(&image);
     }
-    path_list_release(&files);
     ck_assert_int_eq(run_command(NULL, "umount $HERE/disk"), 0);
     ck_assert_msg(code == 74 || code == 73, "exits with %d: %s", code, output);
     ck_assert_ptr_nonnull(strstr(output, "No space left on device"));
-    free(output);
 }
 
 TEST(sets_with_named_labels_give_palette_masks)
@@ -352,19 +338,16 @@ TEST(sets_with_named_labels_give_palette_masks)
              ">set/labels.tsv && cleave train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
              " -o m.cleave && cleave segment -m m.cleave --data set/manifest.tsv --split test -o out && cleave segment "
              "-m m.cleave --data set/manifest.tsv --split test -o grey --mask-format grey");
-    struct clv_indexed_image mask = {0}, grey = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0}, grey = {0};
     must(clv_indexed_image_read(&mask, here("out/0009.png"), NULL, err));
     must(clv_indexed_image_read(&grey, here("grey/0009.png"), NULL, err));
     ck_assert_int_gt(mask.palette_size, 1);
     ck_assert_int_eq(mask.palette[1][0], 250);
     ck_assert_int_eq(grey.palette_size, 0);
     ck_assert_mem_eq(mask.values, grey.values, (size_t)mask.width * (size_t)mask.height);
-    clv_indexed_image_release(&mask);
-    clv_indexed_image_release(&grey);
-    char *score = expect_success("cleave score --data set/manifest.tsv --split test --pred out --json");
+    OWNED_ARRAY char *score = expect_success("cleave score --data set/manifest.tsv --split test --pred out --json");
     ck_assert_ptr_nonnull(strstr(score, "\"class_accuracy\":{\"ground\":"));
     ck_assert_ptr_nonnull(strstr(score, ",\"animal\":"));
-    free(score);
     expect_error(64, "--mask-format binary: the model's labels are from a labels.tsv",
                  "cleave segment -m m.cleave set/images -o none --mask-format binary");
 }
@@ -372,28 +355,25 @@ TEST(sets_with_named_labels_give_palette_masks)
 TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
 {
     static const char *const forms[] = {"auto", "grey", "binary", "palette"};
-    char *first = NULL;
+    OWNED_ARRAY char *first = NULL;
     for (int k = 0; k < 4; k++) {
         run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test --mask-format %s -o %s", forms[k],
                  forms[k]);
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, here("%s/0009.png", forms[k]), NULL, err));
         int32_t largest = 0;
         for (int32_t p = 0; p < mask.width * mask.height; p++)
             largest = mask.values[p] > largest ? mask.values[p] : largest;
         ck_assert_int_eq(mask.palette_size, k == 0 || k == 3 ? 2 : 0);
         ck_assert_int_eq(largest, k == 2 ? 255 : 1);
-        clv_indexed_image_release(&mask);
-        char *score =
+        OWNED_ARRAY char *score =
             expect_success("cleave score -q --data $SET/manifest.tsv --split test --pred %s --json", forms[k]);
         char *numbers = strstr(score, "weighted_hamming");
         ck_assert_ptr_nonnull(numbers);
         ck_assert(!first || strcmp(first, numbers) == 0);
         if (!first)
             first = strdup(numbers);
-        free(score);
     }
-    free(first);
     /* What an earlier run wrote as 0 and 255 is known again. */
     expect_output("4 finished before",
                   "cleave segment -m $MODEL --data $SET/manifest.tsv --split test --mask-format binary "

@@ -5,7 +5,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-enum { MOST_LINES = 30, MOST_COLUMNS = 100, MOST_OPTIONS = 16 };
+enum { MOST_LINES = 30, MOST_COLUMNS = 100, MOST_OPTIONS = 17 };
 
 static const char *const names[] = {"label",  "train",       "segment",  "probabilities", "propagate",
                                     "score",  "features",    "inspect",  "tag train",     "synth",
@@ -14,8 +14,9 @@ static const char *const names[] = {"label",  "train",       "segment",  "probab
 TEST(the_short_help_is_short_and_true)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *help = expect_success("cleave %s --help", names[i]),
-             *list = expect_success("cleave %s --list-options", names[i]), *last = NULL;
+        OWNED_ARRAY char *help = expect_success("cleave %s --help", names[i]),
+                         *list = expect_success("cleave %s --list-options", names[i]);
+        char *last = NULL;
         int n_lines = 0, n_options = 0;
         char *rest = help;
         for (char *line; (line = strsep(&rest, "\n")) && rest; n_lines++) {
@@ -33,8 +34,6 @@ TEST(the_short_help_is_short_and_true)
         ck_assert_msg(n_lines <= MOST_LINES && n_options <= MOST_OPTIONS, "%s: %d lines, %d options", names[i], n_lines,
                       n_options);
         ck_assert_str_eq(last, formatted("`cleave %s --help all' lists all options.", names[i]));
-        free(help);
-        free(list);
     }
 }
 
@@ -49,11 +48,10 @@ TEST(the_long_help_has_every_option_once)
 
 TEST(examples_of_the_help_run)
 {
-    char *output = expect_success(
+    OWNED_ARRAY char *output = expect_success(
         "cleave synth -q -n 10 --size 40x30 photos && ln -s photos set && for command in train segment; do cleave "
         "$command --help | sed -n 's/^  cleave //p' | while read -r words; do cleave $words || exit 1; done || exit 1; "
         "done && test -f set.cleave -a -f out/images/0001.png -a -f report/index.html");
-    free(output);
 }
 
 TEST(help_says_that_overlays_of_jpegs_are_jpegs)

@@ -20,7 +20,7 @@ TEST(weights_above_a_share_of_the_largest_and_variances_are_reported)
 {
     run_here("\"$SIMULATE\" chain-crf --train 9 --test 1 --features 12 --relevant 5 --sweeps 9 drawn && cleave train "
              "--data drawn/train.safetensors --learner lapmedn --passes 9 -o m");
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     must(clv_model_read(&model, here("m"), err));
     const struct clv_tensor *tensor = clv_model_attached(&model, "variance");
     ck_assert_ptr_nonnull(tensor);
@@ -35,12 +35,10 @@ TEST(weights_above_a_share_of_the_largest_and_variances_are_reported)
     for (size_t k = 0; k < size; k++)
         n += fabs(model.w[k]) > 0.5 * largest;
     ck_assert(n > 0 && n < (double)size && least < most && most > variance[size - 1]);
-    char *json = expect_success("cleave inspect --json --threshold 0.5 m");
+    OWNED_ARRAY char *json = expect_success("cleave inspect --json --threshold 0.5 m");
     ck_assert_double_eq(number_after(json, "\"weights_above_threshold\":"), n);
     ck_assert_double_eq(number_after(json, "\"least_variance\":"), least);
     ck_assert_double_eq(number_after(json, "\"largest_variance\":"), most);
-    free(json);
-    clv_model_release(&model);
 }
 
 /* Largest magnitude first, whatever its sign, and the first of equal ones. */
@@ -67,7 +65,7 @@ TEST(the_largest_entries_of_tables_and_deviations_are_reported)
     double w[] = {0.5, -1, 4, 2, 0.1, 0.2, /* and the table */ 0, 3, -7, 1, 0, 0, 0, 0, 0}, variance[15];
     for (int k = 0; k < 15; k++)
         variance[k] = (k + 1) * (k + 1);
-    struct clv_model model = {.shape = {3, 2, 1, CLV_PAIRWISE_FULL}, .w = w};
+    OWNED(clv_model_release) struct clv_model model = {.shape = {3, 2, 1, CLV_PAIRWISE_FULL}, .w = w};
     const struct clv_tensor tensor = {
         .name = CLV_VARIANCE, .dtype = CLV_F64, .n_dimensions = 1, .shape = {15}, .data = variance};
     spill(names, "name\na\nb\nc\n", 11);
@@ -75,7 +73,6 @@ TEST(the_largest_entries_of_tables_and_deviations_are_reported)
     must(clv_model_attach(&model, &tensor, err));
     must(clv_model_write(path, &model, err));
     model.w = NULL;
-    clv_model_release(&model);
     expect_output("\nlargest weights of a\n            -1 +- 2           feature 1\n"
                   "           0.5 +- 1           feature 0\n\nlargest weights of b\n"
                   "             4 +- 3           feature 0\n             2 +- 4           feature 1\n\n"

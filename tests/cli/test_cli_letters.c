@@ -27,7 +27,7 @@ static double number_after(const char *text, const char *key)
 
 TEST(the_error_is_reported_over_all_letters_and_on_the_mean_over_words)
 {
-    char *json = expect_success("cd %s && cleave score -m m.cleave --data test --json", folder);
+    OWNED_ARRAY char *json = expect_success("cd %s && cleave score -m m.cleave --data test --json", folder);
     ck_assert(number_after(json, "\"nodes\":") > 100 && number_after(json, "{\"examples\":") == 50);
     double letter_error = number_after(json, "\"node_error\":"),
            word_error = number_after(json, "\"mean_node_error\":");
@@ -36,27 +36,24 @@ TEST(the_error_is_reported_over_all_letters_and_on_the_mean_over_words)
     ck_assert_double_eq_tol(letter_error, 1 - number_after(json, "\"accuracy\":"), 1e-12);
     /* of a word its share of wrong letters, less than their number */
     ck_assert_double_lt(word_error, 0.6 * letter_error * number_after(json, "\"nodes\":") / 50);
-    char *text = expect_success("cd %s && cleave score -m m.cleave --data test", folder);
+    OWNED_ARRAY char *text = expect_success("cd %s && cleave score -m m.cleave --data test", folder);
     ck_assert_ptr_nonnull(strstr(text, formatted("node error    %.2f %%, %.2f %% on the mean over examples\n",
                                                  100 * letter_error, 100 * word_error)));
-    char *all = expect_success("cd %s && cleave score -m m.cleave --data all --json", folder);
+    OWNED_ARRAY char *all = expect_success("cd %s && cleave score -m m.cleave --data all --json", folder);
     ck_assert(number_after(all, "{\"examples\":") == 150);
-    free(json);
-    free(text);
-    free(all);
 }
 
 /* Their files say "letters" where those of other features say "none". The learner's name makes way, three bytes. */
 TEST(models_of_letters_that_older_versions_wrote_are_read)
 {
-    char *score = expect_success("cd %s && LC_ALL=C sed 's/\"recipe\":\"none\"/\"recipe\":\"letters\"/; "
-                                 "s/\\\\\"ssvm\\\\\"/\\\\\"s\\\\\"/; s/\"digest\":\"fnv1a:[0-9a-f]*\",/%34s/' m.cleave "
-                                 ">old && ! cmp -s old m.cleave && cleave "
-                                 "score -m m.cleave --data test && cleave score -m old --data test",
-                                 folder, "");
+    OWNED_ARRAY char *score =
+        expect_success("cd %s && LC_ALL=C sed 's/\"recipe\":\"none\"/\"recipe\":\"letters\"/; "
+                       "s/\\\\\"ssvm\\\\\"/\\\\\"s\\\\\"/; s/\"digest\":\"fnv1a:[0-9a-f]*\",/%34s/' m.cleave "
+                       ">old && ! cmp -s old m.cleave && cleave "
+                       "score -m m.cleave --data test && cleave score -m old --data test",
+                       folder, "");
     size_t half = strlen(score) / 2;
     ck_assert(half > 100 && strncmp(score, score + half, half) == 0);
-    free(score);
 }
 
 TEST(every_learner_takes_words_and_links_help)
@@ -69,17 +66,16 @@ TEST(every_learner_takes_words_and_links_help)
                                            "wmpmap --lambda 1.5e-4 --rate 1 --batch 20",
                                            "crf"};
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
-        char *linked = expect_success("cd %s && cleave train --overwrite -l %s --data two --passes 8 -o a && cleave "
-                                      "score -m a --data test --json",
-                                      folder, learners[k]);
-        char *apart =
+        OWNED_ARRAY char *linked =
+            expect_success("cd %s && cleave train --overwrite -l %s --data two --passes 8 -o a && cleave "
+                           "score -m a --data test --json",
+                           folder, learners[k]);
+        OWNED_ARRAY char *apart =
             expect_success("cd %s && cleave train --overwrite -l %s --data two --passes 8 --pairwise none -o b && "
                            "cleave score -m b --data test --json",
                            folder, learners[k]);
         double with = number_after(linked, "\"node_error\":"), without = number_after(apart, "\"node_error\":");
         ck_assert_msg(with < 0.4 && with < without, "%s: %g with links, %g without", learners[k], with, without);
-        free(linked);
-        free(apart);
     }
 }
 
@@ -94,16 +90,14 @@ TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
 
 TEST(inspect_reports_what_a_model_of_words_is)
 {
-    char *text = expect_success("cd %s && cleave inspect m.cleave", folder);
+    OWNED_ARRAY char *text = expect_success("cd %s && cleave inspect m.cleave", folder);
     ck_assert_ptr_nonnull(strstr(text, "recipe        none"));
     ck_assert_ptr_nonnull(strstr(text, "131 node features, 1 edge features, pairwise full"));
     ck_assert_ptr_nonnull(strstr(text, "largest weights of z"));
     ck_assert_ptr_nonnull(strstr(text, "largest pairwise weights"));
     ck_assert_ptr_nonnull(strstr(text, "train_node_error"));
-    char *json = expect_success("cd %s && cleave inspect --json m.cleave", folder);
+    OWNED_ARRAY char *json = expect_success("cd %s && cleave inspect --json m.cleave", folder);
     ck_assert_ptr_nonnull(strstr(json, "\"pairwise_weights\":[[["));
-    free(text);
-    free(json);
 }
 
 TEST(training_goes_on_from_a_model)
@@ -111,8 +105,8 @@ TEST(training_goes_on_from_a_model)
     run_here("cd %s && cleave train --overwrite -q -t 1 -l crf --data test -o a && cleave train --overwrite -q -l crf "
              "--data test --init a -o b",
              folder);
-    char *cold = expect_success("cd %s && cleave inspect --json --top 0 a", folder);
-    char *warm = expect_success("cd %s && cleave inspect --json --top 0 b", folder);
+    OWNED_ARRAY char *cold = expect_success("cd %s && cleave inspect --json --top 0 a", folder);
+    OWNED_ARRAY char *warm = expect_success("cd %s && cleave inspect --json --top 0 b", folder);
     ck_assert_ptr_nonnull(strstr(warm, "\"parameter.penalty\":\"l2\""));
     const char *first = strstr(cold, "\"curve\":\""), *second = strstr(warm, "\"curve\":\"");
     double at_first = strtod(strchr(strchr(first, ';') + 2, ' '), NULL);
@@ -124,8 +118,6 @@ TEST(training_goes_on_from_a_model)
                  "cd %s && cleave train --overwrite -l independent --data all --init a -o x", folder);
     expect_error(64, "a was learned on features from elsewhere, which images do not have",
                  "cd %s && cleave train --overwrite -l crf --data $SET --init a -o x", folder);
-    free(cold);
-    free(warm);
 }
 
 /* Words of the first letters of the alphabet alone teach; the other labels are there all the same. */
@@ -144,13 +136,13 @@ TEST(labels_absent_from_the_training_words_are_no_trouble)
              "$5 = 1; $6 = 0; print }' >few.data && cleave import letters few.data -o few",
              folder);
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
-        char *json = expect_success("cd %s && cleave train --overwrite -q -t 1 -l %s --data few -o f > /dev/null && "
-                                    "cleave score -m f --data few --json && cleave score -m f --data all --json",
-                                    folder, learners[k]);
+        OWNED_ARRAY char *json =
+            expect_success("cd %s && cleave train --overwrite -q -t 1 -l %s --data few -o f > /dev/null && "
+                           "cleave score -m f --data few --json && cleave score -m f --data all --json",
+                           folder, learners[k]);
         ck_assert_msg(number_after(json, "\"node_error\":") < 0.2, "%s: %s", learners[k], json);
         double on_all = number_after(strchr(json, '\n'), "\"node_error\":");
         ck_assert_msg(on_all > 0.5 && on_all < 1, "%s: %s", learners[k], json);
-        free(json);
     }
 }
 

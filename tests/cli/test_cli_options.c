@@ -30,15 +30,13 @@ static void add_odd_images(const char *folder)
         samples[p] = (uint16_t)(p % WIDTH < 16 ? 9000 + noise(&state) % 5000 : 20000 + noise(&state) % 9000);
     for (int p = 0; p < 3 * N; p++)
         pixels[p] = (uint8_t)noise(&state);
-    uint8_t *png = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
+    OWNED_ARRAY uint8_t *png = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
     spill(formatted("%s/set/images/0007.png", folder), png, size);
-    free(png);
-    uint8_t *jpeg = make_jpeg(
+    OWNED_ARRAY uint8_t *jpeg = make_jpeg(
         &size,
         &(struct jpeg_recipe){
             .width = WIDTH, .height = HEIGHT, .quality = 90, .kind = JPEG_YCC, .pixels = pixels, .progressive = true});
     spill(formatted("%s/set/images/0008.jpg", folder), jpeg, size);
-    free(jpeg);
     uint8_t labels[N];
     static const uint8_t palette[2][3] = {{0, 0, 0}, {255, 255, 255}};
     for (int p = 0; p < N; p++)
@@ -50,29 +48,26 @@ static void add_odd_images(const char *folder)
 
 static void make(const char *commands)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(&output, "cd %s && c() { cleave \"$@\" -q -t 1; } && %s", place, commands);
     ck_assert_msg(code == 0, "cannot make what options are tried on (status %d): %s", code, output);
-    free(output);
 }
 
 static void write_three_labels(const char *folder)
 {
     static const uint8_t palette[3][3] = {{0, 0, 0}, {255, 0, 0}, {0, 255, 0}};
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     make("cp -r set three");
     must(clv_set_read_manifest(&set, formatted("%s/set/manifest.tsv", folder), err));
     for (size_t i = 0; i < set.n_items; i++) {
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
         for (int32_t y = 0; y < mask.height; y++)
             for (int32_t x = mask.width / 2; x < mask.width; x++)
                 mask.labels[y * mask.width + x] *= 2;
         must(clv_png_write_labels(formatted("%s/three/masks/%04zu.png", folder, i + 1), mask.width, mask.height,
                                   mask.labels, palette, 3, err));
-        clv_mask_release(&mask);
     }
-    clv_set_release(&set);
     static const char labels[] = "value\tname\n0\tground\n1\tleft\n2\tright\n";
     spill(formatted("%s/three/labels.tsv", folder), labels, strlen(labels));
 }
@@ -152,20 +147,19 @@ static void drop_times(char *text)
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     size_t size, head = 0;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     if (size > 9 && bytes[8] == '{' && !bytes[4] && !bytes[5] && !bytes[6] && !bytes[7])
         head = 8 + ((size_t)(uint8_t)bytes[0] | (size_t)(uint8_t)bytes[1] << 8 | (size_t)(uint8_t)bytes[2] << 16);
     else
         drop_times(bytes);
     hash = hash_bytes(hash, bytes + head, size > head ? size - head : 0);
-    free(bytes);
     return hash;
 }
 
 static struct outcome run(const char *command, const char *setting, const char *more, const char *change)
 {
-    char *output;
-    struct path_list files = {0};
+    OWNED_ARRAY char *output = NULL;
+    OWNED(path_list_release) struct path_list files = {0};
     struct outcome made = {0, HASH_START};
     static int n_runs;
     rename(formatted("%s/o", place),
@@ -173,13 +167,11 @@ static struct outcome run(const char *command, const char *setting, const char *
     ck_assert_int_eq(mkdir(formatted("%s/o", place), 0700), 0);
     made.code = run_command(&output, "cd %s && exec cleave %s -t 1 %s %s %s 2>err >o/stdout", place, command, setting,
                             more ? more : "", change);
-    free(output);
     must(folder_walk(&files, formatted("%s/o", place), err));
     for (size_t i = 0; i < files.n; i++) {
         made.hash = hash_bytes(made.hash, files.paths[i], strlen(files.paths[i]));
         made.hash = hash_file(made.hash, formatted("%s/o/%s", place, files.paths[i]));
     }
-    path_list_release(&files);
     return made;
 }
 
@@ -245,7 +237,8 @@ TESTS(an_option_changes_what_comes_out_or_is_refused, 0, N_OPTION_COMMANDS)
 TEST(every_option_of_the_help_is_walked)
 {
     for (int i = 0; i < N_OPTION_COMMANDS; i++) {
-        char *help, option[64];
+        OWNED_ARRAY char *help = NULL;
+        char option[64];
         int n = 0;
         ck_assert_int_eq(run_command(&help, "cleave %s --help all", option_commands[i].name), 0);
         for (char *line = strtok(help, "\n"); line; line = strtok(NULL, "\n")) {
@@ -269,7 +262,6 @@ TEST(every_option_of_the_help_is_walked)
                 snprintf(last, sizeof last, "%s", row->option);
             }
         ck_assert_msg(n == n_rows, "cleave %s: %d options, rows of %d", option_commands[i].name, n, n_rows);
-        free(help);
     }
 }
 

@@ -19,10 +19,9 @@ TEST(a_fixed_scale_learns_and_segments_to_the_same_bytes_at_any_number_of_thread
     ck_assert(same_bytes(here("out-one"), here("out-three")));
     ck_assert(same_bytes(here("out-one"), here("out-features")));
     expect_output("scale 1, tiles of 64 px seen with 64 px around, superpixels of 60 px", "cleave inspect one.cleave");
-    char *told = expect_success("cleave inspect --json one.cleave");
+    OWNED_ARRAY char *told = expect_success("cleave inspect --json one.cleave");
     ck_assert_ptr_nonnull(strstr(told, "\"region_area\":60"));
     ck_assert_ptr_null(strstr(told, "working_pixels"));
-    free(told);
 }
 
 TEST(a_model_at_a_fixed_scale_segments_images_of_any_size)

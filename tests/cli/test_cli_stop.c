@@ -57,15 +57,15 @@ TEST(the_second_signal_ends_at_once_with_a_line)
 TEST(cross_validation_prints_its_table_so_far)
 {
     const char *folder = make_features();
-    char *output = stop_when("  0.01           1  ", folder,
-                             "\"$CLEAVE\" train --data f --learner ssvm --gap 0 --cv 2 --cv-grid lambda=0.01 "
-                             "--cv-grid passes=1,1000000 -o cv.cleave 2>&1");
+    OWNED_ARRAY char *output =
+        stop_when("  0.01           1  ", folder,
+                  "\"$CLEAVE\" train --data f --learner ssvm --gap 0 --cv 2 --cv-grid lambda=0.01 "
+                  "--cv-grid passes=1,1000000 -o cv.cleave 2>&1");
     ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
     ck_assert_ptr_nonnull(strstr(output, "interrupted in cross-validation: nothing is chosen and no model is learned"));
     ck_assert_ptr_nonnull(
         strstr(output, "are in cv.cleave.checkpoint; run the same command with --resume to continue"));
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
-    free(output);
 }
 
 TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
@@ -73,7 +73,7 @@ TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
     const char *folder = make_features();
     const char *line = "\"$CLEAVE\" train --data f --learner ssvm --gap 0 --passes 2000 --cv 3 --cv-grid "
                        "lambda=0.1,0.01,0.001 --threads 1";
-    char *whole = expect_success("cd %s && %s -o whole.cleave", folder, line);
+    OWNED_ARRAY char *whole = expect_success("cd %s && %s -o whole.cleave", folder, line);
     char *output =
         stop_when("are in part.cleave.checkpoint", folder, formatted("%s --resume -o part.cleave 2>&1", line));
     ck_assert_ptr_null(strstr(output, ": 0 of 9"));
@@ -84,7 +84,6 @@ TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
     ck_assert_ptr_nonnull(strstr(output, "going on from part.cleave.checkpoint"));
     const char *table = strstr(whole, "3-fold cross-validation"), *chosen = strstr(table, "chosen");
     ck_assert_msg(memmem(output, strlen(output), table, (size_t)(chosen - table)) != NULL, "%s%s", whole, output);
-    free(whole);
     free(output);
     run_here("cd %s && cmp whole.cleave part.cleave && [ ! -e part.cleave.checkpoint ]", folder);
 }
@@ -123,10 +122,9 @@ TEST(models_of_tags_are_kept_as_far_as_they_got)
                  "\"$CLEAVE\" tag train --data tags.svm --learner %s --lambda 1e-9 --tolerance 1e-12 --passes 1000000 "
                  "--overwrite -o t.cleave 2>&1",
                  learners[k]);
-        char *output = stop_when("interrupted; the model so far is in t.cleave", folder, command);
+        OWNED_ARRAY char *output = stop_when("interrupted; the model so far is in t.cleave", folder, command);
         ck_assert_msg(strstr(output, "of 7 tags have weights") && !strstr(output, ": 0 of 7 tags"), "%s", output);
         ck_assert_int_eq(strstr(output, "thresholds may not be tuned") != NULL, k == 2);
-        free(output);
         run_here("cd %s && cleave tag predict -m t.cleave --data tags.svm -o t.tsv --overwrite", folder);
     }
 }
@@ -134,7 +132,7 @@ TEST(models_of_tags_are_kept_as_far_as_they_got)
 TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
 {
     const char *folder = make_tags();
-    char *output =
+    OWNED_ARRAY char *output =
         stop_when("\n     1e+06", folder,
                   "\"$CLEAVE\" tag train --data tags.svm --learner ssvm-full --cv 2 --cv-repeats 1 --cv-lambda "
                   "1e6,1e-9 --tolerance 1e-12 --passes 1000000 -o cv.cleave 2>&1");
@@ -148,7 +146,6 @@ TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
     ck_assert_ptr_nonnull(
         strstr(output, "interrupted while held-out examples ordered the tags: nothing is learned yet"));
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
-    free(output);
 }
 
 SETUP_ONCE(sample_setup, NULL)

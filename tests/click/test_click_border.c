@@ -107,8 +107,8 @@ static void follow_slowly(uint8_t *labels, const uint8_t *before, const struct p
 /* A disc of noise whose labels are a few pixels off; strokes here and there. */
 TESTS(a_border_is_cut_tile_by_tile_within_reach, 1, 10)
 {
-    struct clv_image image = {0};
-    struct pixel_couplings couplings;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {0};
     static uint8_t labels[N], before[N], expected[N], seeds[N];
     int n_moved = 0, n_other = 0;
     must(clv_image_new(&image, W, H, 3, err));
@@ -132,14 +132,12 @@ TESTS(a_border_is_cut_tile_by_tile_within_reach, 1, 10)
     }
     ck_assert_int_gt(n_moved, 20);
     ck_assert_int_le(n_other, 2); /* but for rounding */
-    pixel_couplings_release(&couplings);
-    clv_image_release(&image);
 }
 
 TEST(tiles_without_a_border_keep_their_labels_whatever_strokes_say)
 {
-    struct clv_image image = {0};
-    struct pixel_couplings couplings;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {0};
     static uint8_t labels[N], seeds[N];
     must(clv_image_new(&image, W, H, 3, err));
     must(pixel_couplings_init(&couplings, &image, 3, err));
@@ -150,6 +148,4 @@ TEST(tiles_without_a_border_keep_their_labels_whatever_strokes_say)
         for (int p = 0; p < N; p++)
             ck_assert_int_eq(labels[p], side);
     }
-    pixel_couplings_release(&couplings);
-    clv_image_release(&image);
 }

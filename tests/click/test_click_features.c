@@ -237,22 +237,20 @@ TESTS(features_of_strokes_are_what_their_definitions_say, 0, 3)
 {
     static struct scene s;
     static double expected[N][CLICK_FEATURES];
-    struct click_view view;
+    OWNED(click_view_release) struct click_view view = {0};
     begin(&s);
     for (int p = 0; p < N; p++)
         s.seeds[p] = _i && s.seeds[p] == _i ? CLICK_FREE : s.seeds[p];
     s.press.is_figure = _i == CLICK_GROUND;
     define(expected, &s);
     must(click_view_init(&view, s.scene, &s.request, err));
-    float *features = calloc((size_t)s.n, CLICK_FEATURES * sizeof *features);
+    OWNED_ARRAY float *features = calloc((size_t)s.n, CLICK_FEATURES * sizeof *features);
     must(click_features_fill(features, &view, NULL, err));
     for (int32_t i = 0; i < s.n; i++)
         for (int k = 0; k < CLICK_FEATURES; k++)
             ck_assert_msg(fabs((double)features[i * CLICK_FEATURES + k] - expected[i][k]) < 2e-4,
                           "region %d, feature %d: %g, not %g", i, k, (double)features[i * CLICK_FEATURES + k],
                           expected[i][k]);
-    free(features);
-    click_view_release(&view);
     end(&s);
 }
 
@@ -260,7 +258,7 @@ TEST(densities_of_like_colours_are_by_the_round_before)
 {
     static struct scene s;
     static float q[N];
-    struct click_view view;
+    OWNED(click_view_release) struct click_view view = {0};
     begin(&s);
     double mass[2] = {1e-5, 1e-5};
     for (int32_t i = 0; i < s.n; i++) {
@@ -269,7 +267,7 @@ TEST(densities_of_like_colours_are_by_the_round_before)
         mass[1] += (double)(s.scene->regions[i].share * q[i]);
     }
     must(click_view_init(&view, s.scene, &s.request, err));
-    float *features = calloc((size_t)s.n, CLICK_FEATURES * sizeof *features);
+    OWNED_ARRAY float *features = calloc((size_t)s.n, CLICK_FEATURES * sizeof *features);
     must(click_features_fill(features, &view, q, err));
     for (int32_t i = 0; i < s.n; i++) {
         const float *f = features + (ptrdiff_t)i * CLICK_FEATURES;
@@ -285,8 +283,6 @@ TEST(densities_of_like_colours_are_by_the_round_before)
             ck_assert_double_eq_tol((double)f[k ? CLICK_WIDE : CLICK_NEAR], fmin(fmax(ratio, -5), 5), 1e-3);
         }
     }
-    free(features);
-    click_view_release(&view);
     end(&s);
 }
 

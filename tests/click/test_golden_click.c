@@ -34,10 +34,11 @@ static void cut(const char *name, int32_t width, int32_t height, int n_clicks)
         double x, y;
         bool is_figure;
     } clicks[] = {{0.35, 0.5, true}, {0.75, 0.45, false}, {0.25, 0.42, true}, {0.5, 0.9, false}};
-    struct clv_image image = {0};
-    struct click_scene *scene = NULL;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(click_scene_drop) struct click_scene *scene = NULL;
     size_t n = (size_t)width * (size_t)height;
-    uint8_t *seeds = calloc(2, n), *labels = seeds + n;
+    OWNED_ARRAY uint8_t *seeds = calloc(2, n);
+    uint8_t *labels = seeds + n;
     ck_assert_ptr_nonnull(seeds);
     draw(&image, width, height);
     must(click_scene_new(&scene, &image, err));
@@ -54,9 +55,6 @@ static void cut(const char *name, int32_t width, int32_t height, int n_clicks)
             n_figure += labels[p];
         golden_row(golden_bytes(HASH_START, "mask", labels, n), "%s\t%d\t%zu", name, k + 1, n_figure);
     }
-    click_scene_free(scene);
-    clv_image_release(&image);
-    free(seeds);
 }
 
 TEST(cuts_are_those_on_record)

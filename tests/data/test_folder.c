@@ -19,7 +19,7 @@ static void put(const char *name, const char *bytes, size_t size)
 
 static void put_image(const char *name, bool is_jpeg)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     put(name, "", 0);
     must(clv_image_new(&image, 4, 3, 3, err));
     const char *path = here("%s", name);
@@ -27,12 +27,11 @@ static void put_image(const char *name, bool is_jpeg)
         must(clv_jpeg_write(path, &image, 90, err));
     else
         must(clv_png_write(path, &image, err));
-    clv_image_release(&image);
 }
 
 TEST(statistics_of_gdal_are_no_files_that_were_skipped)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     put_image("z.png", false);
     put("z.png.aux.xml", "<PAMDataset/>", 13);
     put("notes.txt", "hello", 5);
@@ -44,12 +43,11 @@ TEST(statistics_of_gdal_are_no_files_that_were_skipped)
     put("images/a.png.aux.xml", "<PAMDataset/>", 13);
     must(clv_set_read(&set, here("images"), err));
     ck_assert_uint_eq(set.n_skipped, 0);
-    clv_set_release(&set);
 }
 
 TEST(images_are_recognised_by_content_and_the_rest_is_counted)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     put_image("z.png", false);
     put_image("a/photo", true); /* no extension */
     put_image("a/b/wrong.txt", false);
@@ -68,7 +66,6 @@ TEST(images_are_recognised_by_content_and_the_rest_is_counted)
         ck_assert(!set.items[i].mask && !*set.items[i].split);
     }
     ck_assert_uint_eq(set.n_skipped, 4);
-    clv_set_release(&set);
 }
 
 TEST(usual_layouts_of_masks_are_recognised)
@@ -85,7 +82,7 @@ TEST(usual_layouts_of_masks_are_recognised)
         {"l7/a_mask.png", NULL, "l7/notes.txt"},
     };
     for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
-        struct clv_set set = {0};
+        OWNED(clv_set_release) struct clv_set set = {0};
         const char *other = layouts[k].other;
         put_image(layouts[k].image, strstr(layouts[k].image, ".jpg") != NULL);
         if (layouts[k].mask)
@@ -100,13 +97,12 @@ TEST(usual_layouts_of_masks_are_recognised)
         if (layouts[k].mask)
             ck_assert_str_eq(set.items[0].mask, here("%s", layouts[k].mask));
         ck_assert(!set.items[0].mask == !layouts[k].mask);
-        clv_set_release(&set);
     }
 }
 
 TEST(masks_next_to_the_images_are_no_images)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     put_image("a.jpg", true);
     put_image("sub/b.png", false);
     put_image("masks/a.png", false);
@@ -116,7 +112,6 @@ TEST(masks_next_to_the_images_are_no_images)
     ck_assert_str_eq(set.items[0].name, "a.jpg");
     ck_assert_str_eq(set.items[0].mask, here("masks/a.png"));
     ck_assert_str_eq(set.items[1].mask, here("masks/sub/b.png"));
-    clv_set_release(&set);
 }
 
 TEST(images_and_masks_are_paired_by_stem)
@@ -251,20 +246,19 @@ TEST(learning_takes_the_split_train_where_there_is_one)
         {{"train", "test", "val"}, "test,val", 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct clv_set set = {0};
+        OWNED(clv_set_release) struct clv_set set = {0};
         put_text("manifest.tsv", formatted("image\tsplit\na\t%s\nb\t%s\nc\t%s\n", cases[i].splits[0],
                                            cases[i].splits[1], cases[i].splits[2]));
         must(clv_set_read(&set, temporary_folder(), err));
         must(set_select_training(&set, cases[i].wanted, err));
         ck_assert_uint_eq(set.n_items, cases[i].n);
-        clv_set_release(&set);
     }
 }
 
 /* The strokes of a/b.jpg are a/b.json; masks elsewhere are nobody's drafts. */
 TEST(masks_that_are_not_accepted_are_drafts)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     put_image("accepted.jpg", true);
     put_image("deep/begun.jpg", true);
     put_image("foreign.jpg", true);
@@ -289,12 +283,11 @@ TEST(masks_that_are_not_accepted_are_drafts)
     ck_assert_int_eq(chdir(temporary_folder()), 0); /* paths of a set here begin without a folder */
     must(clv_set_read(&set, ".", err));
     ck_assert(set.items[0].is_draft && !set.items[1].is_draft && !set.items[2].is_draft);
-    clv_set_release(&set);
 }
 
 TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     put_image("a.jpg", true);
     put_image("overlays/a.png", false);
     put_image("cutouts/a.png", false);
@@ -315,7 +308,6 @@ TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_ptr_nonnull(set.items[1].mask);
     ck_assert_uint_eq(set.n_own, 0);
-    clv_set_release(&set);
 }
 
 TEST(folders_without_images_are_refused)
@@ -331,7 +323,7 @@ TEST(folders_without_images_are_refused)
 
 TEST(label_images_of_objects_are_masks_where_there_are_none)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     struct clv_mask mask = {0};
     put_image("images/a.jpg", true);
     put_image("images/b.png", false);
@@ -356,5 +348,4 @@ TEST(label_images_of_objects_are_masks_where_there_are_none)
     ck_assert_ptr_nonnull(strstr(set.items[1].instances, "i.png"));
     ck_assert_ptr_nonnull(strstr(set.items[1].mask, "m.png"));
     ck_assert_ptr_null(set.items[2].instances);
-    clv_set_release(&set);
 }

@@ -21,7 +21,8 @@ static void expect_bad(const char *text, size_t size, const char *part)
 
 TEST(names_and_colours_are_read)
 {
-    struct clv_labels labels = {0}, copy = {0};
+    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels copy = {0};
     static const char text[] = "\xef\xbb\xbfname\tblue\tvalue\tred\tgreen\r\n"
                                "void\t3\t0\t1\t2\r\ncow\t30\t4\t10\t20\r\ngr\xc3\xa4s\t255\t2\t0\t255\r\n";
     must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
@@ -38,12 +39,11 @@ TEST(names_and_colours_are_read)
     clv_labels_release(&labels);
     ck_assert_str_eq(copy.names[4], "cow");
     ck_assert_int_eq(copy.palette[4][2], 30);
-    clv_labels_release(&copy);
 }
 
 TEST(void_may_stand_anywhere_or_nowhere)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     static const char high[] = HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n9\tvoid\t7\t7\t7\n";
     must(clv_labels_read(&labels, spilled(high, sizeof high - 1), err));
     ck_assert(labels.n_labels == 2 && labels.is_void[9]);
@@ -55,24 +55,22 @@ TEST(void_may_stand_anywhere_or_nowhere)
     static const char none[] = HEADER "0\ta\t0\t0\t0\n254\tb\t0\t0\t0\n";
     must(clv_labels_read(&labels, spilled(none, sizeof none - 1), err));
     ck_assert(labels.n_labels == 255 && !memchr(labels.is_void, 1, 256));
-    clv_labels_release(&labels);
 }
 
 TEST(several_values_may_be_void)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     static const char text[] = HEADER "0\tvoid\t1\t1\t1\n1\ta\t0\t0\t0\n2\tvoid\t2\t2\t2\n3\tb\t0\t0\t0\n"
                                       "7\tvoid\t3\t3\t3\n255\tvoid\t4\t4\t4\n";
     must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
     ck_assert_int_eq(labels.n_labels, 4);
     for (int v = 0; v < 256; v++)
         ck_assert_int_eq(labels.is_void[v], v == 0 || v == 2 || v == 7);
-    clv_labels_release(&labels);
 }
 
 TEST(labels_are_hidden_by_name)
 {
-    struct clv_labels labels = {0}, binary = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0}, binary = {0};
     static const char text[] =
         HEADER "0\tvoid\t1\t1\t1\n1\ta\t0\t0\t0\n2\tb c\t2\t2\t2\n4\td\t0\t0\t0\n5\tab\t0\t0\t0\n";
     must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
@@ -88,21 +86,18 @@ TEST(labels_are_hidden_by_name)
         ck_assert_int_eq(labels.is_void[v], v == 0 || v == 2 || v == 4);
     must_fail(CLV_ERR_USAGE, "no label is called \"x\"; there are a, ab", labels_hide(&labels, "x", err));
     must_fail(CLV_ERR_USAGE, "0 of the labels", labels_hide(&labels, "a,ab", err));
-    clv_labels_release(&labels);
     must(clv_labels_binary(&binary, err));
     must_fail(CLV_ERR_USAGE, "1 of the labels is left", labels_hide(&binary, "foreground", err));
-    clv_labels_release(&binary);
 }
 
 TEST(binary_labels_are_background_and_foreground)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
     ck_assert(labels.n_labels == 2 && !memchr(labels.is_void, 1, 256) && !labels.from_file);
     ck_assert_str_eq(labels.names[0], "background");
     ck_assert_mem_eq(labels.palette[0], ((uint8_t[]){0, 0, 0}), 3);
     ck_assert_mem_ne(labels.palette[1], labels.palette[0], 3);
-    clv_labels_release(&labels);
 }
 
 TEST(bad_label_files_are_refused_with_file_line_and_value)

@@ -46,7 +46,7 @@ TEST(words_labels_folds_and_pixels_are_read)
 
 TEST(gzip_and_plain_files_hold_the_same)
 {
-    struct letters plain = {0}, packed = {0};
+    OWNED(letters_release) struct letters plain = {0}, packed = {0};
     write_letters(here("l"), 300, 10, 0.1, 5); /* longer than any buffer */
     ck_assert_int_eq(run_command(NULL, "cd $HERE && split -n 2 l part && gzip -c partaa >l.gz && gzip -c partab "
                                        ">>l.gz"), /* gzip files may be joined */
@@ -58,8 +58,6 @@ TEST(gzip_and_plain_files_hold_the_same)
     ck_assert(!memcmp(plain.fold, packed.fold, plain.n_words));
     ck_assert(!memcmp(plain.pixels, packed.pixels, plain.n_letters * sizeof *plain.pixels));
     ck_assert(!memcmp(plain.first, packed.first, 301 * sizeof *plain.first));
-    letters_release(&plain);
-    letters_release(&packed);
 }
 
 TEST(bad_lines_are_refused_by_number)
@@ -113,18 +111,17 @@ TEST(bad_files_are_refused_by_name)
     write_letters(here("l"), 50, 10, 0.1, 5);
     run_here("gzip -f l");
     size_t size;
-    char *packed = slurp(here("l.gz"), &size);
+    OWNED_ARRAY char *packed = slurp(here("l.gz"), &size);
     for (size_t cut = 2; cut < size; cut += size / 7)
         must_fail(CLV_ERR_DATA, "truncated", letters_read(&letters, spilled(packed, cut), err));
     packed[size / 2] ^= 1;
     must_fail(CLV_ERR_DATA, "l.data", letters_read(&letters, spilled(packed, size), err));
-    free(packed);
     ck_assert_ptr_null(letters.first);
 }
 
 TEST(words_become_chains_with_their_features)
 {
-    struct letters letters = {0};
+    OWNED(letters_release) struct letters letters = {0};
     struct clv_dataset *dataset = NULL;
     const char *path = here("l");
     write_letters(path, 30, 5, 0.05, 3);
@@ -164,7 +161,6 @@ TEST(words_become_chains_with_their_features)
     must_fail(CLV_ERR_USAGE, "no words in fold 5",
               letters_dataset(&dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){[5] = 1}, err));
     ck_assert_ptr_null(dataset);
-    letters_release(&letters);
 }
 
 TEST(the_real_letters_are_all_there)
@@ -172,7 +168,7 @@ TEST(the_real_letters_are_all_there)
     const char *path = real_data("the_real_letters_are_all_there", "letters/letter.data.gz");
     if (!path)
         return;
-    struct letters letters = {0};
+    OWNED(letters_release) struct letters letters = {0};
     size_t n_ink = 0;
     must(letters_read(&letters, path, err));
     ck_assert(letters.n_words == 6877 && letters.n_letters == 52152);
@@ -180,5 +176,4 @@ TEST(the_real_letters_are_all_there)
         for (int byte = 0; byte < LETTER_PIXELS / 8; byte++)
             n_ink += (size_t)__builtin_popcount(letters.pixels[i][byte]);
     ck_assert_double_eq_tol((double)n_ink / 52152, 28.119458505905815, 1e-12);
-    letters_release(&letters);
 }

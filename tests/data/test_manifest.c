@@ -58,20 +58,19 @@ TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
 
 TEST(windows_and_editor_habits_are_accepted)
 {
+    OWNED(clv_set_release)
     struct clv_set set = read_text("\xef\xbb\xbfimage\tsplit\r\n\r\na.png\ttrain\r\n\n\nb.png\t\r\n\r\n");
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_str_eq(set.items[0].split, "train");
     ck_assert_str_eq(set.items[1].name, "b.png");
     ck_assert_str_eq(set.items[1].split, "");
-    clv_set_release(&set);
 }
 
 TEST(paths_are_simplified_so_that_one_file_has_one_name)
 {
-    struct clv_set set = read_text("image\n./a//b/./c.png\n.a/b.\n");
+    OWNED(clv_set_release) struct clv_set set = read_text("image\n./a//b/./c.png\n.a/b.\n");
     ck_assert_str_eq(set.items[0].name, "a/b/c.png");
     ck_assert_str_eq(set.items[1].name, ".a/b.");
-    clv_set_release(&set);
     bad("image\na/b.png\n./a/b.png\n", "line 3: image \"a/b.png\" is there twice");
 }
 
@@ -106,9 +105,9 @@ TEST(rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not)
     bad("image\tmask\tsplit\na\tm\ttrain\nb\tm\ttrain\na\tm\ttrain\na\tm\ttrain\n",
         "line 4: image \"a\" is there twice in split train");
     bad("image\na.png\na.png\n", "line 3: image \"a.png\" is there twice");
+    OWNED(clv_set_release)
     struct clv_set set = read_text("image\tmask\tsplit\na\tm1\ttrain\na\tm2\ttrain\na\tm1\ttest\n");
     ck_assert_uint_eq(set.n_items, 3);
-    clv_set_release(&set);
 }
 
 TEST(links_that_lead_outside_are_refused)
@@ -119,15 +118,14 @@ TEST(links_that_lead_outside_are_refused)
     ck_assert_int_eq(symlink("in", here("alias")), 0);
     bad("image\nin/a.png\nout/hostname\n", "line 3: out/hostname: leads outside");
     bad("image\tmask\nin/a.png\tfile.png\n", "line 2: file.png: leads outside");
-    struct clv_set set = read_text("image\nalias/a.png\n");
+    OWNED(clv_set_release) struct clv_set set = read_text("image\nalias/a.png\n");
     ck_assert_uint_eq(set.n_items, 1);
-    clv_set_release(&set);
 }
 
 TEST(very_long_lines_and_wide_tables_are_refused_in_a_short_message)
 {
     size_t size = 1 << 20;
-    char *text = malloc(size);
+    OWNED_ARRAY char *text = malloc(size);
     memset(text, 'a', size);
     memcpy(text, "image\n", 6);
     expect_bad(text, size, "line 2: image is a path of 1048570 bytes, the limit is 4095");
@@ -137,7 +135,6 @@ TEST(very_long_lines_and_wide_tables_are_refused_in_a_short_message)
     memset(text + 6, '\t', size - 6);
     text[5] = '\n';
     expect_bad(text, size, "line 2 has 1048571 fields, the header has 1");
-    free(text);
 }
 
 TEST(what_is_no_file_is_refused)
@@ -153,7 +150,7 @@ TEST(what_is_no_file_is_refused)
 TEST(splits_are_selected_by_name)
 {
     static const char text[] = "image\tsplit\na\ttrain\nb\ttest\nc\tval\nd\ttrain\ne\t\n";
-    struct clv_set set = read_text(text);
+    OWNED(clv_set_release) struct clv_set set = read_text(text);
     must(clv_set_select(&set, NULL, err));
     ck_assert_uint_eq(set.n_items, 5);
     must_fail(CLV_ERR_DATA, "no image has split \"tset\"; there are: test, train, val",
@@ -170,7 +167,6 @@ TEST(splits_are_selected_by_name)
     clv_set_release(&set);
     set = read_text("image\na\n");
     must_fail(CLV_ERR_DATA, "there are no splits", clv_set_select(&set, "train", err));
-    clv_set_release(&set);
 }
 
 static size_t count_split(const struct clv_set *set, const char *split)
@@ -183,7 +179,7 @@ static size_t count_split(const struct clv_set *set, const char *split)
 
 TEST(the_real_sets_are_read)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     const char *path = real_data("the_real_sets_are_read", "horses/manifest.tsv");
     if (!path)
         return;
@@ -206,5 +202,4 @@ TEST(the_real_sets_are_read)
 
     must(clv_set_read(&set, real_data("the_real_sets_are_read", "boxes-berkeley/manifest.tsv"), err));
     ck_assert_uint_eq(set.n_items, 100); /* objects, on 96 images */
-    clv_set_release(&set);
 }

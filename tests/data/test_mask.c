@@ -15,18 +15,17 @@ static struct clv_indexed_image values_of(const uint8_t values[4], int bit_depth
 static void expect_labels(const uint8_t values[4], int bit_depth, int palette_size, const struct clv_labels *labels,
                           const uint8_t expected[4], bool noted)
 {
-    struct clv_mask mask = {0};
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
     struct clv_indexed_image image = values_of(values, bit_depth, palette_size);
     must(mask_from_indexed(&mask, &image, "m.png", labels, err));
     ck_assert_mem_eq(mask.labels, expected, 4);
     ck_assert_int_eq(mask.note != NULL, noted);
-    clv_mask_release(&mask);
 }
 #define four(a, b, c, d) ((uint8_t[4]){a, b, c, d})
 
 TEST(two_labels_without_names_are_found_by_their_values)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
     expect_labels(four(0, 1, 1, 0), 1, 0, &labels, four(0, 1, 1, 0), false);
     expect_labels(four(0, 1, 1, 0), 8, 0, &labels, four(0, 1, 1, 0), false);
@@ -41,12 +40,11 @@ TEST(two_labels_without_names_are_found_by_their_values)
     expect_labels(four(0, 1, 255, 0), 8, 0, &labels, four(0, 1, CLV_VOID, 0), false);
     expect_labels(four(0, 255, 255, 0), 8, 3, &labels, four(0, CLV_VOID, CLV_VOID, 0), false); /* palette: void */
     expect_labels(four(0, 1, 255, 0), 8, 256, &labels, four(0, 1, CLV_VOID, 0), false);
-    clv_labels_release(&labels);
 }
 
 TEST(arrays_are_read_as_grey_files_are)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     must(clv_labels_binary(&labels, err));
     must(mask_from_values(&mask, &(struct clv_mask){2, 2, four(0, 255, 255, 0), NULL}, &labels, "mask 3", err));
@@ -63,12 +61,11 @@ TEST(arrays_are_read_as_grey_files_are)
               mask_from_values(&mask, &(struct clv_mask){0, 1, four(0, 0, 0, 0), NULL}, &labels, "mask 3", err));
     must_fail(CLV_ERR_USAGE, "mask 3: a mask of 1x0 pixels",
               mask_from_values(&mask, &(struct clv_mask){1, 0, four(0, 0, 0, 0), NULL}, &labels, "mask 3", err));
-    clv_labels_release(&labels);
 }
 
 TEST(values_without_a_label_are_named_with_their_pixel)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_mask mask = {.note = "kept"};
     must(clv_labels_binary(&labels, err));
     static const struct {
@@ -91,12 +88,11 @@ TEST(values_without_a_label_are_named_with_their_pixel)
         must_fail(CLV_ERR_DATA, bad[i].part, mask_from_indexed(&mask, &image, "m.png", &labels, err));
     }
     ck_assert_str_eq(mask.note, "kept"); /* unchanged */
-    clv_labels_release(&labels);
 }
 
 TEST(named_labels_keep_their_values_and_void_is_void)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     static const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t0\t0\t0\n1\ta\t1\t1\t1\n4\tb\t2\t2\t2\n";
     const char *path = here("labels.tsv");
@@ -109,7 +105,6 @@ TEST(named_labels_keep_their_values_and_void_is_void)
               mask_from_indexed(&mask, &image, "m.png", &labels, err));
     image = values_of(four(1, 4, 5, 1), 8, 6);
     must_fail(CLV_ERR_DATA, "value 5 at pixel (2, 0)", mask_from_indexed(&mask, &image, "m.png", &labels, err));
-    clv_labels_release(&labels);
 }
 
 static void expect_fault(enum clv_fault fault, const char *path, int width, int height, const struct clv_labels *labels)
@@ -123,8 +118,8 @@ static void expect_fault(enum clv_fault fault, const char *path, int width, int 
 TEST(faults_of_masks_are_told_apart_by_a_code)
 {
     const char *grey = here("a.png"), *jpeg = here("b"), *colour = here("c.png");
-    struct clv_labels labels = {0};
-    struct clv_image image = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_labels_binary(&labels, err));
     must(clv_image_new(&image, 3, 2, 3, err));
     for (int i = 0; i < 18; i++)
@@ -140,13 +135,11 @@ TEST(faults_of_masks_are_told_apart_by_a_code)
     expect_fault(CLV_FAULT_OTHER, "absent.png", 3, 2, &labels);
     labels.from_file = true; /* the same of a labels.tsv */
     expect_fault(CLV_FAULT_MASK_VALUES, grey, 3, 2, &labels);
-    clv_image_release(&image);
-    clv_labels_release(&labels);
 }
 
 TEST(mask_files_are_checked_against_their_image)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     uint8_t pixels[6] = {0, 1, 0, 1, 1, 9};
     must(clv_labels_binary(&labels, err));
@@ -164,7 +157,7 @@ TEST(mask_files_are_checked_against_their_image)
     clv_mask_release(&mask);
     clv_mask_release(&mask);
 
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 3, 2, 3, err));
     const char *jpeg = here("mask.jpg"), *colour = here("colour.png");
     must(clv_jpeg_write(jpeg, &image, 90, err));
@@ -181,8 +174,6 @@ TEST(mask_files_are_checked_against_their_image)
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_mask_read(&mask, folder, &labels, 3, 2, NULL, err));
     spill(path, "", 0);
     must_fail(CLV_ERR_DATA, "horse012.png", clv_mask_read(&mask, path, &labels, 3, 2, NULL, err));
-    clv_image_release(&image);
-    clv_labels_release(&labels);
 }
 
 /* A mask of 4x1 pixels from a PNG of this kind; the labels it gives and a part of its note. */
@@ -193,7 +184,7 @@ static void expect_wide(enum png_kind kind, int bit_depth, const uint16_t *sampl
         .width = 4, .height = 1, .bit_depth = bit_depth, .kind = kind, .samples = samples};
     struct clv_mask mask = {0};
     size_t size;
-    uint8_t *bytes = make_png(&size, &recipe);
+    OWNED_ARRAY uint8_t *bytes = make_png(&size, &recipe);
     const char *path = here("wide.png");
     spill(path, bytes, size);
     must(clv_mask_read(&mask, path, labels, 4, 1, NULL, err));
@@ -204,13 +195,12 @@ static void expect_wide(enum png_kind kind, int bit_depth, const uint16_t *sampl
         spill(path, bytes, cut);
         must_fail(CLV_ERR_DATA, "wide.png", clv_mask_read(&mask, path, labels, 4, 1, NULL, err));
     }
-    free(bytes);
 }
 #define samples(...) ((const uint16_t[]){__VA_ARGS__})
 
 TEST(masks_of_other_programs_are_read_with_a_note)
 {
-    struct clv_labels labels = {0}, named = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0}, named = {0};
     must(clv_labels_binary(&labels, err));
     static const char text[] = "name\tred\tgreen\tblue\nground\t10\t20\t30\ncow\t200\t0\t0\nvoid\t0\t0\t0\n";
     const char *path = here("labels.tsv");
@@ -231,13 +221,11 @@ TEST(masks_of_other_programs_are_read_with_a_note)
     expect_wide(PNG_GREY, 16, samples(0, 65535, 65535, 0), &labels, four(0, 1, 1, 0), "black and white");
     expect_labels(four(0, 0, 150, 255), 8, 0, &labels, four(0, 0, 1, 1), true); /* a soft edge */
     expect_labels(four(0, 255, 100, 0), 8, 0, &labels, four(0, 1, 0, 0), true);
-    clv_labels_release(&labels);
-    clv_labels_release(&named);
 }
 
 TEST(truncated_mask_files_are_refused)
 {
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     uint8_t pixels[1000];
     for (int i = 0; i < 1000; i++)
@@ -246,13 +234,11 @@ TEST(truncated_mask_files_are_refused)
     const char *path = here("cut.png");
     must(clv_png_write_labels(path, 40, 25, pixels, NULL, 0, err));
     size_t size;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     for (size_t cut = 0; cut < size; cut += 7) {
         spill(path, bytes, cut);
         must_fail(CLV_ERR_DATA, "cut.png", clv_mask_read(&mask, path, &labels, 40, 25, NULL, err));
     }
-    free(bytes);
-    clv_labels_release(&labels);
 }
 
 /* Reads every mask of a set against its image; counts pixels by label. */
@@ -261,20 +247,19 @@ static void count_labels(uint64_t counts[256], const struct clv_set *set)
     memset(counts, 0, 256 * sizeof *counts);
     for (size_t i = 0; i < set->n_items; i++) {
         int32_t width, height;
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         if (!set->items[i].mask)
             continue;
         must(clv_image_read_size(&width, &height, set->items[i].image, NULL, err));
         must(clv_mask_read(&mask, set->items[i].mask, &set->labels, width, height, NULL, err));
         for (size_t k = 0; k < (size_t)width * (size_t)height; k++)
             counts[mask.labels[k]]++;
-        clv_mask_release(&mask);
     }
 }
 
 TEST(the_masks_of_the_real_sets_are_read)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     uint64_t counts[256];
     const char *path = real_data("the_masks_of_the_real_sets_are_read", "horses/manifest.tsv");
     if (!path)
@@ -300,5 +285,4 @@ TEST(the_masks_of_the_real_sets_are_read)
     must(clv_set_read(&set, real_data("the_masks_of_the_real_sets_are_read", "boxes-berkeley/manifest.tsv"), err));
     count_labels(counts, &set);
     ck_assert(counts[0] > 0 && counts[1] > 0 && counts[CLV_VOID] == 0);
-    clv_set_release(&set);
 }

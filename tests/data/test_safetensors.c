@@ -20,11 +20,10 @@ static char *by_hand(size_t *size, const char *header, size_t data_size)
 static void expect_bad(const char *header, size_t data_size, const char *part)
 {
     size_t size;
-    char *bytes = by_hand(&size, header, data_size);
+    OWNED_ARRAY char *bytes = by_hand(&size, header, data_size);
     struct clv_tensors *tensors = (struct clv_tensors *)1;
     must_fail(CLV_ERR_DATA, part, clv_tensors_parse(&tensors, bytes, size, "bad.safetensors", err));
     ck_assert_ptr_null(tensors);
-    free(bytes);
 }
 
 TEST(what_is_written_is_read_back)
@@ -43,7 +42,7 @@ TEST(what_is_written_is_read_back)
     const char *path = here("t.safetensors");
     must(clv_tensors_write(path, written, 5, metadata, 2, err));
 
-    struct clv_tensors *tensors;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     must(clv_tensors_open(&tensors, path, err));
     ck_assert_uint_eq(clv_tensors_count(tensors), 5);
     static const char *const sorted[] = {"b", "empty", "ids", "scalar \"\xc3\xa9\"", "w"};
@@ -70,7 +69,6 @@ TEST(what_is_written_is_read_back)
     ck_assert_str_eq(clv_tensors_metadata(tensors, "zeta"), "last\n");
     ck_assert_ptr_null(clv_tensors_metadata(tensors, "beta"));
     ck_assert_ptr_null(clv_tensors_find(tensors, "__metadata__"));
-    clv_tensors_close(tensors);
     clv_tensors_close(NULL);
 }
 
@@ -86,7 +84,7 @@ TEST(the_same_content_gives_the_same_bytes_in_any_order)
     must(clv_tensors_write(first, a, 2, forward, 2, err));
     must(clv_tensors_write(second, b, 2, backward, 2, err));
     size_t n, m;
-    char *one = slurp(first, &n), *two = slurp(second, &m);
+    OWNED_ARRAY char *one = slurp(first, &n), *two = slurp(second, &m);
     ck_assert_uint_eq(n, m);
     ck_assert_mem_eq(one, two, n);
     uint64_t length;
@@ -96,8 +94,6 @@ TEST(the_same_content_gives_the_same_bytes_in_any_order)
         "{\"__metadata__\":{\"k\":\"1\",\"l\":\"2\"},\"y\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]},"
         "\"x\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[8,20]}}";
     ck_assert_mem_eq(one + 8, start, strlen(start));
-    free(one);
-    free(two);
 }
 
 TEST(malformed_headers_are_refused_with_file_and_tensor)
@@ -150,13 +146,12 @@ TEST(files_cut_short_at_any_byte_are_refused)
     const char *path = here("t.safetensors");
     must(clv_tensors_write(path, &tensor, 1, NULL, 0, err));
     size_t size;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     struct clv_tensors *tensors;
     for (size_t cut = 0; cut < size; cut++) {
-        char *part = malloc(cut ? cut : 1); /* exactly as long, so that a read past the end is seen */
+        OWNED_ARRAY char *part = malloc(cut ? cut : 1); /* exactly as long, so that a read past the end is seen */
         memcpy(part, bytes, cut);
         must_fail(CLV_ERR_DATA, "cut: ", clv_tensors_parse(&tensors, part, cut, "cut", err));
-        free(part);
     }
     spill(path, bytes, 0);
     must_fail(CLV_ERR_DATA, "0 bytes are too few", clv_tensors_open(&tensors, path, err));
@@ -166,7 +161,6 @@ TEST(files_cut_short_at_any_byte_are_refused)
               clv_tensors_parse(&tensors, bytes, size, "huge", err));
     memset(bytes, 0xff, 8);
     must_fail(CLV_ERR_DATA, "not a tensor file", clv_tensors_parse(&tensors, bytes, size, "huge", err));
-    free(bytes);
     must_fail(CLV_ERR_NO_INPUT, "absent", clv_tensors_open(&tensors, "/nowhere/absent", err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_tensors_open(&tensors, temporary_folder(), err));
 }
@@ -174,26 +168,24 @@ TEST(files_cut_short_at_any_byte_are_refused)
 TEST(misaligned_arrays_of_other_writers_are_aligned)
 {
     size_t size;
-    char *bytes = by_hand(&size,
-                          "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
-                          "\"b\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[1,17]}}",
-                          17);
+    OWNED_ARRAY char *bytes = by_hand(&size,
+                                      "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                                      "\"b\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[1,17]}}",
+                                      17);
     double truth[2] = {1.5, -2.5};
     memcpy(bytes + size - 16, truth, 16);
-    struct clv_tensors *tensors;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     must(clv_tensors_parse(&tensors, bytes, size, "odd", err));
     const struct clv_tensor *b = clv_tensors_find(tensors, "b");
     ck_assert_uint_eq((uintptr_t)b->data % 8, 0);
     ck_assert_mem_eq(b->data, truth, 16);
-    clv_tensors_close(tensors);
-    free(bytes);
 }
 
 TEST(a_required_tensor_that_differs_is_named)
 {
     size_t size;
-    char *bytes = by_hand(&size, "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", 24);
-    struct clv_tensors *tensors;
+    OWNED_ARRAY char *bytes = by_hand(&size, "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", 24);
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     const struct clv_tensor *found = NULL;
     must(clv_tensors_parse(&tensors, bytes, size, "m.cleave", err));
     must(clv_tensors_require(&found, tensors, "x", CLV_F32, 2, (int64_t[]){-1, 3}, err));
@@ -209,8 +201,6 @@ TEST(a_required_tensor_that_differs_is_named)
               clv_tensors_require(&found, tensors, "x", CLV_F32, 1, (int64_t[]){6}, err));
     must_fail(CLV_ERR_USAGE, "5 dimensions",
               clv_tensors_require(&found, tensors, "x", CLV_F32, 5, (int64_t[]){1, 1, 1, 1, 1}, err));
-    clv_tensors_close(tensors);
-    free(bytes);
 }
 
 TEST(bad_arguments_and_full_disks_leave_no_file)
@@ -238,8 +228,7 @@ TEST(bad_arguments_and_full_disks_leave_no_file)
     must_fail(CLV_ERR_USAGE, "metadata \"a\" is given twice", clv_tensors_write(path, &good, 1, twice, 2, err));
     must_fail(CLV_ERR_IO, "/dev/full", clv_tensors_write("/dev/full", &good, 1, NULL, 0, err));
     must_fail(CLV_ERR_CREATE, "/nowhere/x", clv_tensors_write("/nowhere/x", &good, 1, NULL, 0, err));
-    struct path_list left = {0};
+    OWNED(path_list_release) struct path_list left = {0};
     must(folder_walk(&left, temporary_folder(), err));
     ck_assert_uint_eq(left.n, 0);
-    path_list_release(&left);
 }

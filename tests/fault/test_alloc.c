@@ -31,10 +31,8 @@ static size_t count_requests(const char *command)
 {
     run_here("cd %s && rm -rf made made.checkpoint && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1", folder,
              command);
-    char *text = slurp(formatted("%s/count", folder), NULL);
-    size_t n = strtoul(text, NULL, 10);
-    free(text);
-    return n;
+    OWNED_ARRAY char *text = slurp(formatted("%s/count", folder), NULL);
+    return strtoul(text, NULL, 10);
 }
 
 /* Absent, or an empty folder, or an empty file (standard output, redirected by the shell). */
@@ -56,7 +54,7 @@ static void fail_each_request(const char *command, size_t step)
     if (getenv("CLEAVE_FAULTS_ALL"))
         step = 1;
     for (size_t request = 1; request <= n; request += step) {
-        char *output;
+        OWNED_ARRAY char *output = NULL;
         int code = run_command(
             &output, "cd %s && rm -rf made made.checkpoint && CLV_FAIL_ALLOC=%zu exec \"$CLEAVE_FAULTS\" %s -t 1",
             folder, request, command);
@@ -71,13 +69,11 @@ static void fail_each_request(const char *command, size_t step)
             ck_assert_msg(holds_nothing(made), "%s: request %zu leaves an output", command, request);
             n_failed++;
         }
-        free(output);
     }
     run_here("cd %s && rm -rf made made.checkpoint", folder);
     ck_assert_msg(n_failed * step > n / 2, "%s: only %zu of %zu requests mattered", command, n_failed, n);
-    char *temporaries = expect_success("find %s -name '*.tmp' -o -name '*.features'", folder);
+    OWNED_ARRAY char *temporaries = expect_success("find %s -name '*.tmp' -o -name '*.features'", folder);
     ck_assert_str_eq(temporaries, "");
-    free(temporaries);
 }
 
 TEST(training_survives_every_failed_allocation)

@@ -11,7 +11,7 @@
 
 static inline void check_placed(const struct clv_boxes *boxes, const struct clv_image_boxes *entry)
 {
-    struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
+    OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     if (placed && clv_boxes_place(placed, NULL, boxes, entry, 40, 30, NULL) == CLV_OK)
         for (size_t i = 0; i < entry->n_boxes; i++) {
             FUZZ_CHECK(placed[i].x >= 0 && placed[i].width > 0 && placed[i].x + placed[i].width <= 40 + 1e-9);
@@ -19,7 +19,6 @@ static inline void check_placed(const struct clv_boxes *boxes, const struct clv_
             FUZZ_CHECK(pixels.first_x >= 0 && pixels.first_x < pixels.end_x && pixels.end_x <= 40);
             FUZZ_CHECK(pixels.first_y >= 0 && pixels.first_y < pixels.end_y && pixels.end_y <= 30);
         }
-    array_free(placed);
 }
 
 /* Outlines are filled, on an image of 40 x 30 pixels; those of Earth are in other units. */
@@ -39,7 +38,7 @@ static inline void check_boxes_as(const char *name, const char *classes, const c
                                   const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
-    struct clv_boxes boxes = {.n_skipped = 77};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {.n_skipped = 77};
     struct boxes_builder builder = {.keeps_outlines = keeps_outlines, .property = property};
     char *bytes = array_alloc(size + 1, 1);
     if (!bytes)
@@ -76,7 +75,6 @@ static inline void check_boxes_as(const char *name, const char *classes, const c
         for (size_t k = 0; k < entry->n_voids; k++)
             check_outline(&entry->voids[k], entry);
     }
-    clv_boxes_release(&boxes);
 }
 
 /* As boxes alone, and with outlines. classes: a file of them, read before, or NULL. */

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 #ifdef CLV_LIBFUZZER
 #define FUZZ_ENTRY(name)                                                                                               \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                                                      \

@@ -43,8 +43,8 @@ static void learn(const struct clv_dataset *dataset)
 static void check_features(struct clv_tensors *tensors)
 {
     struct clv_error error = {0};
-    struct clv_dataset *dataset = (struct clv_dataset *)&error;
-    struct clv_recipe recipe = {0};
+    OWNED(dataset_drop) struct clv_dataset *dataset = (struct clv_dataset *)&error;
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
     if (features_parse(&dataset, &recipe, tensors, "fuzz.features", false, &error) != CLV_OK) {
         FUZZ_CHECK(!dataset && strncmp(error.message, "fuzz", 4) == 0 && !strchr(error.message, '\n'));
         return;
@@ -59,8 +59,6 @@ static void check_features(struct clv_tensors *tensors)
             clv_example_release(&example);
     }
     learn(dataset);
-    clv_dataset_free(dataset);
-    clv_recipe_release(&recipe);
 }
 
 /* Headers that parse, so that mutations reach what the arrays hold: two images of three nodes, dense and sparse
@@ -101,7 +99,7 @@ static void check_payload(const char *header, size_t n_data, const uint8_t *data
     struct clv_error error = {0};
     struct clv_tensors *tensors;
     uint64_t length = strlen(header);
-    uint8_t *bytes = calloc(1, 8 + length + n_data);
+    OWNED_ARRAY uint8_t *bytes = calloc(1, 8 + length + n_data);
     if (!bytes)
         return;
     memcpy(bytes, &length, 8);
@@ -109,19 +107,17 @@ static void check_payload(const char *header, size_t n_data, const uint8_t *data
     memcpy(bytes + 8 + length, data, size < n_data ? size : n_data);
     FUZZ_CHECK(clv_tensors_parse(&tensors, bytes, 8 + length + n_data, "fuzz", &error) == CLV_OK);
     check_features(tensors);
-    free(bytes);
 }
 
 static void check_file(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_tensors *tensors;
-    uint8_t *aligned = aligned_copy(data, size);
+    OWNED_ARRAY uint8_t *aligned = aligned_copy(data, size);
     if (!aligned)
         return;
     if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK)
         check_features(tensors);
-    free(aligned);
 }
 
 FUZZ_TARGET(features)

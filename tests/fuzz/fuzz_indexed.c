@@ -27,9 +27,8 @@ static void check(const uint8_t *data, size_t size)
 FUZZ_TARGET(indexed)
 {
     check(data, size);
-    uint8_t *repaired = repaired_png(data, size);
+    OWNED_ARRAY uint8_t *repaired = repaired_png(data, size);
     if (repaired)
         check(repaired, size);
-    free(repaired);
     return 0;
 }

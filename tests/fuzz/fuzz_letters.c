@@ -8,10 +8,11 @@
 FUZZ_TARGET(letters)
 {
     struct clv_error error = {0};
-    struct letters_parser parser;
-    struct letters letters = {0};
+    OWNED(letters_parser_release) struct letters_parser parser = {0};
+    OWNED(letters_release) struct letters letters = {0};
     enum clv_status status = CLV_OK;
-    char *bytes = array_alloc(size + 1, 1), *cursor = bytes, *line;
+    OWNED_ARRAY char *bytes = array_alloc(size + 1, 1);
+    char *cursor = bytes, *line;
     if (!bytes)
         return 0;
     if (size)
@@ -30,8 +31,5 @@ FUZZ_TARGET(letters)
     for (size_t i = 0; i < letters.n_letters; i++)
         FUZZ_CHECK(letters.label[i] < LETTER_LABELS);
     FUZZ_CHECK(!letters.n_words || letters.first[letters.n_words] == letters.n_letters);
-    letters_release(&letters);
-    letters_parser_release(&parser);
-    array_free(bytes);
     return 0;
 }

@@ -9,7 +9,7 @@ FUZZ_TARGET(lists)
     for (int k = 0; k < 3; k++) {
         char path[64];
         struct clv_error error = {0};
-        struct boxes_builder builder = {0};
+        OWNED(boxes_builder_release) struct boxes_builder builder = {0};
         int fd = memory_file(path, data, size);
         if (fd < 0)
             return 0;
@@ -20,7 +20,6 @@ FUZZ_TARGET(lists)
         FUZZ_CHECK(status == CLV_OK || (error.message[0] && !strchr(error.message, '\n')));
         if (status == CLV_OK && boxes_add_image(&builder, "images/train/a", "fuzz", &error) == CLV_OK)
             FUZZ_CHECK(boxes_split_by_lists(&builder, &error) == CLV_OK);
-        boxes_builder_release(&builder);
     }
     return 0;
 }

@@ -17,6 +17,7 @@ static char *terminated(const uint8_t *data, size_t size)
 static void check_manifest(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
+    OWNED(clv_set_release)
     struct clv_set set = {.root = string_copy("/nowhere")}; /* not there, so that no link of it can lead outside */
     char *bytes = terminated(data, size);
     if (set.root && bytes) {
@@ -32,7 +33,6 @@ static void check_manifest(const uint8_t *data, size_t size)
             FUZZ_CHECK(error.message[0] && !strchr(error.message, '\n'));
         }
     }
-    clv_set_release(&set);
 }
 
 static void check_labels(const uint8_t *data, size_t size)

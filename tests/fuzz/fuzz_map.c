@@ -12,7 +12,7 @@ FUZZ_TARGET(map)
     struct clv_error error = {0};
     struct clv_map map = {.width = -7};
     const struct clv_image_limits limits = {.max_pixels = 1 << 16, .max_side_px = 1 << 12};
-    unsigned char *aligned = malloc(size + 1); /* tensor files need it */
+    OWNED_ARRAY unsigned char *aligned = malloc(size + 1); /* tensor files need it */
     if (!aligned)
         return 0;
     if (size)
@@ -26,6 +26,5 @@ FUZZ_TARGET(map)
             FUZZ_CHECK(isfinite(map.values[i]));
         clv_map_release(&map);
     }
-    free(aligned);
     return 0;
 }

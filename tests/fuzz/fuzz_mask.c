@@ -9,7 +9,7 @@
 static void check(const uint8_t *data, size_t size, const struct clv_labels *labels)
 {
     struct clv_image_limits limits = {.max_pixels = 1 << 18, .max_side_px = 1 << 13};
-    struct clv_indexed_image image = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image image = {0};
     struct clv_mask mask = {.width = -7};
     struct clv_error error = {0};
     if (clv_indexed_image_decode(&image, data, size, &limits, &error) != CLV_OK)
@@ -22,7 +22,6 @@ static void check(const uint8_t *data, size_t size, const struct clv_labels *lab
     } else {
         FUZZ_CHECK(mask.width == -7 && strstr(error.message, "mask.png: value "));
     }
-    clv_indexed_image_release(&image);
 }
 
 FUZZ_TARGET(mask)
@@ -30,13 +29,12 @@ FUZZ_TARGET(mask)
     char names[4][64] = {"void", "a", "", "c"};
     const struct clv_labels binary = {.n_labels = 2, .names = names};
     const struct clv_labels named = {.n_labels = 4, .is_void = {1}, .from_file = 1, .names = names};
-    uint8_t *repaired = repaired_png(data, size);
+    OWNED_ARRAY uint8_t *repaired = repaired_png(data, size);
     check(data, size, &binary);
     check(data, size, &named);
     if (repaired) {
         check(repaired, size, &binary);
         check(repaired, size, &named);
     }
-    free(repaired);
     return 0;
 }

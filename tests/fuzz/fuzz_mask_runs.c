@@ -19,7 +19,7 @@ static char *terminated(const uint8_t *data, size_t size)
 static void check_runs(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
-    struct mask_runs runs = {0};
+    OWNED(mask_runs_release) struct mask_runs runs = {0};
     char *bytes = terminated(data, size);
     if (!bytes)
         return;
@@ -47,13 +47,12 @@ static void check_runs(const uint8_t *data, size_t size)
             FUZZ_CHECK(fits == (end <= WIDTH * HEIGHT) && drawn[by_rows] == (fits ? area : 0));
         }
     }
-    mask_runs_release(&runs);
 }
 
 static void check_table(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
-    struct colour_table table = {0};
+    OWNED(colour_table_release) struct colour_table table = {0};
     char *bytes = terminated(data, size);
     if (!bytes)
         return;
@@ -66,7 +65,6 @@ static void check_table(const uint8_t *data, size_t size)
         FUZZ_CHECK(row->value == -1 && row->colour >= 0 && row->colour <= 0xffffff);
         FUZZ_CHECK(!row->name || (*row->name && strlen(row->name) < 64));
     }
-    colour_table_release(&table);
 }
 
 FUZZ_TARGET(mask_runs)

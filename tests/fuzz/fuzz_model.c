@@ -44,14 +44,13 @@ static void check_file(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_tensors *tensors;
-    uint8_t *aligned = aligned_copy(data, size);
+    OWNED_ARRAY uint8_t *aligned = aligned_copy(data, size);
     if (!aligned)
         return;
     if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK) {
         check_model(tensors);
         clv_tensors_close(tensors);
     }
-    free(aligned);
 }
 
 FUZZ_TARGET(model)

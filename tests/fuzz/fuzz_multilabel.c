@@ -8,7 +8,7 @@
 FUZZ_TARGET(multilabel)
 {
     struct clv_error error = {0};
-    struct clv_tag_set set = {.n_tags = -7};
+    OWNED(clv_tag_set_release) struct clv_tag_set set = {.n_tags = -7};
     if (tag_set_parse(&set, (const char *)data, size, "fuzz", 0, &error) != CLV_OK) {
         FUZZ_CHECK(set.n_tags == -7 && error.message[0] && !strchr(error.message, '\n'));
         return 0;
@@ -23,6 +23,5 @@ FUZZ_TARGET(multilabel)
         for (int32_t k = 0; k < set.n_tags; k++)
             FUZZ_CHECK(set.tags[l * (size_t)set.n_tags + (size_t)k] <= 1);
     }
-    clv_tag_set_release(&set);
     return 0;
 }

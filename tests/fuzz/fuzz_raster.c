@@ -24,7 +24,7 @@ FUZZ_TARGET(raster)
     }
     FUZZ_CHECK(raster.n_bands > 0 && raster.n_bands <= CLV_MAX_BANDS && raster.width > 0 && raster.height > 0);
     size_t n = (size_t)raster.width * (size_t)raster.n_bands;
-    float *row = malloc(n * sizeof *row);
+    OWNED_ARRAY float *row = malloc(n * sizeof *row);
     double at[2];
     raster_place_at(at, &raster.place, 1, 2);
     for (int32_t y = raster.height - 1; y >= 0 && row; y -= 7) {
@@ -34,7 +34,6 @@ FUZZ_TARGET(raster)
         for (size_t i = 0; i < n; i++)
             FUZZ_CHECK(!isinf(row[i]));
     }
-    free(row);
     if (bands_show(&image, &raster, NULL, &error) == CLV_OK)
         clv_image_release(&image);
     else

@@ -32,9 +32,9 @@ static void check_access(const struct page_request *request)
 /* A body as a stroke, and as a file of strokes: what is read is in range. */
 static void check_body(const char *body, size_t size)
 {
-    struct json_value *root = NULL;
-    struct page_event event = {0};
-    struct page_history history = {0};
+    OWNED(json_drop) struct json_value *root = NULL;
+    OWNED(page_event_release) struct page_event event = {0};
+    OWNED(page_history_release) struct page_history history = {0};
     if (json_parse(&root, body, size, "request", NULL) == CLV_OK &&
         page_event_parse(&event, root, "stroke", NULL) == CLV_OK) {
         FUZZ_CHECK(event.object >= 0 && event.object < PAGE_MAX_OBJECTS && event.label >= 1 && event.label <= 254);
@@ -42,24 +42,21 @@ static void check_body(const char *body, size_t size)
         for (size_t k = 0; k < event.n_points; k++)
             FUZZ_CHECK(event.points[k][0] >= -1e6 && event.points[k][1] <= 1e6);
     }
-    page_event_release(&event);
-    json_root_free(root);
     if (page_history_parse(&history, body, size, "strokes", WIDTH, HEIGHT, NULL) == CLV_OK) {
         uint8_t labels[WIDTH * HEIGHT] = {0};
-        struct text text;
+        OWNED(text_release) struct text text = {0};
         FUZZ_CHECK(history.cursor <= history.n);
         for (size_t k = 0; k < history.n; k++)
             page_runs_paint(labels, &history.events[k].result, 1);
         text_init(&text, 1 << 22);
         page_history_put(&text, &history, WIDTH, HEIGHT);
-        text_release(&text);
     }
-    page_history_release(&history);
 }
 
 FUZZ_TARGET(requests)
 {
-    char *text = array_alloc(size + 1, 1), *lines[N_LINES], *cursor = text;
+    OWNED_ARRAY char *text = array_alloc(size + 1, 1);
+    char *lines[N_LINES], *cursor = text;
     if (!text)
         return 0;
     if (size)
@@ -82,6 +79,5 @@ FUZZ_TARGET(requests)
                                             .size = left});
         check_body(cursor, left);
     }
-    array_free(text);
     return 0;
 }

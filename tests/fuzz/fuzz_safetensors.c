@@ -27,7 +27,7 @@ static void check_file(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_tensors *tensors;
-    uint8_t *aligned = aligned_copy(data, size);
+    OWNED_ARRAY uint8_t *aligned = aligned_copy(data, size);
     if (!aligned)
         return;
     if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK) {
@@ -36,7 +36,6 @@ static void check_file(const uint8_t *data, size_t size)
     } else {
         FUZZ_CHECK(!tensors && strncmp(error.message, "fuzz: ", 6) == 0 && !strchr(error.message, '\n'));
     }
-    free(aligned);
 }
 
 FUZZ_TARGET(safetensors)

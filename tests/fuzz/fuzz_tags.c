@@ -17,8 +17,8 @@ static void decide(const struct clv_tag_model *model)
         .n = 2, .n_tags = model->n_tags, .n_features = model->n_features, .row = row, .index = index, .value = value};
     const struct clv_belief_search search = {.max_nodes = 1000};
     size_t n = (size_t)model->n_tags;
-    double *scores = calloc(2 * n, sizeof *scores);
-    uint8_t *tags = calloc(n, 1);
+    OWNED_ARRAY double *scores = calloc(2 * n, sizeof *scores);
+    OWNED_ARRAY uint8_t *tags = calloc(n, 1);
     if (scores && tags && clv_tag_scores(scores, model, &set, 1, &error) == CLV_OK)
         for (int k = 0; k < 2; k++) {
             struct clv_belief_result result;
@@ -27,8 +27,6 @@ static void decide(const struct clv_tag_model *model)
             for (size_t i = 0; i < n; i++)
                 FUZZ_CHECK(tags[i] <= 1);
         }
-    free(scores);
-    free(tags);
 }
 
 static void check_file(const uint8_t *data, size_t size)

@@ -47,7 +47,7 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     } settings[] = {{"passes", 3}, {"batch", 2}, {"rounds", 1}, {"samples", 3}, {"curve", 1}, {"gap", 0}};
     const struct clv_learner *learner = clv_learner_find(learner_name);
     const struct clv_checkpoints checkpoints = {path, resume ? 1e9 : 0, resume, NULL, 0};
-    struct clv_dataset *dataset = small_dataset();
+    OWNED(dataset_drop) struct clv_dataset *dataset = small_dataset();
     struct clv_training_result result = {0};
     if (!dataset)
         return CLV_ERR_MEMORY;
@@ -75,7 +75,6 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     enum clv_status status = clv_train(&result, learner, &training, error);
     if (status == CLV_OK)
         clv_training_result_release(&result);
-    clv_dataset_free(dataset);
     return status;
 }
 

@@ -10,11 +10,10 @@ static inline void check_as_is_and_repaired(const uint8_t *data, size_t size,
                                             void (*check)(const uint8_t *data, size_t size))
 {
     size_t repaired_size;
-    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
+    OWNED_ARRAY uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
     check(data, size);
     if (repaired)
         check(repaired, repaired_size);
-    free(repaired);
 }
 
 /* A copy aligned as clv_tensors_parse wants it, or NULL; free() it. */

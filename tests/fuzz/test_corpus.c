@@ -27,10 +27,9 @@ enum { N_TARGETS = sizeof targets / sizeof *targets };
 /* The input ends where its block ends, so that reading past it is noticed. */
 static void run_exactly(int target, const void *bytes, size_t size)
 {
-    uint8_t *exact = malloc(size ? size : 1);
+    OWNED_ARRAY uint8_t *exact = malloc(size ? size : 1);
     memcpy(exact, bytes, size);
     ck_assert_int_eq(targets[target].run(exact, size), 0);
-    free(exact);
 }
 
 TESTS(targets_survive_their_corpus, 0, N_TARGETS)
@@ -43,9 +42,8 @@ TESTS(targets_survive_their_corpus, 0, N_TARGETS)
         if (entry->d_name[0] == '.')
             continue;
         size_t size;
-        char *bytes = slurp(formatted("tests/fuzz/corpus/%s/%s", name, entry->d_name), &size);
+        OWNED_ARRAY char *bytes = slurp(formatted("tests/fuzz/corpus/%s/%s", name, entry->d_name), &size);
         run_exactly(_i, bytes, size);
-        free(bytes);
         n++;
     }
     closedir(stream);
@@ -165,7 +163,7 @@ TEST(checkpoint_seeds_are_survived)
     for (size_t l = 0; clv_learner_at(l); l++)
         for (int left = 2; left < 100 && learner_keeps_checkpoints(clv_learner_at(l)); left += 90) {
             struct countdown countdown = {left, 0};
-            const struct clv_progress progress = {count_down, &countdown, &countdown.stop, NULL};
+            const struct clv_progress progress = {count_down, &countdown, &countdown.stop, NULL, NULL};
             const char *learner = clv_learner_at(l)->name;
             size_t size;
             must(small_training(learner, path, 0, &progress, err));

@@ -42,14 +42,13 @@ TEST(every_format_shows_the_same_image)
         "lossless.webp", "rgb24.bmp",         "rgb24-down.bmp",      "fields32.bmp",
         "rgb.ppm",       "plain.ppm",         "pages.tif",           "pages.tif#1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct clv_image image;
+        OWNED(clv_image_release) struct clv_image image = {0};
         int32_t width, height;
         const char *path = formatted(CORPUS "%s", names[i]);
         must(clv_image_read(&image, path, NULL, err));
         ck_assert_msg(distance_to_image(&image) == 0, "%s", names[i]);
         must(clv_image_read_size(&width, &height, path, NULL, err));
         ck_assert(width == WIDTH && height == HEIGHT);
-        clv_image_release(&image);
     }
 }
 
@@ -57,10 +56,9 @@ TEST(lossy_kinds_come_close)
 {
     static const char *const names[] = {"rgb-jpeg.tif", "lossy.webp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct clv_image image;
+        OWNED(clv_image_release) struct clv_image image = {0};
         must(clv_image_read(&image, formatted(CORPUS "%s", names[i]), NULL, err));
         ck_assert_int_le(distance_to_image(&image), 190); /* the image has jumps from 255 to 0 */
-        clv_image_release(&image);
     }
 }
 
@@ -69,7 +67,7 @@ TEST(tiff_and_webp_are_turned_as_they_say)
 {
     static const char *const names[] = {"rgb-turned.tif", "lossless-turned.webp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct clv_image image;
+        OWNED(clv_image_release) struct clv_image image = {0};
         int32_t width, height;
         const char *path = formatted(CORPUS "%s", names[i]);
         must(clv_image_read_size(&width, &height, path, NULL, err));
@@ -79,20 +77,18 @@ TEST(tiff_and_webp_are_turned_as_they_say)
             for (int x = 0; x < WIDTH; x++)
                 for (int c = 0; c < 3; c++)
                     ck_assert_int_eq(image.pixels[3 * (x * HEIGHT + HEIGHT - 1 - y) + c], colour_at(x, y, c));
-        clv_image_release(&image);
     }
 }
 
 TEST(transparent_webp_is_on_white)
 {
-    struct clv_image image;
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_read(&image, CORPUS "alpha.webp", NULL, err));
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
             for (int c = 0; c < 3; c++)
                 ck_assert_int_eq(image.pixels[3 * (y * WIDTH + x) + c],
                                  (colour_at(x, y, c) * 13 * x + 255 * (255 - 13 * x) + 127) / 255);
-    clv_image_release(&image);
 }
 
 static uint8_t scaled(int value, int low, int high)
@@ -108,20 +104,19 @@ TEST(deep_grey_is_scaled_by_a_range)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int r = 0; r < 2; r++) {
             struct clv_image_limits limits = {.grey16_low = ranges[r][0], .grey16_high = ranges[r][1]};
-            struct clv_image image;
+            OWNED(clv_image_release) struct clv_image image = {0};
             must(clv_image_read(&image, formatted(CORPUS "%s", names[i]), &limits, err));
             for (int y = 0; y < HEIGHT; y++)
                 for (int x = 0; x < WIDTH; x++)
                     ck_assert_int_eq(image.pixels[3 * (y * WIDTH + x) + 1],
                                      scaled(3000 * x + 500 * y, ranges[r][0], ranges[r][1]));
-            clv_image_release(&image);
         }
 }
 
 TEST(deep_grey_png_takes_the_range_as_well)
 {
     struct clv_image_limits whole = {.grey16_high = 65534}, half = {.grey16_high = 32768};
-    struct clv_image all, some;
+    OWNED(clv_image_release) struct clv_image all = {0}, some = {0};
     must(clv_image_read(&all, CORPUS "grey-16-interlaced.png", NULL, err));
     must(clv_image_read(&some, CORPUS "grey-16-interlaced.png", &half, err));
     for (size_t i = 0; i < (size_t)all.width * (size_t)all.height * 3; i++)
@@ -130,8 +125,6 @@ TEST(deep_grey_png_takes_the_range_as_well)
     must(clv_image_read(&some, CORPUS "grey-16-interlaced.png", &whole, err));
     for (size_t i = 0; i < (size_t)all.width * (size_t)all.height * 3; i++)
         ck_assert_int_le(abs(some.pixels[i] - all.pixels[i]), 1);
-    clv_image_release(&some);
-    clv_image_release(&all);
 }
 
 TEST(masks_keep_their_values_in_every_format)
@@ -140,7 +133,7 @@ TEST(masks_keep_their_values_in_every_format)
                                          "labels.pgm", "plain.pgm",   "pages.tif#3"};
     static const char *const bits[] = {"bits1.bmp", "bits.pbm", "plain.pbm"};
     for (int k = 0; k < 9; k++) {
-        struct clv_indexed_image image;
+        OWNED(clv_indexed_image_release) struct clv_indexed_image image = {0};
         const char *name = k < 6 ? labels[k] : bits[k - 6];
         must(clv_indexed_image_read(&image, formatted(CORPUS "%s", name), NULL, err));
         ck_assert(image.width == WIDTH && image.height == HEIGHT);
@@ -149,7 +142,6 @@ TEST(masks_keep_their_values_in_every_format)
             ck_assert(image.palette[1][0] == 255 && image.palette[2][1] == 255 && image.palette[1][2] == 0);
         for (int i = 0; i < WIDTH * HEIGHT; i++)
             ck_assert_int_eq(image.values[i], k < 6 ? label_at(i % WIDTH) : i % WIDTH / 5 % 2);
-        clv_indexed_image_release(&image);
     }
     struct clv_indexed_image none;
     must_fail(CLV_ERR_DATA, "masks must be", clv_indexed_image_read(&none, CORPUS "rgb.tif", NULL, err));
@@ -161,12 +153,11 @@ TEST(masks_keep_their_values_in_every_format)
 /* Reads a file's numbers, those of a mask in the corpus with these values. */
 static void expect_numbers(const char *path, const int32_t values[3])
 {
-    struct integer_image image = {0};
+    OWNED(integer_image_release) struct integer_image image = {0};
     must(integer_image_read(&image, path, NULL, err));
     ck_assert(image.width == WIDTH && image.height == HEIGHT);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
         ck_assert_int_eq(image.values[i], values[label_at(i % WIDTH)]);
-    integer_image_release(&image);
 }
 
 TEST(numbers_of_objects_are_read_as_they_are_stored)
@@ -229,9 +220,9 @@ TEST(truncated_files_fail_and_nothing_else)
     struct clv_image_limits limits = {.max_pixels = 1 << 20};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t size, n_good = 0;
-        char *bytes = slurp(formatted(CORPUS "%s", names[i]), &size);
+        OWNED_ARRAY char *bytes = slurp(formatted(CORPUS "%s", names[i]), &size);
         for (size_t kept = 0; kept < size; kept++) {
-            char *exact = malloc(kept ? kept : 1);
+            OWNED_ARRAY char *exact = malloc(kept ? kept : 1);
             struct clv_image image;
             struct clv_indexed_image mask;
             struct clv_error error = {0};
@@ -244,14 +235,12 @@ TEST(truncated_files_fail_and_nothing_else)
             }
             if (clv_indexed_image_decode(&mask, exact, kept, &limits, &error) == CLV_OK)
                 clv_indexed_image_release(&mask);
-            free(exact);
         }
         /* The last byte may be a line's end; the last eight may be a BigTIFF's pointer to no further page. */
         ck_assert_msg(n_good <= (strstr(names[i], "big")    ? 8
                                  : strstr(names[i], ".tif") ? 4
                                                             : 1),
                       "%s: %zu cut files were read", names[i], n_good);
-        free(bytes);
     }
 }
 

@@ -29,13 +29,12 @@ TEST(pixels_in_memory_become_colours_over_white)
     static const uint8_t expected[4][6] = {
         {10, 10, 10, 0, 0, 0}, {255, 255, 255, 244, 244, 244}, {10, 0, 200}, {206, 204, 244}};
     for (int32_t channels = 1; channels <= 4; channels++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         int32_t width = channels < 3 ? 2 : 1;
         must(clv_image_from_pixels(&image, pixels, width, 1, channels, err));
         ck_assert_int_eq(image.width, width);
         ck_assert_int_eq(image.channels, 3);
         ck_assert_mem_eq(image.pixels, expected[channels - 1], 3 * (size_t)width);
-        clv_image_release(&image);
     }
     struct clv_image image = {0};
     must_fail(CLV_ERR_USAGE, "5 channels", clv_image_from_pixels(&image, pixels, 1, 1, 5, err));
@@ -110,12 +109,10 @@ TEST(files_are_recognised_by_content)
         must_not_read(path, CLV_ERR_DATA, "not a PNG, JPEG, WebP, TIFF, BMP or PNM image");
     }
 
-    struct clv_image image, back;
+    OWNED(clv_image_release) struct clv_image image = {0}, back = {0};
     must(clv_image_new(&image, 4, 4, 3, err));
     must(clv_jpeg_write(path, &image, 90, err));
     must(clv_image_read(&back, path, NULL, err)); /* a JPEG for all its name */
-    clv_image_release(&image);
-    clv_image_release(&back);
 }
 
 /* A file larger than any image within the limits is refused before it is read. */
@@ -133,7 +130,7 @@ TEST(a_file_far_too_large_is_refused_unread)
 
 TEST(writers_report_what_they_cannot_do)
 {
-    struct clv_image image;
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 40, 30, 3, err));
     uint8_t labels[12] = {0};
     must_fail(CLV_ERR_IO, "/dev/full", clv_png_write("/dev/full", &image, err));
@@ -146,7 +143,6 @@ TEST(writers_report_what_they_cannot_do)
     must_fail(CLV_ERR_USAGE, "never.png", clv_png_write(path, &image, err));
     must_fail(CLV_ERR_USAGE, "never.png", clv_jpeg_write(path, &image, 90, err));
     ck_assert_int_ne(access(path, F_OK), 0);
-    clv_image_release(&image);
 }
 
 TEST(the_libraries_print_nothing)
@@ -161,16 +157,14 @@ TEST(the_libraries_print_nothing)
         .width = 8, .height = 8, .quality = 90, .kind = JPEG_YCC, .pixels = (uint8_t[192]){0}, .progressive = true};
     for (int kind = 0; kind < 2; kind++) {
         size_t size;
-        uint8_t *bytes = kind ? make_jpeg(&size, &jpeg) : make_png(&size, &png);
+        OWNED_ARRAY uint8_t *bytes = kind ? make_jpeg(&size, &jpeg) : make_png(&size, &png);
         for (size_t at = 0; at < size; at++) {
-            struct clv_image image = {0};
+            OWNED(clv_image_release) struct clv_image image = {0};
             bytes[at] ^= 0xff;
             enum clv_status status = clv_image_decode(&image, bytes, at % 2 ? size : at, NULL, NULL);
             ck_assert(status == CLV_OK || status == CLV_ERR_DATA);
-            clv_image_release(&image);
             bytes[at] ^= 0xff;
         }
-        free(bytes);
     }
     fflush(stderr);
     ck_assert(dup2(kept, STDERR_FILENO) >= 0);
@@ -271,12 +265,10 @@ TEST(the_real_horses_are_read)
     const char *folder = real_data("the_real_horses_are_read", "horses/images");
     if (!folder)
         return;
-    char *path = strdup(formatted("%s/horse001.jpg", folder));
-    struct clv_image image;
+    OWNED_ARRAY char *path = strdup(formatted("%s/horse001.jpg", folder));
+    OWNED(clv_image_release) struct clv_image image = {0};
     int32_t width, height;
     must(clv_image_read(&image, path, NULL, err));
     must(clv_image_read_size(&width, &height, path, NULL, err));
     ck_assert(image.width == width && image.height == height && width > 100 && image.channels == 3);
-    clv_image_release(&image);
-    free(path);
 }

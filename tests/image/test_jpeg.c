@@ -22,18 +22,17 @@ static uint8_t *smooth_pixels(int channels)
 
 static void must_be_near(const uint8_t *bytes, size_t size, const uint8_t *rgb, int tolerance, const char *what)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_decode(&image, bytes, size, NULL, err));
     ck_assert(image.width == WIDTH && image.height == HEIGHT && image.channels == 3);
     for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
         if (abs(image.pixels[i] - rgb[i]) > tolerance)
             ck_abort_msg("%s: sample %d is %d, not %d", what, i, image.pixels[i], rgb[i]);
-    clv_image_release(&image);
 }
 
 TEST(every_way_of_coding_a_colour_jpeg_is_read)
 {
-    uint8_t *pixels = smooth_pixels(3);
+    OWNED_ARRAY uint8_t *pixels = smooth_pixels(3);
     static const struct {
         const char *name;
         struct jpeg_recipe recipe;
@@ -53,21 +52,19 @@ TEST(every_way_of_coding_a_colour_jpeg_is_read)
         recipe.quality = 98;
         recipe.pixels = pixels;
         size_t size;
-        uint8_t *bytes = make_jpeg(&size, &recipe);
+        OWNED_ARRAY uint8_t *bytes = make_jpeg(&size, &recipe);
         must_be_near(bytes, size, pixels, ways[i].tolerance, ways[i].name);
         const char *path = here("way.jpg");
         spill(path, bytes, size);
         int32_t width, height;
         must(clv_image_read_size(&width, &height, path, NULL, err));
         ck_assert(width == WIDTH && height == HEIGHT);
-        free(bytes);
     }
-    free(pixels);
 }
 
 TEST(a_grey_jpeg_becomes_three_equal_channels)
 {
-    uint8_t *grey = smooth_pixels(1), *rgb = malloc(WIDTH * HEIGHT * 3);
+    OWNED_ARRAY uint8_t *grey = smooth_pixels(1), *rgb = malloc(WIDTH * HEIGHT * 3);
     for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
         rgb[i] = grey[i / 3];
     for (int progressive = 0; progressive < 2; progressive++) {
@@ -78,18 +75,15 @@ TEST(a_grey_jpeg_becomes_three_equal_channels)
                                      .pixels = grey,
                                      .progressive = progressive};
         size_t size;
-        uint8_t *bytes = make_jpeg(&size, &recipe);
+        OWNED_ARRAY uint8_t *bytes = make_jpeg(&size, &recipe);
         must_be_near(bytes, size, rgb, 3, "grey");
-        free(bytes);
     }
-    free(grey);
-    free(rgb);
 }
 
 /* Adobe writes light where ink is meant: 255 is a blank sheet. Without its marker 0 is. */
 TEST(cmyk_is_converted_with_and_without_adobes_inversion)
 {
-    uint8_t *inks = smooth_pixels(4), *rgb = malloc(WIDTH * HEIGHT * 3);
+    OWNED_ARRAY uint8_t *inks = smooth_pixels(4), *rgb = malloc(WIDTH * HEIGHT * 3);
     for (int adobe = 0; adobe < 2; adobe++)
         for (int ycck = 0; ycck < 2; ycck++) {
             if (ycck && !adobe)
@@ -106,12 +100,9 @@ TEST(cmyk_is_converted_with_and_without_adobes_inversion)
                                          .pixels = inks,
                                          .without_adobe = !adobe};
             size_t size;
-            uint8_t *bytes = make_jpeg(&size, &recipe);
+            OWNED_ARRAY uint8_t *bytes = make_jpeg(&size, &recipe);
             must_be_near(bytes, size, rgb, 5, ycck ? "YCCK" : adobe ? "Adobe CMYK" : "CMYK");
-            free(bytes);
         }
-    free(inks);
-    free(rgb);
 }
 
 /* Six flat blocks of 8x8 pixels: ABC above DEF. */
@@ -134,7 +125,7 @@ static uint8_t *block_jpeg(size_t *size, const uint8_t *exif, size_t exif_size)
 /* The blocks as letters, row after row. */
 static void must_show(const uint8_t *bytes, size_t size, const char *letters, int columns, const char *what)
 {
-    struct clv_image image;
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_decode(&image, bytes, size, NULL, err));
     int rows = 6 / columns;
     ck_assert_msg(image.width == 8 * columns && image.height == 8 * rows, "%s: %dx%d", what, image.width, image.height);
@@ -144,7 +135,6 @@ static void must_show(const uint8_t *bytes, size_t size, const char *letters, in
             if (shown != letters[y / 8 * columns + x / 8])
                 ck_abort_msg("%s: %c at (%d, %d)", what, shown, x, y);
         }
-    clv_image_release(&image);
 }
 
 TEST(exif_orientation_turns_the_image_and_its_size)
@@ -157,7 +147,7 @@ TEST(exif_orientation_turns_the_image_and_its_size)
             uint8_t exif[32];
             size_t size;
             make_exif(exif, orientation, big_endian);
-            uint8_t *bytes = block_jpeg(&size, exif, sizeof exif);
+            OWNED_ARRAY uint8_t *bytes = block_jpeg(&size, exif, sizeof exif);
             bool turned = orientation >= 5 && orientation <= 8;
             must_show(bytes, size, upright[orientation % 9], turned ? 2 : 3, formatted("orientation %d", orientation));
             const char *path = here("turned.jpg");
@@ -165,7 +155,6 @@ TEST(exif_orientation_turns_the_image_and_its_size)
             int32_t width, height;
             must(clv_image_read_size(&width, &height, path, NULL, err));
             ck_assert(width == (turned ? 16 : 24) && height == (turned ? 24 : 16));
-            free(bytes);
         }
 }
 
@@ -180,16 +169,14 @@ TEST(malformed_exif_is_ignored)
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
         make_exif(exif, 6, true);
         exif[damage[i].at] = (uint8_t)damage[i].value;
-        uint8_t *bytes = block_jpeg(&size, exif, sizeof exif);
+        OWNED_ARRAY uint8_t *bytes = block_jpeg(&size, exif, sizeof exif);
         must_show(bytes, size, "ABCDEF", 3, formatted("byte %d made %d", damage[i].at, damage[i].value));
-        free(bytes);
     }
     for (size_t length = 0; length < 26; length++) { /* the value ends at byte 26 */
-        uint8_t *part = malloc(length + 1);
+        OWNED_ARRAY uint8_t *part = malloc(length + 1);
         make_exif(exif, 6, true);
         memcpy(part, exif, length);
         ck_assert_int_eq(exif_orientation(part, length), 1);
-        free(part);
     }
     make_exif(exif, 6, true);
     ck_assert_int_eq(exif_orientation(exif, 26), 6);
@@ -200,17 +187,16 @@ TEST(exif_entries_claimed_beyond_the_segment_are_not_read)
     uint8_t exif[6 + 8 + 2 + 5 * 12];
     memset(exif, 0, sizeof exif);
     memcpy(exif, "Exif\0\0II\x2a\0\x08\0\0\0\xff\xff", 16);
-    uint8_t *exact = malloc(sizeof exif);
+    OWNED_ARRAY uint8_t *exact = malloc(sizeof exif);
     memcpy(exact, exif, sizeof exif);
     ck_assert_int_eq(exif_orientation(exact, sizeof exif), 1);
     memcpy(exact + 16 + 4 * 12, "\x12\x01\x03\0\x01\0\0\0\x08\0", 10); /* the fifth entry */
     ck_assert_int_eq(exif_orientation(exact, sizeof exif), 8);
-    free(exact);
 }
 
 static uint8_t *noisy_jpeg(size_t *size, int width, int height, bool progressive)
 {
-    uint8_t *pixels = malloc((size_t)(width * height * 3));
+    OWNED_ARRAY uint8_t *pixels = malloc((size_t)(width * height * 3));
     uint32_t state = 9;
     for (int i = 0; i < width * height * 3; i++)
         pixels[i] = (uint8_t)noise(&state);
@@ -221,18 +207,16 @@ static uint8_t *noisy_jpeg(size_t *size, int width, int height, bool progressive
                                  .pixels = pixels,
                                  .progressive = progressive,
                                  .half_chroma = true};
-    uint8_t *bytes = make_jpeg(size, &recipe);
-    free(pixels);
-    return bytes;
+    return make_jpeg(size, &recipe);
 }
 
 TEST(a_jpeg_cut_anywhere_is_refused)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size;
-        uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive);
+        OWNED_ARRAY uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive);
         for (size_t cut = 0; cut < size; cut++) {
-            uint8_t *part = malloc(cut + 1);
+            OWNED_ARRAY uint8_t *part = malloc(cut + 1);
             memcpy(part, bytes, cut);
             struct clv_image image = {.width = 7};
             struct clv_error error = {0};
@@ -240,9 +224,7 @@ TEST(a_jpeg_cut_anywhere_is_refused)
                           "%zu of %zu bytes were accepted", cut, size);
             ck_assert(error.message[0] && !strchr(error.message, '\n'));
             ck_assert(image.width == 7 && !image.pixels);
-            free(part);
         }
-        free(bytes);
     }
 }
 
@@ -251,7 +233,7 @@ TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
     const char *path = here("cut.jpg");
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size;
-        uint8_t *bytes = noisy_jpeg(&size, 160, 120, progressive);
+        OWNED_ARRAY uint8_t *bytes = noisy_jpeg(&size, 160, 120, progressive);
         ck_assert_uint_gt(size, 10000);
         struct clv_image back = {0};
         for (size_t cut = 0; cut < size; cut += 997) {
@@ -260,7 +242,6 @@ TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
             ck_assert_ptr_null(back.pixels);
         }
         must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&back, bytes, size - 1, NULL, err));
-        free(bytes);
     }
 }
 
@@ -269,8 +250,8 @@ TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size;
-        uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive), *padded = malloc(size + 100);
-        struct clv_image whole = {0}, image = {0};
+        OWNED_ARRAY uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive), *padded = malloc(size + 100);
+        OWNED(clv_image_release) struct clv_image whole = {0}, image = {0};
         must(clv_image_decode(&whole, bytes, size, NULL, err));
         memcpy(padded, bytes, size - 2);
         memset(padded + size - 2, 7, 100);
@@ -278,10 +259,6 @@ TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
         must(clv_image_decode(&image, padded, size + 100, NULL, err));
         ck_assert_mem_eq(image.pixels, whole.pixels, 19 * 21 * 3);
         must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, padded, size + 98, NULL, err));
-        clv_image_release(&image);
-        clv_image_release(&whole);
-        free(padded);
-        free(bytes);
     }
 }
 
@@ -289,15 +266,15 @@ TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
  * matter. */
 TEST(stray_bytes_between_segments_of_the_header_are_passed_over)
 {
-    uint8_t *pixels = smooth_pixels(3);
+    OWNED_ARRAY uint8_t *pixels = smooth_pixels(3);
     struct jpeg_recipe recipe = {
         .kind = JPEG_YCC, .width = WIDTH, .height = HEIGHT, .quality = 98, .pixels = pixels, .progressive = true};
     size_t size, n_segments = 0;
-    uint8_t *bytes = make_jpeg(&size, &recipe);
+    OWNED_ARRAY uint8_t *bytes = make_jpeg(&size, &recipe);
     size_t at = 4 + ((size_t)bytes[4] << 8 | bytes[5]);
     bool is_scan = false;
     for (; at + 4 < size && !is_scan; n_segments++) {
-        uint8_t *strayed = malloc(size + 3);
+        OWNED_ARRAY uint8_t *strayed = malloc(size + 3);
         int32_t width, height;
         memcpy(strayed, bytes, at);
         memcpy(strayed + at, "\0\1\2", 3);
@@ -306,37 +283,31 @@ TEST(stray_bytes_between_segments_of_the_header_are_passed_over)
         spill(here("stray.jpg"), strayed, size + 3);
         must(clv_image_read_size(&width, &height, here("stray.jpg"), NULL, err));
         ck_assert(width == WIDTH && height == HEIGHT);
-        free(strayed);
         is_scan = bytes[at + 1] == 0xda;
         at += 2 + ((size_t)bytes[at + 2] << 8 | bytes[at + 3]);
     }
     ck_assert_uint_gt(n_segments, 3);
     for (at += 1; at + 1 < size && !(bytes[at] == 0xff && bytes[at + 1] >= 0xc0); at++)
         ;
-    uint8_t *strayed = malloc(size + 3);
+    OWNED_ARRAY uint8_t *strayed = malloc(size + 3);
     memcpy(strayed, bytes, at);
     memcpy(strayed + at, "\1\2\3", 3);
     memcpy(strayed + at + 3, bytes + at, size - at);
     struct clv_image image;
     must_fail(CLV_ERR_DATA, "extraneous", clv_image_decode(&image, strayed, size + 3, NULL, err));
-    free(strayed);
-    free(bytes);
-    free(pixels);
 }
 
 TEST(a_lossless_jpeg_is_not_called_corrupt)
 {
-    uint8_t *pixels = smooth_pixels(3);
+    OWNED_ARRAY uint8_t *pixels = smooth_pixels(3);
     struct jpeg_recipe recipe = {.kind = JPEG_YCC, .width = WIDTH, .height = HEIGHT, .quality = 98, .pixels = pixels};
     size_t size;
-    uint8_t *bytes = make_jpeg(&size, &recipe);
+    OWNED_ARRAY uint8_t *bytes = make_jpeg(&size, &recipe);
     struct clv_image image;
     for (size_t k = 0; k + 1 < size; k++)
         if (bytes[k] == 0xff && bytes[k + 1] == 0xc0)
             bytes[k + 1] = 0xc3;
     must_fail(CLV_ERR_DATA, "a JPEG of a kind that is not read (", clv_image_decode(&image, bytes, size, NULL, err));
-    free(bytes);
-    free(pixels);
 }
 
 /* JPEG has no checksums: a flip may pass, as another image of a lawful size, or be refused; nothing else. */
@@ -344,11 +315,11 @@ TEST(flipped_bits_give_an_image_or_an_error)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size, n_refused = 0;
-        uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive);
+        OWNED_ARRAY uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive);
         struct clv_image_limits limits = {.max_pixels = 1 << 20};
         for (size_t bit = 0; bit < size * 8; bit++) {
             bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            struct clv_image image = {0};
+            OWNED(clv_image_release) struct clv_image image = {0};
             struct clv_error error = {0};
             enum clv_status status = clv_image_decode(&image, bytes, size, &limits, &error);
             if (status == CLV_OK)
@@ -356,11 +327,9 @@ TEST(flipped_bits_give_an_image_or_an_error)
             else
                 ck_assert(status == CLV_ERR_DATA && error.message[0] && !strchr(error.message, '\n') && !image.pixels);
             n_refused += status != CLV_OK;
-            clv_image_release(&image);
             bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
         ck_assert_uint_gt(n_refused, size); /* more than one in eight */
-        free(bytes);
     }
 }
 
@@ -385,8 +354,8 @@ static void set_frame_size(uint8_t *bytes, size_t size, int width, int height)
 TEST(limits_are_checked_in_the_jpeg_header)
 {
     size_t size;
-    uint8_t *bytes = noisy_jpeg(&size, 19, 21, true);
-    struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *bytes = noisy_jpeg(&size, 19, 21, true);
+    OWNED(clv_image_release) struct clv_image image = {0};
     set_frame_size(bytes, size, 65500, 65500);
     must_fail(CLV_ERR_DATA, "65500x65500 pixels are 4290250000; the limit is 67108864 pixels",
               clv_image_decode(&image, bytes, size, NULL, err));
@@ -401,43 +370,38 @@ TEST(limits_are_checked_in_the_jpeg_header)
               clv_image_decode(&image, bytes, size, &limits, err));
     limits.max_side_px = 21;
     must(clv_image_decode(&image, bytes, size, &limits, err));
-    clv_image_release(&image);
-    free(bytes);
 }
 
 TEST(a_jpeg_of_too_many_scans_is_refused)
 {
-    uint8_t *pixels = smooth_pixels(3);
+    OWNED_ARRAY uint8_t *pixels = smooth_pixels(3);
     struct jpeg_recipe recipe = {
         .width = WIDTH, .height = HEIGHT, .quality = 98, .kind = JPEG_YCC, .pixels = pixels, .many_scans = true};
     size_t size;
-    uint8_t *bytes = make_jpeg(&size, &recipe);
-    struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *bytes = make_jpeg(&size, &recipe);
+    OWNED(clv_image_release) struct clv_image image = {0};
     must_fail(CLV_ERR_DATA, "190 scans; the limit is 100", clv_image_decode(&image, bytes, size, NULL, err));
     struct clv_image_limits limits = {.max_jpeg_scans = 189};
     must_fail(CLV_ERR_DATA, "190 scans; the limit is 189", clv_image_decode(&image, bytes, size, &limits, err));
     limits.max_jpeg_scans = 190;
     must(clv_image_decode(&image, bytes, size, &limits, err));
-    clv_image_release(&image);
-    free(bytes);
-    free(pixels);
 }
 
 TEST(a_jpeg_is_no_mask)
 {
     size_t size;
-    uint8_t *bytes = noisy_jpeg(&size, 19, 21, false);
+    OWNED_ARRAY uint8_t *bytes = noisy_jpeg(&size, 19, 21, false);
     struct clv_indexed_image mask = {0};
     must_fail(CLV_ERR_DATA, "JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG",
               clv_indexed_image_decode(&mask, bytes, size, NULL, err));
-    free(bytes);
 }
 
 TEST(written_jpegs_return_nearly_the_same_pixels)
 {
     for (int channels = 1; channels <= 3; channels += 2) {
         struct clv_image image = {WIDTH, HEIGHT, channels, smooth_pixels(channels)};
-        uint8_t *rgb = malloc(WIDTH * HEIGHT * 3), *bytes;
+        OWNED_ARRAY uint8_t *rgb = malloc(WIDTH * HEIGHT * 3);
+        uint8_t *bytes;
         for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
             rgb[i] = image.pixels[channels == 3 ? i : i / 3];
         size_t size, coarse_size;
@@ -451,7 +415,6 @@ TEST(written_jpegs_return_nearly_the_same_pixels)
         must_fail(CLV_ERR_USAGE, "quality is 0", clv_jpeg_encode(&bytes, &size, &image, 0, err));
         must_fail(CLV_ERR_USAGE, "quality is 101", clv_jpeg_encode(&bytes, &size, &image, 101, err));
         free(image.pixels);
-        free(rgb);
     }
 }
 
@@ -474,7 +437,7 @@ TEST(from_quality_90_on_chroma_is_not_halved)
 
 TEST(a_large_jpeg_grows_its_buffer)
 {
-    struct clv_image image, back;
+    OWNED(clv_image_release) struct clv_image image = {0}, back = {0};
     must(clv_image_new(&image, 400, 400, 3, err));
     uint32_t state = 4;
     for (int i = 0; i < 400 * 400 * 3; i++)
@@ -484,11 +447,8 @@ TEST(a_large_jpeg_grows_its_buffer)
     must(clv_jpeg_encode(&bytes, &size, &image, 100, err));
     ck_assert_uint_gt(size, 200000);
     must(clv_image_decode(&back, bytes, size, NULL, err));
-    clv_image_release(&back);
     clv_free(bytes);
-    clv_image_release(&image);
-    struct clv_image wide;
+    OWNED(clv_image_release) struct clv_image wide = {0};
     must(clv_image_new(&wide, 65501, 1, 1, err));
     must_fail(CLV_ERR_USAGE, "65501x1", clv_jpeg_encode(&bytes, &size, &wide, 90, err));
-    clv_image_release(&wide);
 }

@@ -47,12 +47,11 @@ TEST(damaged_headers_are_refused_for_what_is_wrong)
         size_t size;
         struct clv_image image = {.width = -7};
         struct clv_indexed_image mask;
-        char *file = patched(&size, cases[k].name, cases[k].at, cases[k].bytes, cases[k].n);
+        OWNED_ARRAY char *file = patched(&size, cases[k].name, cases[k].at, cases[k].bytes, cases[k].n);
         must_fail(CLV_ERR_DATA, cases[k].part, clv_image_decode(&image, file, size, NULL, err));
         ck_assert_int_eq(image.width, -7);
         if (strstr(cases[k].name, "labels"))
             must_fail(CLV_ERR_DATA, cases[k].part, clv_indexed_image_decode(&mask, file, size, NULL, err));
-        free(file);
     }
 }
 
@@ -63,8 +62,8 @@ TEST(bitmaps_of_os2_show_their_palette)
                                          12,  0,   0,   0,  3,    0, 2, 0, 1,    0, 1,  0, /**/ 10, 20,
                                          30,  200, 100, 50, 0x40, 0, 0, 0, 0xa0, 0, 0,  0};
     static const int expected[2][3] = {{1, 0, 1}, {0, 1, 0}}; /* rows from the top; they are stored from the bottom */
-    struct clv_image image;
-    struct clv_indexed_image mask;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     must(clv_image_decode(&image, file, sizeof file, NULL, err));
     must(clv_indexed_image_decode(&mask, file, sizeof file, NULL, err));
     ck_assert(image.width == 3 && image.height == 2 && mask.palette_size == 2);
@@ -73,8 +72,6 @@ TEST(bitmaps_of_os2_show_their_palette)
         ck_assert_mem_eq(image.pixels + 3 * p, colours[expected[p / 3][p % 3]], 3);
         ck_assert_int_eq(mask.values[p], expected[p / 3][p % 3]);
     }
-    clv_image_release(&image);
-    clv_indexed_image_release(&mask);
 }
 
 /* A header of Windows for a BMP whose pixels are behind `more` bytes of masks or palette; what it takes. */
@@ -135,7 +132,7 @@ TEST(alpha_of_bitmaps_is_over_white)
     static const uint32_t masks[4] = {0xff0000, 0xff00, 0xff, 0xff000000};
     uint8_t file[54 + 16 + 16];
     for (int kind = 0; kind < 3; kind++) { /* alpha, alpha that is 0 everywhere, and a byte that means nothing */
-        struct clv_image image;
+        OWNED(clv_image_release) struct clv_image image = {0};
         size_t size = put_bmp(file, 4, 1, 32, kind == 2 ? 0 : 3, 0, 16);
         file[14] = 56;
         memcpy(file + size, masks, 16);
@@ -147,7 +144,6 @@ TEST(alpha_of_bitmaps_is_over_white)
         for (size_t p = 0; p < 4; p++)
             for (size_t c = 0; c < 3; c++)
                 ck_assert_int_eq(image.pixels[3 * p + c], kind ? pixels[p] >> (16 - 8 * c) & 255 : shown[p][c]);
-        clv_image_release(&image);
     }
 }
 
@@ -227,15 +223,13 @@ TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
 
 TEST(pages_are_of_tiffs_alone)
 {
-    struct clv_image image;
+    OWNED(clv_image_release) struct clv_image image = {0};
     size_t size;
-    char *file = slurp(CORPUS "rgb.ppm", &size);
+    OWNED_ARRAY char *file = slurp(CORPUS "rgb.ppm", &size);
     const char *path = here("no.tif");
     spill(path, file, size);
     must_fail(CLV_ERR_DATA, "no.tif#2: not a TIFF", clv_image_read(&image, formatted("%s#2", path), NULL, err));
     must(clv_image_read(&image, path, NULL, err));
-    clv_image_release(&image);
-    free(file);
 }
 
 /* A TIFF of a directory of whole numbers, and 2 x 2 bytes of samples behind it. */
@@ -356,7 +350,7 @@ TEST(what_no_pixel_needs_does_not_cost_a_page)
 TEST(a_page_that_is_cut_off_is_an_error_and_its_neighbours_are_read)
 {
     size_t size;
-    char *file = slurp(CORPUS "pages.tif", &size);
+    OWNED_ARRAY char *file = slurp(CORPUS "pages.tif", &size);
     const char *path = here("cut.tif");
     uint32_t n = 0, at;
     struct clv_image image;
@@ -376,7 +370,6 @@ TEST(a_page_that_is_cut_off_is_an_error_and_its_neighbours_are_read)
     clv_image_release(&image);
     must_fail(CLV_ERR_DATA, "cut.tif#3: corrupt TIFF: directory 3 is outside",
               clv_image_read(&image, formatted("%s#3", path), NULL, err));
-    free(file);
 }
 
 /* Colours of 16 bits, all reds first. */
@@ -390,8 +383,8 @@ TEST(palettes_of_tiffs_are_kept_with_the_values)
                                            {BYTES_TAG, 4, 1, 4},
                                            {320, 3, 768, 8 + 2 + 12 * 7 + 4 + 4}};
     uint8_t file[512 + 1536];
-    struct clv_indexed_image mask;
-    struct clv_image image;
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     size_t size = put_tiff(file, entries, 7);
     for (size_t i = 0; i < 768; i++) {
         uint16_t value = (uint16_t)(i % 256 * 257 / (1 + i / 256));
@@ -405,8 +398,6 @@ TEST(palettes_of_tiffs_are_kept_with_the_values)
     ck_assert(mask.palette[200][0] == 200 && mask.palette[200][1] == 100 && mask.palette[200][2] == 67);
     for (int p = 0; p < 4; p++)
         ck_assert_int_eq(image.pixels[3 * p], p);
-    clv_indexed_image_release(&mask);
-    clv_image_release(&image);
 }
 
 /* Rows of whole bytes, the first sample in a byte's highest bits. */
@@ -419,7 +410,7 @@ TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
                 const struct entry entries[] = {{WIDTH_TAG, 3, 1, width}, {HEIGHT_TAG, 3, 1, 2}, {BITS_TAG, 3, 1, bits},
                                                 {KIND_TAG, 3, 1, kind},   {STRIPS_TAG, 4, 1, 0}, {BYTES_TAG, 4, 1, 4}};
                 uint8_t file[512];
-                struct clv_indexed_image mask;
+                OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
                 size_t size = put_tiff(file, entries, 6);
                 memcpy(file + size - 4, stored, 4);
                 must(clv_indexed_image_decode(&mask, file, size, NULL, err));
@@ -429,7 +420,6 @@ TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
                     uint32_t largest = (1u << bits) - 1, value = row >> (16 - bits * (p % width + 1)) & largest;
                     ck_assert_int_eq(mask.values[p], kind ? value : largest - value);
                 }
-                clv_indexed_image_release(&mask);
             }
 }
 
@@ -441,7 +431,7 @@ TEST(transparent_tiffs_are_on_white)
                                         {KIND_TAG, 3, 1, 2},  {STRIPS_TAG, 4, 1, 0}, {277, 3, 1, 4},
                                         {BYTES_TAG, 4, 1, 4}, {338, 3, 1, kind}};
         uint8_t file[512];
-        struct clv_image image;
+        OWNED(clv_image_release) struct clv_image image = {0};
         size_t size = put_tiff(file, entries, 8);
         memcpy(file + size - 4, pixel, 4);
         must(clv_image_decode(&image, file, size, NULL, err));
@@ -451,7 +441,6 @@ TEST(transparent_tiffs_are_on_white)
         memcpy(file + size - 4, "\377\0\144\377", 4); /* nothing shines through */
         must(clv_image_decode(&image, file, size, NULL, err));
         ck_assert_mem_eq(image.pixels, "\377\0\144", 3);
-        clv_image_release(&image);
     }
 }
 
@@ -478,28 +467,24 @@ TEST(no_image_comes_out_when_memory_runs_out)
                                         "grey-16-interlaced.png"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         size_t size;
-        char *file = slurp(formatted(CORPUS "%s", names[k]), &size);
-        struct clv_image image = {.width = -7}, resized = {.width = -7};
+        OWNED_ARRAY char *file = slurp(formatted(CORPUS "%s", names[k]), &size);
+        OWNED(clv_image_release) struct clv_image image = {.width = -7}, resized = {.width = -7};
         must_keep_when_requests_fail(clv_image_decode(&image, file, size, NULL, err),
                                      ck_assert_int_eq(image.width, -7));
         must_keep_when_requests_fail(clv_image_resize(&resized, &image, 7, 40, err),
                                      ck_assert_int_eq(resized.width, -7));
         ck_assert(image.width > 0 && resized.width == 7);
-        clv_image_release(&image);
-        clv_image_release(&resized);
         if (strstr(names[k], "label") || strstr(names[k], "bits")) {
-            struct clv_indexed_image mask = {.width = -7};
+            OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {.width = -7};
             must_keep_when_requests_fail(clv_indexed_image_decode(&mask, file, size, NULL, err),
                                          ck_assert_int_eq(mask.width, -7));
-            clv_indexed_image_release(&mask);
         }
-        free(file);
     }
 }
 
 TEST(no_file_comes_out_when_memory_runs_out)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint8_t *bytes = NULL;
     size_t size;
     must(clv_image_read(&image, CORPUS "rgb.ppm", NULL, err));
@@ -510,5 +495,4 @@ TEST(no_file_comes_out_when_memory_runs_out)
     must_keep_when_requests_fail(clv_png_encode(&bytes, &size, &image, err), ck_assert_ptr_null(bytes));
     ck_assert_ptr_nonnull(bytes);
     clv_free(bytes);
-    clv_image_release(&image);
 }

@@ -61,8 +61,8 @@ static void fill(struct sample_set *set, const struct png_recipe *recipe)
 static void check_read(struct sample_set *set, const struct png_recipe *recipe, const char *what)
 {
     size_t size;
-    uint8_t *bytes = make_png(&size, recipe);
-    struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *bytes = make_png(&size, recipe);
+    OWNED(clv_image_release) struct clv_image image = {0};
     expect(set, recipe);
     must(clv_image_decode(&image, bytes, size, NULL, err));
     ck_assert_int_eq(image.width, recipe->width);
@@ -73,8 +73,6 @@ static void check_read(struct sample_set *set, const struct png_recipe *recipe, 
             ck_abort_msg("%s: kind %d, %d bits, %dx%d, interlaced %d: sample %d is %d, not %d", what, (int)recipe->kind,
                          recipe->bit_depth, recipe->width, recipe->height, recipe->interlaced, i, image.pixels[i],
                          set->expected[i]);
-    clv_image_release(&image);
-    free(bytes);
 }
 
 static const struct {
@@ -139,20 +137,17 @@ TEST(transparent_colours_become_white)
 
 TEST(sixteen_bits_are_rounded_to_the_nearest_eight)
 {
-    uint16_t *samples = malloc(65536 * sizeof *samples);
+    OWNED_ARRAY uint16_t *samples = malloc(65536 * sizeof *samples);
     for (int i = 0; i < 65536; i++)
         samples[i] = (uint16_t)i;
     struct png_recipe recipe = {.width = 256, .height = 256, .bit_depth = 16, .kind = PNG_GREY, .samples = samples};
     size_t size;
-    uint8_t *bytes = make_png(&size, &recipe);
-    struct clv_image image;
+    OWNED_ARRAY uint8_t *bytes = make_png(&size, &recipe);
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_decode(&image, bytes, size, NULL, err));
     for (int i = 0; i < 65536; i++)
         if (image.pixels[3 * i] != rounded_8((unsigned)i, 16))
             ck_abort_msg("%d became %d", i, image.pixels[3 * i]);
-    clv_image_release(&image);
-    free(bytes);
-    free(samples);
 }
 
 TEST(masks_keep_their_values_and_palette)
@@ -172,7 +167,7 @@ TEST(masks_keep_their_values_and_palette)
                 recipe.palette_size = 1 << recipe.bit_depth;
             }
             size_t size;
-            uint8_t *bytes = make_png(&size, &recipe);
+            OWNED_ARRAY uint8_t *bytes = make_png(&size, &recipe);
             struct clv_indexed_image mask = {0};
             if (recipe.bit_depth == 16 || png_channels(recipe.kind) > 1) {
                 must_fail(CLV_ERR_DATA, "masks must be 8-bit grey or palette PNG",
@@ -190,7 +185,6 @@ TEST(masks_keep_their_values_and_palette)
                 clv_indexed_image_release(&mask);
                 ck_assert_ptr_null(mask.values);
             }
-            free(bytes);
         }
 }
 
@@ -206,14 +200,13 @@ TEST(a_palette_index_without_an_entry_is_refused)
                                 .palette = palette,
                                 .palette_size = 3};
     size_t size;
-    uint8_t *bytes = make_png(&size, &recipe);
+    OWNED_ARRAY uint8_t *bytes = make_png(&size, &recipe);
     struct clv_image image = {0};
     struct clv_indexed_image mask = {0};
     must_fail(CLV_ERR_DATA, "pixel (1, 1) has palette index 3, the palette has 3",
               clv_image_decode(&image, bytes, size, NULL, err));
     must_fail(CLV_ERR_DATA, "pixel (1, 1) has palette index 3",
               clv_indexed_image_decode(&mask, bytes, size, NULL, err));
-    free(bytes);
 }
 
 /* A small PNG with several kinds of chunk. */
@@ -255,20 +248,19 @@ TEST(a_png_cut_anywhere_is_refused)
 {
     for (int interlaced = 0; interlaced < 2; interlaced++) {
         size_t size;
-        uint8_t *bytes = tiny_png(&size, interlaced);
+        OWNED_ARRAY uint8_t *bytes = tiny_png(&size, interlaced);
         for (size_t cut = 0; cut < size; cut++) {
-            uint8_t *part = malloc(cut + 1); /* exact, so that reading past the end is noticed */
+            OWNED_ARRAY uint8_t *part = malloc(cut + 1); /* exact, so that reading past the end is noticed */
             memcpy(part, bytes, cut);
             must_be_refused(part, cut, formatted("%zu of %zu bytes", cut, size));
-            free(part);
         }
-        free(bytes);
     }
 }
 
 TEST(a_large_png_cut_at_every_997th_byte_is_refused)
 {
-    struct clv_image image, back = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    struct clv_image back = {0};
     must(clv_image_new(&image, 160, 120, 3, err));
     uint32_t state = 3;
     for (int i = 0; i < 160 * 120 * 3; i++)
@@ -285,32 +277,27 @@ TEST(a_large_png_cut_at_every_997th_byte_is_refused)
     }
     must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&back, bytes, size - 1, NULL, err));
     clv_free(bytes);
-    clv_image_release(&image);
 }
 
 /* Every byte of a PNG but the signature is under a checksum. */
 TEST(every_flipped_bit_of_a_png_is_noticed)
 {
     size_t size;
-    uint8_t *bytes = tiny_png(&size, true);
+    OWNED_ARRAY uint8_t *bytes = tiny_png(&size, true);
     for (size_t bit = 0; bit < size * 8; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         must_be_refused(bytes, size, formatted("bit %zu of byte %zu flipped", bit % 8, bit / 8));
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    free(bytes);
 }
 
 TEST(bytes_behind_the_end_of_a_png_are_ignored)
 {
     size_t size;
-    uint8_t *bytes = tiny_png(&size, false), *longer = calloc(size + 100, 1);
+    OWNED_ARRAY uint8_t *bytes = tiny_png(&size, false), *longer = calloc(size + 100, 1);
     memcpy(longer, bytes, size);
-    struct clv_image image;
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_decode(&image, longer, size + 100, NULL, err));
-    clv_image_release(&image);
-    free(longer);
-    free(bytes);
 }
 
 static void put_32(uint8_t *bytes, uint32_t value)
@@ -330,8 +317,8 @@ static void set_size(uint8_t *png, uint32_t width, uint32_t height)
 TEST(limits_are_checked_in_the_png_header)
 {
     size_t size;
-    uint8_t *bytes = tiny_png(&size, false);
-    struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *bytes = tiny_png(&size, false);
+    OWNED(clv_image_release) struct clv_image image = {0};
     int32_t width = -1, height = -1;
     const char *path = here("huge.png");
     set_size(bytes, 100000, 100000);
@@ -355,13 +342,11 @@ TEST(limits_are_checked_in_the_png_header)
               clv_image_decode(&image, bytes, size, &limits, err));
     limits = (struct clv_image_limits){.max_pixels = 20, .max_side_px = 5};
     must(clv_image_decode(&image, bytes, size, &limits, err));
-    clv_image_release(&image);
-    free(bytes);
 }
 
 TEST(limits_can_be_raised_for_a_very_wide_png)
 {
-    struct clv_image wide, back;
+    OWNED(clv_image_release) struct clv_image wide = {0}, back = {0};
     must(clv_image_new(&wide, 70000, 2, 1, err));
     wide.pixels[69999] = 200;
     uint8_t *bytes;
@@ -372,15 +357,13 @@ TEST(limits_can_be_raised_for_a_very_wide_png)
     must(clv_image_decode(&back, bytes, size, &limits, err));
     ck_assert_int_eq(back.width, 70000);
     ck_assert_uint_eq(back.pixels[3 * 69999 + 1], 200);
-    clv_image_release(&wide);
-    clv_image_release(&back);
     clv_free(bytes);
 }
 
 TEST(written_pngs_return_the_same_pixels)
 {
     for (int channels = 1; channels <= 3; channels += 2) {
-        struct clv_image image, back;
+        OWNED(clv_image_release) struct clv_image image = {0}, back = {0};
         must(clv_image_new(&image, 61, 43, channels, err));
         uint32_t state = 5;
         for (int i = 0; i < 61 * 43 * channels; i++)
@@ -391,8 +374,6 @@ TEST(written_pngs_return_the_same_pixels)
         ck_assert(back.width == 61 && back.height == 43 && back.channels == 3);
         for (int i = 0; i < 61 * 43 * 3; i++)
             ck_assert_uint_eq(back.pixels[i], image.pixels[channels == 3 ? i : i / 3]);
-        clv_image_release(&image);
-        clv_image_release(&back);
     }
 }
 
@@ -404,14 +385,13 @@ TEST(written_labels_return_the_same_values_and_palette)
     clv_default_palette(palette);
     const char *path = here("labels.png");
     for (int palette_size = 0; palette_size <= 256; palette_size += 256) {
-        struct clv_indexed_image mask;
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_png_write_labels(path, 20, 11, labels, palette_size ? palette : NULL, palette_size, err));
         must(clv_indexed_image_read(&mask, path, NULL, err));
         ck_assert(mask.width == 20 && mask.height == 11 && mask.bit_depth == 8);
         ck_assert_int_eq(mask.palette_size, palette_size);
         ck_assert_mem_eq(mask.values, labels, sizeof labels);
         ck_assert_mem_eq(mask.palette, palette, (size_t)palette_size * 3);
-        clv_indexed_image_release(&mask);
     }
     must_fail(CLV_ERR_USAGE, "label 7 at (1, 0) has no colour; the palette has 7",
               clv_png_write_labels(path, 20, 11, labels, palette, 7, err));

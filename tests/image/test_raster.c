@@ -147,7 +147,7 @@ static void write_kind(const char *path, const struct kind *kind)
     }
     int n_planes = kind->is_planar ? kind->n_samples : 1, deep = kind->is_planar ? 1 : kind->n_samples;
     size_t stride = ((size_t)block_width * (size_t)deep * (size_t)kind->bits + 7) / 8;
-    uint8_t *block = malloc(stride * (size_t)block_height);
+    OWNED_ARRAY uint8_t *block = malloc(stride * (size_t)block_height);
     for (int plane = 0; plane < n_planes; plane++)
         for (int top = 0; top < HEIGHT; top += block_height)
             for (int left = 0; left < WIDTH; left += block_width) {
@@ -167,13 +167,13 @@ static void write_kind(const char *path, const struct kind *kind)
                                                          block, size);
                 ck_assert_int_ge(n, 0);
             }
-    free(block);
     TIFFClose(tiff);
 }
 
 static void check_window(struct raster *raster, const struct kind *kind, int left, int top, int width, int height)
 {
-    float *values = malloc((size_t)(width * height * kind->n_samples) * sizeof *values), *at = values;
+    OWNED_ARRAY float *values = malloc((size_t)(width * height * kind->n_samples) * sizeof *values);
+    float *at = values;
     double largest = kind->photometric == WHITE ? (1 << kind->bits) - 1 : 0;
     must(raster_read(values, raster, &(struct image_part){.left = left, .top = top, .width = width, .height = height},
                      err));
@@ -183,7 +183,6 @@ static void check_window(struct raster *raster, const struct kind *kind, int lef
                 double wanted = value_at(kind, x, y, s);
                 ck_assert_double_eq((double)*at, largest > 0 ? largest - wanted : wanted);
             }
-    free(values);
 }
 
 TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
@@ -191,7 +190,7 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
     const struct kind *kind = &kinds[_i];
     const char *path = here("a.tif");
     struct raster raster = {0};
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     write_kind(path, kind);
     if (kind->refusal) {
         must_fail(CLV_ERR_DATA, kind->refusal, raster_open(&raster, path, NULL, err));
@@ -208,9 +207,8 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
     raster_close(&raster);
     must(clv_image_read(&image, path, NULL, err)); /* all are images, too */
     ck_assert_int_eq(image.width, WIDTH);
-    clv_image_release(&image);
     size_t size;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     for (size_t cut = 0; cut < size; cut += size / 23 + 1) { /* whatever is left of it */
         struct clv_error error = {0};
         const char *part = here("cut.tif");
@@ -219,14 +217,12 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
             ck_assert_int_ne(error.message[0], 0);
             continue;
         }
-        float *values = malloc((size_t)(WIDTH * HEIGHT * raster.n_bands) * sizeof *values);
+        OWNED_ARRAY float *values = malloc((size_t)(WIDTH * HEIGHT * raster.n_bands) * sizeof *values);
         if (raster.width == WIDTH && raster.height == HEIGHT &&
             raster_read(values, &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, &error) != CLV_OK)
             ck_assert_int_ne(error.message[0], 0);
-        free(values);
         raster_close(&raster);
     }
-    free(bytes);
 }
 
 /* f32, two bands and alpha; the no-data value as GDAL writes it. */
@@ -318,7 +314,7 @@ TEST(arrays_are_rasters_of_the_last_dimension)
 TEST(files_are_bands_of_one)
 {
     const struct clv_image_limits limits = {.band_files = "red.tif,nir.tif"};
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     float values[5];
     write_kind(here("a_red.tif"), &kinds[0]);
     must_fail(CLV_ERR_NO_INPUT, "a_nir.tif", raster_open(&raster, here("a_red.tif"), &limits, err));
@@ -329,16 +325,14 @@ TEST(files_are_bands_of_one)
     must(raster_read(values, &raster, &(struct image_part){.left = 9, .top = 8, .width = 1, .height = 1}, err));
     ck_assert_double_eq((double)values[0], value_at(&kinds[0], 9, 8, 0));
     ck_assert_double_eq((double)values[4], value_at(&kinds[11], 9, 8, 3));
-    raster_close(&raster);
 }
 
 static uint64_t stamp_of(const char *path, const struct clv_image_limits *limits, bool is_strict)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     uint64_t hash = 1;
     must(raster_open_windows(&raster, path, limits, err));
     must(raster_stamp(&hash, &raster, is_strict, err));
-    raster_close(&raster);
     return hash;
 }
 
@@ -361,12 +355,11 @@ TEST(a_raster_is_known_by_all_its_files_and_the_page)
     must(stack_axes_choose("TZC", err)); /* another way to read the pages */
     ck_assert(stamp_of(first, NULL, true) != alone);
     must(stack_axes_choose("", err));
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     uint64_t hash = 0;
     must(raster_open_windows(&raster, first, &limits, err));
     free(expect_success("rm %s", second));
     must_fail(CLV_ERR_NO_INPUT, "s_nir.tif: cannot examine", raster_stamp(&hash, &raster, false, err));
-    raster_close(&raster);
 }
 
 /* What is learned of two bands is that of a straightforward computation. */
@@ -374,11 +367,10 @@ TEST(floats_of_bytes_look_like_bytes)
 {
     const char *path = here("a.npy");
     float values[16 * 16 * 3];
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     for (int i = 0; i < 16 * 16 * 3; i++)
         values[i] = (float)(i * 37 % 256);
-    char *bytes = malloc(128 + sizeof values);
-    free(bytes);
+    OWNED_ARRAY char *bytes = malloc(128 + sizeof values);
     spill_array(path, "<f4", "16, 16, 3", values, sizeof values);
     struct raster raster;
     must(raster_open(&raster, path, NULL, err));
@@ -387,7 +379,6 @@ TEST(floats_of_bytes_look_like_bytes)
     raster_close(&raster);
     for (int i = 0; i < 16 * 16 * 3; i++)
         ck_assert_int_eq(image.pixels[i], i * 37 % 256);
-    clv_image_release(&image);
 }
 
 /* The mask lies where the raster does, says GDAL. */
@@ -402,8 +393,9 @@ TEST(masks_lie_where_rasters_do)
     const struct raster_place by_matrix = {
         .transformation = turned, .keys = keys, .n_transformation = 16, .n_keys = 16};
     enum { W = 300, H = 517 };
-    uint8_t *labels = malloc(W * H), palette[3][3] = {{0, 0, 0}, {9, 200, 30}, {4, 5, 6}};
-    struct clv_indexed_image back = {0};
+    OWNED_ARRAY uint8_t *labels = malloc(W * H);
+    uint8_t palette[3][3] = {{0, 0, 0}, {9, 200, 30}, {4, 5, 6}};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image back = {0};
     struct raster raster;
     bool is_geographic;
     for (int i = 0; i < W * H; i++)
@@ -413,7 +405,6 @@ TEST(masks_lie_where_rasters_do)
     must(clv_indexed_image_read(&back, path, NULL, err));
     ck_assert(back.width == W && back.height == H && back.palette[1][1] == 200);
     ck_assert_mem_eq(back.values, labels, W * H);
-    clv_indexed_image_release(&back);
     must(raster_write_labels(path, &(struct label_image){W, H, labels, NULL, 0}, &by_scale, err));
     must(raster_open(&raster, path, NULL, err));
     ck_assert(raster_place_at(at, &raster.place, 10, 1) && at[0] == 441020 && at[1] == 3751290);
@@ -423,7 +414,7 @@ TEST(masks_lie_where_rasters_do)
     if (run_command(NULL, "gdalinfo --version") != 0) {
         skip("masks_lie_where_rasters_do", "no gdalinfo (Debian's gdal-bin)");
     } else {
-        char *said;
+        OWNED_ARRAY char *said = NULL;
         ck_assert_int_eq(run_command(&said, "gdalinfo %s", path), 0);
         ck_assert_ptr_nonnull(strstr(said, "ID[\"EPSG\",32611]"));
         ck_assert_ptr_nonnull(strstr(said, "Origin = (440720.0"));
@@ -432,9 +423,7 @@ TEST(masks_lie_where_rasters_do)
         must(raster_write_labels(path, &(struct label_image){W, H, labels, NULL, 0}, &by_matrix, err));
         ck_assert_int_eq(run_command(&said, "gdalinfo %s", path), 0);
         ck_assert_ptr_nonnull(strstr(said, "500000, 10, 2"));
-        free(said);
     }
-    free(labels);
 }
 
 /* Pages of different sizes, and of more tiles than one. */
@@ -444,21 +433,19 @@ TEST(every_page_has_its_own_size_and_tiles)
     const char *path = here("pages.tif");
     struct raster_writer writer = {.tiff = NULL};
     for (int k = 0; k < 3; k++) {
-        struct clv_image page;
+        OWNED(clv_image_release) struct clv_image page = {0};
         must(clv_image_new(&page, sizes[k][0], sizes[k][1], 1, err));
         for (int i = 0; i < page.width * page.height; i++)
             page.pixels[i] = (uint8_t)(i / (7 + k) % 250);
         must(raster_writer_add_page(&writer, path, &(struct label_image){page.width, page.height, page.pixels, NULL, 0},
                                     3, err));
-        clv_image_release(&page);
     }
     must(raster_writer_commit(&writer, err));
     for (int k = 0; k < 3; k++) {
-        struct clv_indexed_image back;
+        OWNED(clv_indexed_image_release) struct clv_indexed_image back = {0};
         must(clv_indexed_image_read(&back, formatted("%s#%d", path, k + 1), NULL, err));
         ck_assert(back.width == sizes[k][0] && back.height == sizes[k][1]);
         for (int i = 0; i < back.width * back.height; i++)
             ck_assert_int_eq(back.values[i], i / (7 + k) % 250);
-        clv_indexed_image_release(&back);
     }
 }

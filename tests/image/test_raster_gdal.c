@@ -54,7 +54,7 @@ static void make_files(void)
 static void expect_both(const char *path, bool has_no_data)
 {
     static float values[HEIGHT * WIDTH][2];
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     double at[2];
     bool is_geographic;
     must(raster_open(&raster, path, NULL, err));
@@ -78,14 +78,13 @@ static void expect_both(const char *path, bool has_no_data)
                         ck_assert(values[p][b] == (float)value);
                 }
         }
-    raster_close(&raster);
 }
 
 TEST(a_virtual_raster_is_its_files)
 {
     const char *path = here("both.vrt");
     struct raster_place place;
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     int32_t width, height;
     if (!has_gdal("a_virtual_raster_is_its_files"))
         return;
@@ -99,7 +98,6 @@ TEST(a_virtual_raster_is_its_files)
     ck_assert(width == WIDTH && height == HEIGHT);
     must(clv_image_read(&image, path, NULL, err));
     ck_assert(image.width == WIDTH && image.channels == 3);
-    clv_image_release(&image);
     const struct clv_image_limits small = {.max_pixels = 100};
     struct raster raster;
     must_fail(CLV_ERR_DATA, "both.vrt: 60x41", raster_open(&raster, path, &small, err));
@@ -137,10 +135,9 @@ TEST(what_gdal_cannot_read_is_refused_by_its_word)
     must_fail(CLV_ERR_DATA, "both.vrt: GDAL cannot read it",
               raster_read(values, &raster, &(struct image_part){.width = 2, .height = 1}, err));
     raster_close(&raster);
-    char *vrt = slurp(path, &size);
+    OWNED_ARRAY char *vrt = slurp(path, &size);
     for (size_t end = 12; end < size; end += 17) { /* cut off anywhere */
         spill(path, vrt, end);
         must_fail(CLV_ERR_DATA, "both.vrt: ", raster_open(&raster, path, NULL, err));
     }
-    free(vrt);
 }

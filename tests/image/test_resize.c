@@ -28,7 +28,7 @@ static double weight(int i, int j, int source, int target)
 
 static void check_against_the_definition(int width, int height, int to_width, int to_height, int channels)
 {
-    struct clv_image source = noisy_image(width, height, channels), target;
+    OWNED(clv_image_release) struct clv_image source = noisy_image(width, height, channels), target = {0};
     must(clv_image_resize(&target, &source, to_width, to_height, err));
     ck_assert(target.width == to_width && target.height == to_height && target.channels == channels);
     for (int y = 0; y < to_height; y++)
@@ -43,8 +43,6 @@ static void check_against_the_definition(int width, int height, int to_width, in
                 ck_assert_msg(fabs(got - sum) < 0.502, "%dx%d to %dx%d at (%d, %d): %g, not %g", width, height,
                               to_width, to_height, x, y, got, sum);
             }
-    clv_image_release(&source);
-    clv_image_release(&target);
 }
 
 TEST(resizing_averages_areas_and_interpolates)
@@ -59,17 +57,16 @@ TEST(resizing_averages_areas_and_interpolates)
 
 TEST(resizing_to_the_same_size_copies)
 {
-    struct clv_image source = noisy_image(33, 21, 3), target;
+    OWNED(clv_image_release) struct clv_image source = noisy_image(33, 21, 3), target = {0};
     must(clv_image_resize(&target, &source, 33, 21, err));
     ck_assert_mem_eq(target.pixels, source.pixels, 33 * 21 * 3);
-    clv_image_release(&source);
-    clv_image_release(&target);
 }
 
 TEST(a_flat_image_stays_flat)
 {
     for (int value = 0; value < 256; value += 5) {
-        struct clv_image source, target;
+        OWNED(clv_image_release) struct clv_image source = {0};
+        struct clv_image target;
         must(clv_image_new(&source, 37, 41, 1, err));
         memset(source.pixels, value, 37 * 41);
         for (int to = 3; to < 100; to += 31) {
@@ -80,18 +77,17 @@ TEST(a_flat_image_stays_flat)
             ck_assert_int_eq(n_other, 0);
             clv_image_release(&target);
         }
-        clv_image_release(&source);
     }
 }
 
 TEST(impossible_sizes_are_refused)
 {
-    struct clv_image source = noisy_image(4, 4, 3), target = {.width = 7}, nothing = {0};
+    OWNED(clv_image_release) struct clv_image source = noisy_image(4, 4, 3);
+    struct clv_image target = {.width = 7}, nothing = {0};
     must_fail(CLV_ERR_USAGE, "0x4", clv_image_resize(&target, &source, 0, 4, err));
     must_fail(CLV_ERR_USAGE, "4x-4", clv_image_resize(&target, &source, 4, -4, err));
     must_fail(CLV_ERR_USAGE, "0x0", clv_image_resize(&target, &nothing, 4, 4, err));
     ck_assert(target.width == 7 && !target.pixels);
-    clv_image_release(&source);
 }
 
 TEST(labels_take_the_nearest_value)
@@ -100,22 +96,21 @@ TEST(labels_take_the_nearest_value)
                                    {20, 3, 19, 3}, {3, 20, 3, 21}, {8, 8, 8, 8},   {31, 29, 62, 58}, {6, 6, 4, 4}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int width = sizes[i][0], height = sizes[i][1], to_width = sizes[i][2], to_height = sizes[i][3];
-        struct clv_image source = noisy_image(width, height, 1);
-        uint8_t *target = malloc((size_t)(to_width * to_height));
+        OWNED(clv_image_release) struct clv_image source = noisy_image(width, height, 1);
+        OWNED_ARRAY uint8_t *target = malloc((size_t)(to_width * to_height));
         clv_labels_resize(target, to_width, to_height, source.pixels, width, height);
         for (int y = 0; y < to_height; y++)
             for (int x = 0; x < to_width; x++) {
                 int u = (2 * x + 1) * width / (2 * to_width), v = (2 * y + 1) * height / (2 * to_height);
                 ck_assert_uint_eq(target[y * to_width + x], source.pixels[v * width + u]);
             }
-        free(target);
-        clv_image_release(&source);
     }
 }
 
 TEST(a_part_is_that_of_the_whole_copy)
 {
-    struct clv_image source = noisy_image(97, 61, 3), whole;
+    OWNED(clv_image_release) struct clv_image source = noisy_image(97, 61, 3);
+    struct clv_image whole;
     static const int32_t sizes[][2] = {{97, 61}, {57, 36}, {33, 20}, {1, 1}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         int32_t width = sizes[k][0], height = sizes[k][1];
@@ -124,7 +119,7 @@ TEST(a_part_is_that_of_the_whole_copy)
             const struct image_part wanted = {
                 left, height / 3, width - left < 17 ? width - left : 17, height - height / 3, width, height};
             struct image_part from = resize_source(&wanted, 97, 61);
-            struct clv_image seen, part;
+            OWNED(clv_image_release) struct clv_image seen = {0}, part = {0};
             must(clv_image_new(&seen, from.width, from.height, 3, err));
             for (int32_t y = 0; y < from.height; y++)
                 memcpy(seen.pixels + y * from.width * 3, source.pixels + ((from.top + y) * 97 + from.left) * 3,
@@ -134,10 +129,7 @@ TEST(a_part_is_that_of_the_whole_copy)
                 ck_assert_int_eq(memcmp(part.pixels + y * wanted.width * 3,
                                         whole.pixels + ((wanted.top + y) * width + left) * 3, (size_t)wanted.width * 3),
                                  0);
-            clv_image_release(&seen);
-            clv_image_release(&part);
         }
         clv_image_release(&whole);
     }
-    clv_image_release(&source);
 }

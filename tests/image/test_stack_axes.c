@@ -68,7 +68,7 @@ static void is_in_order(const char *named)
     must(clv_image_count(&n, path, err));
     ck_assert_uint_eq(n, Z * T);
     for (int page = 0; page < Z * T; page++) {
-        struct raster raster = {0};
+        OWNED(raster_close) struct raster raster = {0};
         float values[HEIGHT * WIDTH * C];
         int32_t width, height;
         const char *name = formatted("%s#%d", path, page + 1);
@@ -79,7 +79,6 @@ static void is_in_order(const char *named)
         must(raster_read(values, &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, err));
         for (int i = 0; i < HEIGHT * WIDTH * C; i++)
             ck_assert_int_eq((int)values[i], value_at(i % C, page % Z, page / Z, i / C));
-        raster_close(&raster);
     }
     struct raster raster;
     must_fail(CLV_ERR_DATA, "has 12 pages, not 13", raster_open(&raster, formatted("%s#13", path), NULL, err));
@@ -143,10 +142,9 @@ TEST(planes_may_follow_one_directory)
         char path[4096];
         snprintf(path, sizeof path, "%s", here("a.tif"));
         write_planes(path, is_big_endian ? "wb" : "wl", planes, 1, IMAGEJ);
-        char *head = slurp(path, &size);
-        uint8_t *file = calloc(size + sizeof(uint16_t[N_PLANES][HEIGHT * WIDTH]), 1);
+        OWNED_ARRAY char *head = slurp(path, &size);
+        OWNED_ARRAY uint8_t *file = calloc(size + sizeof(uint16_t[N_PLANES][HEIGHT * WIDTH]), 1);
         memcpy(file, head, size);
-        free(head);
         /* The only strip is moved behind everything else. */
         uint32_t at = is_big_endian
                           ? (uint32_t)file[4] << 24 | (uint32_t)file[5] << 16 | (uint32_t)file[6] << 8 | file[7]
@@ -170,7 +168,6 @@ TEST(planes_may_follow_one_directory)
         raster_close(&raster);
         must_fail(CLV_ERR_DATA, "ends after the end of the file",
                   raster_open(&raster, formatted("%s#12", path), NULL, err));
-        free(file);
     }
 }
 

@@ -72,7 +72,7 @@ static bool write_codec(const char *path, const struct codec *codec, bool is_til
     } else {
         TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, block_height);
     }
-    uint8_t *block = malloc(stride * (size_t)block_height);
+    OWNED_ARRAY uint8_t *block = malloc(stride * (size_t)block_height);
     uint32_t number = 0;
     for (int top = 0; top < HEIGHT; top += block_height)
         for (int left = 0; left < WIDTH; left += block_width, number++) {
@@ -91,7 +91,6 @@ static bool write_codec(const char *path, const struct codec *codec, bool is_til
                                       : TIFFWriteEncodedStrip(tiff, number, block, size),
                              0);
         }
-    free(block);
     TIFFClose(tiff);
     return true;
 }
@@ -99,39 +98,31 @@ static bool write_codec(const char *path, const struct codec *codec, bool is_til
 /* The four ways in. */
 static enum clv_status read_image(const char *path, struct clv_error *err)
 {
-    struct clv_image image = {0};
-    enum clv_status status = clv_image_read(&image, path, NULL, err);
-    clv_image_release(&image);
-    return status;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    return clv_image_read(&image, path, NULL, err);
 }
 
 static enum clv_status read_windows(const char *path, struct clv_error *err)
 {
-    struct raster raster;
+    OWNED(raster_close) struct raster raster = {0};
     MUST(raster_open_windows(&raster, path, NULL, err));
-    float *values = calloc((size_t)WIDTH * (size_t)raster.n_bands, sizeof *values);
+    OWNED_ARRAY float *values = calloc((size_t)WIDTH * (size_t)raster.n_bands, sizeof *values);
     enum clv_status status = CLV_OK;
     for (int y = 0; y < HEIGHT && status == CLV_OK; y++)
         status = raster_read(values, &raster, &(struct image_part){.top = y, .width = WIDTH, .height = 1}, err);
-    free(values);
-    raster_close(&raster);
     return status;
 }
 
 static enum clv_status read_mask(const char *path, struct clv_error *err)
 {
-    struct clv_indexed_image mask = {0};
-    enum clv_status status = clv_indexed_image_read(&mask, path, NULL, err);
-    clv_indexed_image_release(&mask);
-    return status;
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+    return clv_indexed_image_read(&mask, path, NULL, err);
 }
 
 static enum clv_status read_objects(const char *path, struct clv_error *err)
 {
-    struct integer_image objects = {0};
-    enum clv_status status = integer_image_read(&objects, path, NULL, err);
-    integer_image_release(&objects);
-    return status;
+    OWNED(integer_image_release) struct integer_image objects = {0};
+    return integer_image_read(&objects, path, NULL, err);
 }
 
 static void all_refuse(const char *path, const struct codec *codec, const char *part)
@@ -191,14 +182,13 @@ static struct file load(const char *path)
 /* The file with n bytes at `at` exchanged: for 0, or for random ones. */
 static void damage(const char *path, const struct file *file, size_t at, size_t n, uint32_t seed)
 {
-    char *bytes = malloc(file->size);
+    OWNED_ARRAY char *bytes = malloc(file->size);
     memcpy(bytes, file->bytes, file->size);
     for (size_t k = 0; k < n; k++) {
         seed = seed ? seed * 1664525u + 1013904223u : 0;
         bytes[at + k] = (char)(seed >> 24);
     }
     spill(path, bytes, file->size);
-    free(bytes);
 }
 
 TESTS(damaged_strips_and_tiles_are_refused_whatever_the_compression, 0, 2 * N_CODECS)
@@ -247,11 +237,10 @@ static void claim(const char *path, uint32_t width, uint32_t height, int compres
                    {273, 4, 1, 8 + 2 + 8 * 12 + 4},
                    {278, 4, 1, height},
                    {279, 4, 1, bytes}};
-    char *file = calloc(200 + (size_t)bytes, 1);
+    OWNED_ARRAY char *file = calloc(200 + (size_t)bytes, 1);
     memcpy(file, "II*\0\10\0\0\0\10\0", 10);
     memcpy(file + 10, entries, sizeof entries);
     spill(path, file, 10 + sizeof entries + 4 + bytes);
-    free(file);
 }
 
 TEST(files_that_are_too_small_for_what_they_claim_are_refused_by_their_head)

@@ -169,7 +169,7 @@ static void write_kind(const char *path, const struct kind *kind)
     } else {
         TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, kind->compression == JPEG ? block_height = 16 : block_height);
     }
-    uint8_t *block = calloc(stride, (size_t)block_height);
+    OWNED_ARRAY uint8_t *block = calloc(stride, (size_t)block_height);
     uint32_t number = 0;
     for (int plane = 0; plane < n_planes; plane++)
         for (int top = 0; top < HEIGHT; top += block_height)
@@ -190,7 +190,6 @@ static void write_kind(const char *path, const struct kind *kind)
                                             : TIFFWriteEncodedStrip(tiff, number, block, size),
                                  0);
             }
-    free(block);
     TIFFClose(tiff);
 }
 
@@ -198,7 +197,7 @@ TESTS(every_kind_of_tiff_shows_what_was_written_or_is_called_by_name, 0, N_KINDS
 {
     const struct kind *kind = &kinds[_i];
     const char *path = here("a.tif");
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     write_kind(path, kind);
     if (kind->refusal) {
         must_fail(CLV_ERR_DATA, kind->refusal, clv_image_read(&image, path, NULL, err));
@@ -213,7 +212,6 @@ TESTS(every_kind_of_tiff_shows_what_was_written_or_is_called_by_name, 0, N_KINDS
         if (abs(image.pixels[i] - wanted) > kind->tolerance)
             ck_abort_msg("%s: (%d, %d) is %d, not %d", kind->name, x, y, image.pixels[i], wanted);
     }
-    clv_image_release(&image);
 }
 
 /* A kind that decoders do not know is not called damaged: a lossless JPEG in a strip, by the marker of its frame. */
@@ -225,12 +223,11 @@ TEST(a_kind_that_a_decoder_does_not_know_is_not_corrupt)
     for (size_t k = 0; k < N_KINDS; k++)
         if (kinds[k].compression == JPEG)
             write_kind(path, &kinds[k]);
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     for (size_t k = 0; k + 1 < size; k++)
         if (bytes[k] == '\xff' && bytes[k + 1] == '\xc0')
             bytes[k + 1] = '\xc3';
     spill(path, bytes, size);
-    free(bytes);
     must_fail(CLV_ERR_DATA, "a TIFF of a kind that is not read (Unsupported JPEG process: SOF type 0xc3); save it as",
               clv_image_read(&image, path, NULL, err));
 }

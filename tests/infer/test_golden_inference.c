@@ -14,6 +14,7 @@
 #include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "infer/bp/bp.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/random_field.h"
 #include "support/golden.h"
@@ -136,7 +137,7 @@ static uint64_t reweigh(uint64_t digest, struct clv_bp *bp, bool is_given, size_
 
 static void propagation_rows(size_t kind)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (size_t p = 0; p < sizeof propagations / sizeof *propagations; p++) {
         uint64_t digest = HASH_START;
         for (uint64_t index = 0; index < N_FIELDS; index++)
@@ -149,7 +150,6 @@ static void propagation_rows(size_t kind)
             digest = reweigh(digest, bp, is_given, kind, index);
         golden_row(digest, "%s\ttrws\t%s", kinds[kind].name, is_given ? "given" : "");
     }
-    clv_bp_free(bp);
 }
 
 /* Decoding. */
@@ -188,14 +188,15 @@ static uint64_t solve(uint64_t digest, struct clv_oracle *oracle, solver *find, 
     return digest;
 }
 
-static uint64_t perturb(uint64_t digest, struct clv_oracle *oracle, uint32_t n_draws, size_t kind, uint64_t index)
+static uint64_t perturb(uint64_t digest, struct clv_oracle *oracle, uint32_t n_samples, size_t kind, uint64_t index)
 {
     struct sample s;
     struct given given;
     struct clv_error error = {0};
     double marginals[MAX_NODES * MAX_LABELS], values[2];
     draw(&s, &given, kind, index);
-    if (clv_perturbed_marginals(oracle, marginals, &values[0], &values[1], &s.field, index, n_draws, &error) != CLV_OK)
+    if (clv_perturbed_marginals(oracle, marginals, &values[0], &values[1], &s.field, index, n_samples, &error) !=
+        CLV_OK)
         return add_error(digest, &error);
     digest = golden_doubles(digest, "marginals", marginals, (size_t)s.field.n_nodes * (size_t)s.field.n_labels);
     return golden_doubles(digest, "values", values, 2);
@@ -206,7 +207,7 @@ static void candidate_rows(size_t kind)
 {
     static const struct clv_decoding decodings[] = {
         {CLV_DECODE_MAP, 0}, {CLV_DECODE_MARGINALS, 0}, {CLV_DECODE_MARGINAL_MAP, 1}, {CLV_DECODE_MARGINAL_MAP, 0.2}};
-    struct loopy loopy = {0};
+    OWNED(loopy_release) struct loopy loopy = {0};
     for (size_t d = 0; d < sizeof decodings / sizeof *decodings; d++) {
         uint64_t digest = HASH_START;
         for (uint64_t index = 0; index < 2 * N_FIELDS; index++) {
@@ -220,7 +221,6 @@ static void candidate_rows(size_t kind)
         golden_row(digest, "%s\tcandidates\t%s %g", kinds[kind].name, decoding_rule_name(decodings[d].rule),
                    decodings[d].hidden_temperature);
     }
-    loopy_release(&loopy);
 }
 
 static void decoding_rows(size_t kind)
@@ -234,7 +234,7 @@ static void decoding_rows(size_t kind)
         const char *name;
         solver *find;
     } solvers[] = {{"map", clv_oracle_map}, {"expansion", clv_oracle_expand}, {"swap", clv_oracle_swap}};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_CLEAVE, err));
     for (size_t d = 0; d < sizeof decodings / sizeof *decodings; d++)
         for (int has_hidden = 0; has_hidden < 2; has_hidden++) {
@@ -250,13 +250,12 @@ static void decoding_rows(size_t kind)
             digest = solve(digest, oracle, solvers[v].find, kind, index);
         golden_row(digest, "%s\toracle\t%s", kinds[kind].name, solvers[v].name);
     }
-    for (uint32_t n_draws = 1; n_draws <= N_DRAWS; n_draws += N_DRAWS - 1) {
+    for (uint32_t n_samples = 1; n_samples <= N_DRAWS; n_samples += N_DRAWS - 1) {
         uint64_t digest = HASH_START;
         for (uint64_t index = 0; index < N_FIELDS; index++)
-            digest = perturb(digest, oracle, n_draws, kind, index);
-        golden_row(digest, "%s\tperturbed\t%u draws", kinds[kind].name, n_draws);
+            digest = perturb(digest, oracle, n_samples, kind, index);
+        golden_row(digest, "%s\tperturbed\t%u draws", kinds[kind].name, n_samples);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(every_kind_of_inference_finds_what_it_found)
@@ -312,11 +311,10 @@ static uint64_t digest_of_example(const struct clv_example *example)
 
 static void feature_row(const struct clv_image *image, struct clv_recipe *recipe, const char *setting)
 {
-    struct clv_example example = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
     give_random_words(recipe, 20);
     must(clv_example_extract(&example, image, recipe, err));
     golden_row(digest_of_example(&example), "features\t%s", setting);
-    clv_example_release(&example);
     clv_recipe_release(recipe);
 }
 
@@ -349,8 +347,8 @@ static void superpixel_rows(const struct clv_image *image)
     static const struct clv_slic_options options[] = {
         {40, 12, 10}, {40, 3, 10}, {40, 40, 2}, {200, 12, 10}, {7, 12, 10}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-        struct clv_superpixels superpixels;
-        struct clv_adjacency adjacency;
+        OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
+        OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
         must(clv_slic(&superpixels, image, &options[k], err));
         must(clv_adjacency_build(&adjacency, &superpixels, err));
         uint64_t digest =
@@ -359,8 +357,6 @@ static void superpixel_rows(const struct clv_image *image)
         digest = golden_bytes(digest, "borders", adjacency.boundary_length,
                               (size_t)adjacency.n_edges * sizeof *adjacency.boundary_length);
         golden_row(digest, "slic\t%d of compactness %g", options[k].n_superpixels, (double)options[k].compactness);
-        clv_adjacency_release(&adjacency);
-        clv_superpixels_release(&superpixels);
     }
 }
 
@@ -462,7 +458,7 @@ static void probability_rows(const struct clv_image *image)
 /* An object from one stroke to seven, half of them on it, with and without what was cut before. */
 static void click_rows(const struct clv_image *image)
 {
-    struct click_scene *scene;
+    OWNED(click_scene_drop) struct click_scene *scene = NULL;
     uint8_t seeds[WIDTH * HEIGHT] = {0}, labels[WIDTH * HEIGHT];
     must(click_scene_new(&scene, image, err));
     for (int n = 1; n <= 7; n++) {
@@ -476,12 +472,11 @@ static void click_rows(const struct clv_image *image)
         must(click_cut(labels, scene, &request, err));
         golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "click\tstroke %d", n);
     }
-    click_scene_free(scene);
 }
 
 TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
 {
-    struct clv_image image = draw_image();
+    OWNED(clv_image_release) struct clv_image image = draw_image();
     golden_begin();
     superpixel_rows(&image);
     feature_rows(&image);
@@ -491,5 +486,4 @@ TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
     boxes_rows(&image);
     probability_rows(&image);
     golden_end("images", "step\tsetting\tdigest");
-    clv_image_release(&image);
 }

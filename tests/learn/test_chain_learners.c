@@ -54,7 +54,7 @@ static double slow_value(const struct pmap_example *example, const double *w, ui
 TEST(gradient_is_that_of_the_estimate_by_its_definition)
 {
     struct decoder *decoder;
-    struct pmap_workspace space = {0};
+    OWNED(pmap_workspace_release) struct pmap_workspace space = {0};
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     int n_tables = 0;
     for (uint64_t seed = 0; seed < 48; seed++) {
@@ -82,7 +82,6 @@ TEST(gradient_is_that_of_the_estimate_by_its_definition)
         }
     }
     ck_assert_int_gt(n_tables, 500);
-    pmap_workspace_release(&space);
     decoders_free(decoder, 1);
 }
 
@@ -92,7 +91,7 @@ TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
     struct decoder *decoder;
-    struct pmap_workspace space = {0};
+    OWNED(pmap_workspace_release) struct pmap_workspace space = {0};
     enum { N_DRAWS = 40000 };
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     random_chain(&r, &chain_shape, 4, true, 3);
@@ -125,7 +124,6 @@ TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
         for (size_t k = 0; k < 12; k++)
             ck_assert_double_eq_tol(mean[k], expected[k], 0.04);
     }
-    pmap_workspace_release(&space);
     decoders_free(decoder, 1);
 }
 
@@ -177,7 +175,7 @@ static double own_variance(const struct toy *toy)
 TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
 {
     static const double wanted[] = {1, 4, 0};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_chains(&toy, 12, &chain_shape, 5);
     double variance = wanted[_i] > 0 ? wanted[_i] : own_variance(&toy);
     struct clv_training training = toy_training(&toy, "ssvm");
@@ -185,7 +183,7 @@ TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
     set(&training, "ssvm", "table-variance", wanted[_i]);
     set(&training, "ssvm", "gap", 1e-4);
     set(&training, "ssvm", "passes", 3000);
-    struct clv_training_result result = run("ssvm", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
     double lambda = 0.01 * toy_scale(&toy), at_end = slow_objective(&toy, result.w, lambda, variance);
     const struct clv_curve_point *last = &result.curve[result.n_curve - 1];
     ck_assert_double_eq_tol(last->objective, at_end, 1e-9);
@@ -214,8 +212,6 @@ TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
     double slow = slow_objective(&toy, average, lambda, variance);
     ck_assert_double_ge(slow, last->dual);
     ck_assert_double_eq_tol(slow, at_end, 0.02 * at_end);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 /* The optimum of 1/2 |w|^2 + C sum H at C = 0.1 on the first fold of the OCR words, H unnormalised, was found elsewhere
@@ -223,7 +219,7 @@ TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
 TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 {
     const char *path = real_data("ssvm_brackets_the_known_optimum_of_real_letters", "letters/letter.data.gz");
-    struct letters letters = {0};
+    OWNED(letters_release) struct letters letters = {0};
     struct toy toy = {.shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL}};
     if (!path)
         return;
@@ -241,14 +237,12 @@ TEST(ssvm_brackets_the_known_optimum_of_real_letters)
     set(&training, "ssvm", "table-variance", 1);
     set(&training, "ssvm", "gap", 0.01);
     set(&training, "ssvm", "passes", 400);
-    struct clv_training_result result = run("ssvm", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
     const struct clv_curve_point *last = &result.curve[result.n_curve - 1];
     ck_assert_double_le(total * last->dual, 182.65);
     ck_assert_double_ge(total * last->objective, 182.05);
     ck_assert_double_le(last->objective - last->dual, 0.01 * last->objective);
-    clv_training_result_release(&result);
     clv_dataset_free(toy.dataset);
-    letters_release(&letters);
 }
 
 /* All of them. */
@@ -257,7 +251,7 @@ TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 TEST(every_learner_learns_planted_chains)
 {
     static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap"};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     static struct random_problem r;
     struct decoder *decoder;
     double planted[CHAIN_SIZE];
@@ -276,7 +270,7 @@ TEST(every_learner_learns_planted_chains)
     }
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
         struct clv_training training = toy_training(&toy, learners[k]);
-        struct clv_training_result result, apart_result;
+        OWNED(clv_training_result_release) struct clv_training_result result = {0}, apart_result = {0};
         double loss = NAN, apart_loss = NAN;
         if (clv_learner_parameter(clv_learner_find(learners[k]), "lambda") >= 0)
             set(&training, learners[k], "lambda", 1e-6);
@@ -287,21 +281,17 @@ TEST(every_learner_learns_planted_chains)
         must(clv_evaluate(&apart_loss, toy.dataset, toy.examples, toy.n, &apart, apart_result.w, NULL, 0, 1, err));
         ck_assert_msg(loss < 0.4, "%s: %g of 6 labels wrong", learners[k], loss);
         ck_assert_msg(apart_loss > 2 * loss + 0.5, "%s: %g without couplings", learners[k], apart_loss);
-        clv_training_result_release(&result);
-        clv_training_result_release(&apart_result);
     }
     decoders_free(decoder, 1);
-    toy_release(&toy);
 }
 
 TEST(weak_chains_are_refused)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_chains(&toy, 3, &chain_shape, 5);
     struct clv_training training = toy_training(&toy, "mpmap");
     struct clv_training_result result = {0};
     training.weak = toy.examples;
     training.n_weak = 1;
     must_fail(CLV_ERR_USAGE, "full pairwise tables", clv_train(&result, clv_learner_find("mpmap"), &training, err));
-    toy_release(&toy);
 }

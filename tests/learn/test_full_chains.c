@@ -148,7 +148,7 @@ static double objective_of(const struct measures *m, const char *learner)
 static void check_learner(const struct clv_learner *learner, const struct setting *setting)
 {
     static const double zeros[SIZE_MAX_WEIGHTS];
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     make(&toy, setting, 3);
     struct clv_training training = toy_training(&toy, learner->name);
     if (clv_learner_parameter(learner, "passes") >= 0)
@@ -159,7 +159,7 @@ static void check_learner(const struct clv_learner *learner, const struct settin
     }
     if (strcmp(learner->name, "l1m3n") == 0) /* whose usual ball is for more weights */
         set(&training, learner->name, "radius", 1);
-    struct clv_training_result result = run(learner->name, &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run(learner->name, &training);
     struct measures before = measure(&toy, zeros), after = measure(&toy, result.w);
     double share = strcmp(learner->name, "independent") == 0 ? 1 : 0.7; /* its tables help little */
     ck_assert_msg(objective_of(&after, learner->name) < share * objective_of(&before, learner->name),
@@ -170,8 +170,6 @@ static void check_learner(const struct clv_learner *learner, const struct settin
     must(clv_evaluate_all(&mean, toy.dataset, &toy.shape, result.w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     if (!setting->has_unknown) /* else unknown nodes take part in labelling */
         ck_assert_double_eq_tol(mean, after.loss, 1e-6);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 static struct setting setting_of(int at)
@@ -257,7 +255,7 @@ static double slow_estimate(const struct pmap_example *example, const struct clv
 TEST(perturb_and_map_gradients_of_two_label_chains_are_those_of_the_definition)
 {
     struct decoder *decoder;
-    struct pmap_workspace space = {0};
+    OWNED(pmap_workspace_release) struct pmap_workspace space = {0};
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     for (int k = 0; k < 64; k++) {
         static struct random_problem r;
@@ -286,6 +284,5 @@ TEST(perturb_and_map_gradients_of_two_label_chains_are_those_of_the_definition)
             ck_assert_double_eq_tol(gradient[c], slope, 1e-4 * fabs(slope) + 1e-6);
         }
     }
-    pmap_workspace_release(&space);
     decoders_free(decoder, 1);
 }

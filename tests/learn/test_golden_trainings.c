@@ -105,12 +105,11 @@ static uint64_t digest_of(const struct clv_training_result *result, const struct
 static uint64_t train_one(const struct clv_learner *learner, const struct clv_training *training,
                           const struct kind *kind, const char *setting)
 {
-    struct clv_training_result result = {0};
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     struct clv_error error = {0};
     enum clv_status status = clv_train(&result, learner, training, &error);
     uint64_t digest = status ? golden_bytes(HASH_START, "message", error.message, strlen(error.message))
                              : digest_of(&result, training, &kind->shape);
-    clv_training_result_release(&result);
     golden_row(digest, "%s\t%s\t%s%s", learner->name, kind->name, setting, status ? ", refused" : "");
     return digest;
 }
@@ -184,7 +183,7 @@ static void train_all(const struct clv_learner *learner)
     for (size_t k = 0; k < N_KINDS; k++) {
         const struct kind *kind = &kinds[k];
         static const int32_t weak[] = {4, 5};
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         make(&toy, kind);
         struct clv_training training = toy_training(&toy, learner->name);
         if (kind->has_weak) {
@@ -214,7 +213,6 @@ static void train_all(const struct clv_learner *learner)
             }
             training.parameters[i] = kept;
         }
-        toy_release(&toy);
     }
     for (int i = 0; learner->parameters[i].name; i++)
         if (matters[i] == is_idle(learner, learner->parameters[i].name)) {

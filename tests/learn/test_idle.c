@@ -145,7 +145,8 @@ static bool is_same(const struct clv_training_result *a, const struct clv_traini
 static bool matters(int *n_tried, const struct clv_learner *learner, struct clv_training training, int index)
 {
     size_t size = clv_shape_size(&training.shape);
-    struct clv_training_result base = {0}, other;
+    OWNED(clv_training_result_release) struct clv_training_result base = {0};
+    struct clv_training_result other;
     double now = training.parameters[index];
     bool differs = false;
     *n_tried = 0;
@@ -158,7 +159,6 @@ static bool matters(int *n_tried, const struct clv_learner *learner, struct clv_
         differs = !is_same(&base, &other, size);
         clv_training_result_release(&other);
     }
-    clv_training_result_release(&base);
     return differs;
 }
 

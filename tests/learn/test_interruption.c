@@ -20,9 +20,9 @@ static void run_out(void *context, const char *what, size_t done, size_t total, 
 
 TEST(cross_validation_reports_the_losses_of_what_it_tried)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     struct patience patience = {5, 0};
-    const struct clv_progress progress = {run_out, &patience, &patience.stop, NULL};
+    const struct clv_progress progress = {run_out, &patience, &patience.stop, NULL, NULL};
     const double candidates[] = {1e-3, 1e-2, 1};
     double best = 7, whole[3], losses[3], errors[3];
     const struct clv_learner *learner = clv_learner_find("ssvm");
@@ -37,5 +37,4 @@ TEST(cross_validation_reports_the_losses_of_what_it_tried)
               clv_cross_validate(&best, losses, errors, learner, &training, lambda, candidates, 3, 4, err));
     ck_assert(best == before && losses[0] == whole[0] && errors[0] > 0);
     ck_assert(isnan(losses[1]) && isnan(errors[1]) && isnan(losses[2]));
-    toy_release(&toy);
 }

@@ -64,17 +64,15 @@ TEST(no_learner_goes_astray_by_defaults_whatever_the_size_of_features)
         const struct clv_learner *learner = clv_learner_at(l);
         for (int s = 0; s < 3; s++)
             for (int has_hidden = 0; has_hidden < 1 + learner->takes_hidden; has_hidden++) {
-                struct toy toy;
+                OWNED(toy_release) struct toy toy = {0};
                 toy_of_size(&toy, !(learner->trains & (CLV_TRAINS_CUTS | CLV_TRAINS_POTTS)), has_hidden, sizes[s]);
                 struct clv_training training = toy_training(&toy, learner->name);
-                struct clv_training_result result = heard(learner->name, &training);
+                OWNED(clv_training_result_release) struct clv_training_result result = heard(learner->name, &training);
                 ck_assert_msg(n_said == 0 || strstr(said[0], "--radius"), "%s at size %g: %s", learner->name,
                               (double)sizes[s], said[0]);
                 double share = strcmp(learner->name, "crf") == 0 ? 1 : 0.9; /* whose lambda knows no size */
                 ck_assert_msg(reached(&result) < share * result.at_zero, "%s at size %g: %g, %g at 0", learner->name,
                               (double)sizes[s], reached(&result), result.at_zero);
-                clv_training_result_release(&result);
-                toy_release(&toy);
             }
     }
 }
@@ -102,16 +100,14 @@ TEST(the_objective_at_zero_is_that_of_weights_held_there)
     for (size_t l = 0; clv_learner_at(l); l++) {
         const struct clv_learner *learner = clv_learner_at(l);
         for (int has_hidden = 0; has_hidden < 2; has_hidden++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_of_size(&toy, !(learner->trains & (CLV_TRAINS_CUTS | CLV_TRAINS_POTTS)), has_hidden, 1);
             struct clv_training training = toy_training(&toy, learner->name);
             if (hold_at_zero(&training, learner)) {
-                struct clv_training_result result = run(learner->name, &training);
+                OWNED(clv_training_result_release) struct clv_training_result result = run(learner->name, &training);
                 ck_assert_msg(fabs(reached(&result) - result.at_zero) < 1e-3 * result.at_zero, "%s: %g, %g at 0",
                               learner->name, reached(&result), result.at_zero);
-                clv_training_result_release(&result);
             }
-            toy_release(&toy);
         }
     }
 }
@@ -119,13 +115,13 @@ TEST(the_objective_at_zero_is_that_of_weights_held_there)
 /* The objectives of lapmedn and perceptron by enumeration. */
 TEST(the_largest_loss_is_that_of_the_worst_labelling)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_of_size(&toy, false, false, 1);
     double most = toy_most_loss(&toy), floor = laplace_bound_floor() * (double)clv_shape_size(&toy.shape), wrong = 0;
     struct clv_training training = toy_training(&toy, "lapmedn");
     set(&training, "lapmedn", "units", UNITS_RAW);
     set(&training, "lapmedn", "C", 3);
-    struct clv_training_result result = run("lapmedn", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("lapmedn", &training);
     ck_assert_double_eq_tol(result.at_zero - floor, 3 * (double)toy.n * most, 1e-9);
     clv_training_result_release(&result);
     training = toy_training(&toy, "perceptron");
@@ -136,8 +132,6 @@ TEST(the_largest_loss_is_that_of_the_worst_labelling)
         wrong += clv_loss(&p, 2, ground) / (double)toy.n;
     }
     ck_assert_double_eq_tol(result.at_zero, wrong, 1e-9);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 TEST(trainings_that_go_astray_say_so)
@@ -149,7 +143,7 @@ TEST(trainings_that_go_astray_say_so)
                  {"m3e", "solver", 0.05, 1, 20},    {"modlat", "solver", 0.05, 1, 1},
                  {"pmap", "averaging", 1e4, 0, 10}, {"wmpmap", "averaging", 1e4, 0, 10}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         if (strstr(cases[k].learner, "pmap"))
             toy_random(&toy, 12, 8, &(struct clv_shape){2, 6, 1, CLV_PAIRWISE_POTTS}, 3);
         else
@@ -158,15 +152,13 @@ TEST(trainings_that_go_astray_say_so)
         set(&training, cases[k].learner, "rate", cases[k].rate);
         set(&training, cases[k].learner, "passes", cases[k].passes);
         set(&training, cases[k].learner, cases[k].other, cases[k].other_value);
-        struct clv_training_result result = heard(cases[k].learner, &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = heard(cases[k].learner, &training);
         ck_assert_msg(n_said == 1 && strstr(said[0], "went astray"), "%s: %g, %g at 0", cases[k].learner,
                       reached(&result), result.at_zero);
         if (k == 0)
             ck_assert_str_eq(said[0], formatted("mssvm: training ended at an objective of %g, above the %g of weights "
                                                 "that are all 0: it went astray; a lower --rate may help",
                                                 reached(&result), result.at_zero));
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }
 
@@ -175,37 +167,33 @@ TEST(trainings_that_end_far_from_their_bound_say_so)
     static const char *const learners[] = {"m3n", "lapmedn"};
     for (int l = 0; l < 2; l++)
         for (int is_long = 0; is_long < 2; is_long++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_random(&toy, 12, 8, &(struct clv_shape){2, 6, 1, CLV_PAIRWISE_POTTS}, 3);
             struct clv_training training = toy_training(&toy, learners[l]);
             set(&training, learners[l], "C", 1e4);
             set(&training, learners[l], "passes", is_long ? 20000 : 1);
             if (l)
                 set(&training, learners[l], "rounds", is_long ? 10 : 1);
-            struct clv_training_result result = heard(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = heard(learners[l], &training);
             ck_assert_msg(n_said == !is_long, "%s: %d said", learners[l], n_said);
             ck_assert(is_long || strstr(said[0], l ? "training ended" : "far from its optimum"));
-            clv_training_result_release(&result);
-            toy_release(&toy);
         }
 }
 
 /* The usual radius is nobody's choice. */
 TEST(a_ball_that_binds_is_named_unless_it_was_chosen)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_of_size(&toy, false, false, 1);
     for (int k = 0; k < 3; k++) {
         struct clv_training training = toy_training(&toy, "l1m3n");
         if (k)
             set(&training, "l1m3n", "radius", k == 1 ? 0.004 : 0.5);
-        struct clv_training_result result = heard("l1m3n", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = heard("l1m3n", &training);
         ck_assert_msg(n_said == (k == 0), "%d: %d said", k, n_said);
         if (k == 0)
             ck_assert_str_eq(said[0],
                              "l1m3n: the weights fill the ball of the usual --radius, 0.005; --cv 5 chooses one "
                              "by held-out loss");
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }

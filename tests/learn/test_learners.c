@@ -51,7 +51,7 @@ static double mistake_bound(const struct toy *toy)
  * has been a pass without any. */
 TEST(perceptron_keeps_its_mistake_bound_on_separable_data)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 5, 8, &potts, planted, 21);
     double bound = floor(mistake_bound(&toy));
     ck_assert_double_lt(bound, 1e5);
@@ -59,19 +59,17 @@ TEST(perceptron_keeps_its_mistake_bound_on_separable_data)
         struct clv_training training = toy_training(&toy, "perceptron");
         set(&training, "perceptron", "passes", bound + 1);
         set(&training, "perceptron", "averaging", averaging);
-        struct clv_training_result result = run("perceptron", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("perceptron", &training);
         ck_assert_double_eq(last_loss(&result), 0);
         ck_assert_double_le(result.curve[result.n_curve - 1].pass, bound + 1);
         for (size_t k = 8; k < 10; k++)
             ck_assert_double_ge(result.w[k], 0);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 12, 15, &potts, 5);
     struct clv_training a = toy_training(&toy, "ssvm"), b = toy_training(&toy, "subgradient");
     set(&a, "ssvm", "lambda", 0.01);
@@ -79,6 +77,7 @@ TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
     set(&a, "ssvm", "passes", 5000);
     set(&b, "subgradient", "lambda", 0.01);
     set(&b, "subgradient", "passes", 1000);
+    OWNED(clv_training_result_release)
     struct clv_training_result proven = run("ssvm", &a), found = run("subgradient", &b);
     double dual = proven.curve[proven.n_curve - 1].dual, objective = found.curve[found.n_curve - 1].objective;
     ck_assert_double_ge(objective, dual - 1e-9);
@@ -89,9 +88,6 @@ TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
     ck_assert_double_ge(found.curve[found.n_curve - 1].objective, dual - 1e-9);
     for (size_t k = 8; k < 10; k++)
         ck_assert_double_ge(found.w[k], 0);
-    clv_training_result_release(&found);
-    clv_training_result_release(&proven);
-    toy_release(&toy);
 }
 
 /* The objective of independent.c by its definition: a row of weights is of one label against all others. */
@@ -117,13 +113,13 @@ static double node_objective(const struct toy *toy, const double *w, double lamb
 
 TEST(independent_svm_proves_its_optimum)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 6, 20, &potts, 9);
     struct clv_training training = toy_training(&toy, "independent");
     set(&training, "independent", "lambda", 0.01);
     set(&training, "independent", "gap", 1e-4);
     set(&training, "independent", "passes", 10000);
-    struct clv_training_result result = run("independent", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("independent", &training);
     struct clv_curve_point last = result.curve[result.n_curve - 1];
     double lambda = 0.01 * toy_scale(&toy) / (20.0 * 20.0); /* mean |x|^2: all images have 20 nodes */
     ck_assert_double_eq_tol(last.objective, node_objective(&toy, result.w, lambda), 1e-6);
@@ -136,15 +132,13 @@ TEST(independent_svm_proves_its_optimum)
     }
     ck_assert_double_eq(result.w[8], 0);
     ck_assert_double_eq(result.w[9], 0);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 TEST(independent_svm_of_several_labels_sets_each_against_all_others)
 {
     static struct random_problem r;
     const struct clv_shape shape = {4, 6, 0, CLV_PAIRWISE_NONE};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 4, 6, 0, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < 4; i++) {
         random_problem_fill(&r, &shape, 20, 0, 0.6, 80 + i);
@@ -156,13 +150,11 @@ TEST(independent_svm_of_several_labels_sets_each_against_all_others)
     set(&training, "independent", "lambda", 0.01);
     set(&training, "independent", "gap", 1e-4);
     set(&training, "independent", "passes", 10000);
-    struct clv_training_result result = run("independent", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("independent", &training);
     struct clv_curve_point last = result.curve[result.n_curve - 1];
     double objective = node_objective(&toy, result.w, 0.01 * toy_scale(&toy) / (20.0 * 20.0));
     ck_assert_double_eq_tol(last.objective, objective, 1e-6);
     ck_assert(last.dual <= objective && objective - last.dual <= 1e-4 * objective);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 /* Labels that one feature separates, several labels, no edges. */
@@ -181,15 +173,13 @@ static void toy_many_labels(struct toy *toy, int32_t n_labels)
 
 TEST(several_labels_are_separated)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_many_labels(&toy, 4);
     for (int l = 0; l < N_LEARNERS; l++) {
         struct clv_training training = toy_training(&toy, names[l]);
-        struct clv_training_result result = run(names[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run(names[l], &training);
         ck_assert_msg(last_loss(&result) < 0.02, "%s: %g", names[l], last_loss(&result));
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 /* A dataset with noise in the nodes of unknown label, and one where the noise is another: the same weights. */
@@ -214,7 +204,7 @@ static void toy_with_unknown(struct toy *toy, uint64_t noise)
 
 TEST(nodes_of_unknown_label_teach_nothing)
 {
-    struct toy a, b;
+    OWNED(toy_release) struct toy a = {0}, b = {0};
     toy_with_unknown(&a, 1);
     toy_with_unknown(&b, 2);
     for (int l = 0; l < N_LEARNERS; l++) {
@@ -225,39 +215,32 @@ TEST(nodes_of_unknown_label_teach_nothing)
             if (clv_learner_parameter(clv_learner_find(names[l]), "lambda") >= 0)
                 set(both[t], names[l], "lambda", 1e-2);
         }
+        OWNED(clv_training_result_release)
         struct clv_training_result of_a = run(names[l], &on_a), of_b = run(names[l], &on_b);
         ck_assert_msg(!memcmp(of_a.w, of_b.w, 10 * sizeof(double)), "%s", names[l]);
         ck_assert_double_ne(of_a.w[1], 0);
-        clv_training_result_release(&of_a);
-        clv_training_result_release(&of_b);
     }
-    toy_release(&a);
-    toy_release(&b);
 }
 
 TEST(same_bytes_at_any_thread_count_and_seed_matters)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 20, 30, &potts, 8);
     for (int l = 0; l < N_LEARNERS; l++) {
         struct clv_training training = toy_training(&toy, names[l]);
         set(&training, names[l], "passes", 12);
-        struct clv_training_result one = run(names[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result one = run(names[l], &training);
         for (int threads = 2; threads <= 8; threads *= 2) {
             training.n_threads = threads;
-            struct clv_training_result many = run(names[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result many = run(names[l], &training);
             ck_assert(!memcmp(one.w, many.w, 10 * sizeof(double)));
             ck_assert_uint_eq(one.n_curve, many.n_curve);
             ck_assert(!memcmp(one.curve, many.curve, one.n_curve * sizeof *one.curve));
-            clv_training_result_release(&many);
         }
         training.seed = 2;
-        struct clv_training_result other = run(names[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result other = run(names[l], &training);
         ck_assert(memcmp(one.w, other.w, 10 * sizeof(double)) != 0);
-        clv_training_result_release(&other);
-        clv_training_result_release(&one);
     }
-    toy_release(&toy);
 }
 
 /* Stops once the first point of the curve was reported. */
@@ -271,21 +254,21 @@ static void stop_after(void *context, const char *what, size_t done, size_t tota
 
 TEST(interruption_returns_the_weights_so_far)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     static struct random_problem r;
     toy_planted(&toy, 15, 25, &potts, planted, 12);
     random_problem_fill(&r, &potts, 60, 0.1, 0.6, 13); /* no weights explain this one: nobody is ever done */
     toy_add(&toy, &r.problem);
     for (int l = 0; l < N_LEARNERS; l++)
         for (size_t when = 0; when <= 10; when += 5) {
-            struct clv_progress progress = {stop_after, &when, &stop_now, NULL};
+            struct clv_progress progress = {stop_after, &when, &stop_now, NULL, NULL};
             struct clv_training training = toy_training(&toy, names[l]);
             training.progress = &progress;
             set(&training, names[l], "passes", 1000);
             if (clv_learner_parameter(clv_learner_find(names[l]), "gap") >= 0)
                 set(&training, names[l], "gap", 0);
             stop_now = when == 0;
-            struct clv_training_result result = run(names[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run(names[l], &training);
             ck_assert_int_eq(result.interrupted, 1);
             ck_assert_ptr_nonnull(result.w);
             ck_assert(result.n_curve == 0 || result.curve[result.n_curve - 1].pass <= 15);
@@ -299,7 +282,5 @@ TEST(interruption_returns_the_weights_so_far)
                                   1, err));
                 ck_assert_msg(loss < zero_loss, "%s: %g, with zero weights %g", names[l], loss, zero_loss);
             }
-            clv_training_result_release(&result);
         }
-    toy_release(&toy);
 }

@@ -34,27 +34,23 @@ static struct clv_training quick(const struct toy *toy, const char *learner)
 static void expect_same_weights(const struct toy *toy, const char *learner)
 {
     struct clv_training training = quick(toy, learner);
-    struct clv_dataset *mapped;
+    OWNED(dataset_drop) struct clv_dataset *mapped = NULL;
     const char *path = write_toy(toy);
     must(clv_features_open(&mapped, NULL, path, err));
     training.dataset = mapped;
-    struct clv_training_result expected = run(learner, &training);
+    OWNED(clv_training_result_release) struct clv_training_result expected = run(learner, &training);
     for (int k = 0; k < 6; k++) {
         const double memory[] = {1, 700, 1e9};
-        struct clv_dataset *lean;
+        OWNED(dataset_drop) struct clv_dataset *lean = NULL;
         must(features_open_on_demand(&lean, NULL, path, memory[k / 2], err));
         training.dataset = lean;
         training.n_threads = 1 + k % 2;
-        struct clv_training_result result = run(learner, &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run(learner, &training);
         ck_assert_msg(!memcmp(result.w, expected.w, clv_shape_size(&training.shape) * sizeof *result.w), "%s", learner);
         ck_assert_uint_eq(result.n_curve, expected.n_curve);
         for (size_t c = 0; c < result.n_curve; c++)
             ck_assert(!memcmp(&result.curve[c], &expected.curve[c], sizeof *result.curve));
-        clv_training_result_release(&result);
-        clv_dataset_free(lean);
     }
-    clv_training_result_release(&expected);
-    clv_dataset_free(mapped);
 }
 
 TEST(weights_are_those_of_features_in_memory)
@@ -62,22 +58,20 @@ TEST(weights_are_those_of_features_in_memory)
     static const char *const learners[] = {"ssvm",        "m3n",  "lapmedn", "perceptron",
                                            "subgradient", "pmap", "mpmap",   "wmpmap"};
     static const char *const on_chains[] = {"crf", "ssvm", "m3n", "wmpmap", "pmap"};
-    struct toy toy, chains;
+    OWNED(toy_release) struct toy toy = {0}, chains = {0};
     toy_random(&toy, 9, 12, &potts, 3);
     toy_chains(&chains, 9, &chain_shape, 4);
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         expect_same_weights(&toy, learners[l]);
     for (size_t l = 0; l < sizeof on_chains / sizeof *on_chains; l++)
         expect_same_weights(&chains, on_chains[l]);
-    toy_release(&toy);
-    toy_release(&chains);
 }
 
 TEST(other_learners_and_weak_examples_are_refused)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 3, 6, &potts, 1);
-    struct clv_dataset *lean;
+    OWNED(dataset_drop) struct clv_dataset *lean = NULL;
     struct clv_training_result result = {0};
     must(features_open_on_demand(&lean, NULL, write_toy(&toy), 1, err));
     for (size_t l = 0; clv_learner_at(l); l++) {
@@ -95,8 +89,6 @@ TEST(other_learners_and_weak_examples_are_refused)
     training.n_weak = 1;
     must_fail(CLV_ERR_USAGE, "1 images come without masks",
               clv_train(&result, clv_learner_find("wmpmap"), &training, err));
-    clv_dataset_free(lean);
-    toy_release(&toy);
 }
 
 /* Cuts the file short once the learner is at work. */
@@ -115,13 +107,13 @@ static void cut_short(void *context, const char *what, size_t done, size_t total
 
 TEST(a_file_that_is_cut_short_while_learning_ends_it_by_name)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 6, 12, &potts, 2);
     struct cutter cutter = {write_toy(&toy), 3};
     const struct clv_progress progress = {.context = &cutter, .report = cut_short};
     struct clv_training training = quick(&toy, "wmpmap");
     struct clv_training_result result = {0};
-    struct clv_dataset *lean;
+    OWNED(dataset_drop) struct clv_dataset *lean = NULL;
     must(features_open_on_demand(&lean, NULL, cutter.path, 1, err));
     training.dataset = lean;
     training.progress = &progress;
@@ -129,32 +121,27 @@ TEST(a_file_that_is_cut_short_while_learning_ends_it_by_name)
               clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_int_le(cutter.n_left, 0);
     ck_assert_ptr_null(result.w);
-    clv_dataset_free(lean);
-    toy_release(&toy);
 }
 
 static enum clv_status train_once(const char *path, const struct clv_training *all, struct clv_error *err)
 {
     struct clv_training training = *all;
-    struct clv_training_result result = {0};
-    struct clv_dataset *lean;
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
+    OWNED(dataset_drop) struct clv_dataset *lean = NULL;
     enum clv_status status = features_open_on_demand(&lean, NULL, path, 300, err);
     if (status != CLV_OK)
         return status;
     training.dataset = lean;
     status = clv_train(&result, clv_learner_find("wmpmap"), &training, err);
-    clv_training_result_release(&result);
-    clv_dataset_free(lean);
     return status;
 }
 
 TEST(failing_memory_ends_the_training)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 3, 6, &potts, 5);
     const char *path = write_toy(&toy);
     struct clv_training training = quick(&toy, "wmpmap");
     training.parameters[clv_learner_parameter(clv_learner_find("wmpmap"), "passes")] = 1;
     must_survive_failed_requests(train_once(path, &training, err));
-    toy_release(&toy);
 }

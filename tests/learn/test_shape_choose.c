@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cleave/learn.h"
+#include "feature/dataset/dataset.h"
 #include "support/support.h"
 
 /* Two nodes of 2 features, with an edge of 1 feature or without. */
@@ -26,11 +27,10 @@ static struct clv_dataset *pair_of_nodes(int32_t n_edges)
 static void expect_form(const char *learner, int32_t n_edges, enum clv_pairwise form)
 {
     struct clv_shape shape;
-    struct clv_dataset *dataset = pair_of_nodes(n_edges);
+    OWNED(dataset_drop) struct clv_dataset *dataset = pair_of_nodes(n_edges);
     must(clv_learner_shape(&shape, clv_learner_find(learner), dataset, err));
     ck_assert(shape.n_labels == 2 && shape.n_features == 2 && shape.n_edge_features == n_edges);
     ck_assert_int_eq(shape.pairwise, form);
-    clv_dataset_free(dataset);
 }
 
 TEST(the_form_is_what_the_data_is_meant_for)
@@ -42,11 +42,10 @@ TEST(the_form_is_what_the_data_is_meant_for)
 TEST(without_examples_there_is_no_shape)
 {
     struct clv_shape shape, untouched;
-    struct clv_dataset *empty = NULL;
+    OWNED(dataset_drop) struct clv_dataset *empty = NULL;
     memset(&shape, 77, sizeof shape);
     memset(&untouched, 77, sizeof untouched);
     must(clv_dataset_new(&empty, 2, err));
     must_fail(CLV_ERR_USAGE, "no examples", clv_learner_shape(&shape, clv_learner_find("ssvm"), empty, err));
     ck_assert_mem_eq(&shape, &untouched, sizeof shape);
-    clv_dataset_free(empty);
 }

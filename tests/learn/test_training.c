@@ -40,7 +40,7 @@ TEST(every_learner_has_a_sound_table)
 
 TEST(parameters_out_of_range_are_refused_by_name_and_value)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 3, 8, &potts, 1);
     struct clv_training_result result = {0};
     for (size_t l = 0; clv_learner_at(l); l++) {
@@ -59,7 +59,6 @@ TEST(parameters_out_of_range_are_refused_by_name_and_value)
         }
     }
     ck_assert_ptr_null(result.w);
-    toy_release(&toy);
 }
 
 TEST(examples_that_cannot_be_learned_from_are_refused)
@@ -108,22 +107,18 @@ TEST(examples_that_cannot_be_learned_from_are_refused)
 
 TEST(a_training_uses_only_its_examples)
 {
-    struct toy part, whole;
+    OWNED(toy_release) struct toy part = {0}, whole = {0};
     toy_random(&part, 6, 12, &potts, 3);
     toy_random(&whole, 10, 12, &potts, 3); /* begins with the same six */
     struct clv_training a = toy_training(&part, "ssvm"), b = toy_training(&whole, "ssvm");
     b.n_examples = 6;
-    struct clv_training_result of_a = run("ssvm", &a), of_b = run("ssvm", &b);
+    OWNED(clv_training_result_release) struct clv_training_result of_a = run("ssvm", &a), of_b = run("ssvm", &b);
     ck_assert(!memcmp(of_a.w, of_b.w, 10 * sizeof(double)));
-    clv_training_result_release(&of_a);
-    clv_training_result_release(&of_b);
-    toy_release(&part);
-    toy_release(&whole);
 }
 
 TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 5, 10, &potts, 6);
     double w[10], expected = 0, loss;
     for (size_t k = 0; k < 10; k++)
@@ -151,7 +146,6 @@ TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
     ck_assert_double_eq_tol(loss, expected, 1e-12);
     must_fail(CLV_ERR_USAGE, "no examples",
               clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
-    toy_release(&toy);
 }
 
 /* A known node's label 0 goes with any label of a hidden one at .9, label 1 with one of them at 1. */
@@ -169,7 +163,7 @@ TEST(hidden_slices_of_a_window_are_labelled_and_other_hidden_nodes_are_summed_ov
                                      .label = (const int32_t[]){0, CLV_UNKNOWN},
                                      .theta = (const float[]){1, 0, 0, 0, 0, 0}};
     const struct clv_decoding decoding = {CLV_DECODE_MARGINAL_MAP, 1};
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     double loss;
     must(clv_dataset_new(&dataset, 3, err));
     must(clv_dataset_add(dataset, &pair, "pair", err));
@@ -178,7 +172,6 @@ TEST(hidden_slices_of_a_window_are_labelled_and_other_hidden_nodes_are_summed_ov
         must(clv_evaluate_all(&loss, dataset, &shape, w, &decoding, CLV_ENGINE_DEFAULT, 1, err));
         ck_assert_double_eq(loss, has_windows);
     }
-    clv_dataset_free(dataset);
 }
 
 /* Planted weights, then a tenth of the labels flipped, and few nodes for many features: no regularisation learns the
@@ -205,7 +198,7 @@ static void toy_noisy(struct toy *toy)
 
 TEST(cross_validation_finds_the_regularisation_that_generalises)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_noisy(&toy);
     const double candidates[] = {1e-9, 1e-3, 1e6};
     double best, losses[3], errors[3], again[3], best_again;
@@ -223,13 +216,12 @@ TEST(cross_validation_finds_the_regularisation_that_generalises)
     training.seed = 99; /* other folds */
     must(clv_cross_validate(&best_again, again, NULL, learner, &training, lambda, candidates, 3, 4, err));
     ck_assert(memcmp(losses, again, sizeof losses) != 0);
-    toy_release(&toy);
 }
 
 /* Leave-one-out by hand. */
 TEST(cross_validation_never_trains_on_what_it_tests)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 4, 10, &potts, 33);
     const double candidates[] = {1e-2};
     double best, loss, error, by_hand[4], mean = 0, variance = 0;
@@ -249,11 +241,10 @@ TEST(cross_validation_never_trains_on_what_it_tests)
         one.examples = rest;
         one.n_examples = 3;
         set(&one, "subgradient", "lambda", candidates[0] * 4 / 3); /* lambda n stays */
-        struct clv_training_result result = run("subgradient", &one);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("subgradient", &one);
         must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.shape, result.w, NULL, training.engine, 1,
                           err));
         mean += by_hand[fold] / 4;
-        clv_training_result_release(&result);
     }
     for (int k = 0; k < 4; k++)
         variance += (by_hand[k] - mean) * (by_hand[k] - mean) / 3;
@@ -272,7 +263,6 @@ TEST(cross_validation_never_trains_on_what_it_tests)
     must(clv_cross_validate(&best, losses, NULL, learner, &training, 0, equal, 2, 2, err));
     ck_assert_double_eq(losses[0], losses[1]);
     ck_assert_double_eq(best, 1e5); /* the first of the best */
-    toy_release(&toy);
 }
 
 /* Two problems of which every node has this label. */
@@ -294,7 +284,7 @@ static void toy_uniform(struct toy *toy, int32_t label)
 TEST(one_label_alone_separates_nothing)
 {
     for (int32_t label = 0; label < 2; label++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         struct clv_training_result result = {0};
         toy_uniform(&toy, label);
         for (size_t l = 0; clv_learner_at(l); l++) {
@@ -308,15 +298,14 @@ TEST(one_label_alone_separates_nothing)
         must(train_part(&result, clv_learner_find("ssvm"), &training, err)); /* a fold may be so */
         clv_training_result_release(&result);
         ck_assert_ptr_null(result.w);
-        toy_release(&toy);
     }
 }
 
 TEST(one_label_will_do_where_something_else_is_known)
 {
     static struct random_problem r;
-    struct toy toy;
-    struct clv_training_result result = {0};
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     int32_t outside[10] = {0};
     const int32_t weak[] = {2}, *const given[] = {outside}, *const nothing[] = {NULL};
     for (int32_t k = 4; k < 8; k++)
@@ -350,15 +339,13 @@ TEST(one_label_will_do_where_something_else_is_known)
     toy_add(&toy, &r.problem);
     training = toy_training(&toy, "ssvm");
     must(clv_train(&result, clv_learner_find("ssvm"), &training, err));
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 static volatile int stopped = 1;
 
 TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 4, 8, &potts, 2);
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct clv_training training = toy_training(&toy, "ssvm");
@@ -378,7 +365,6 @@ TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
     must_fail(CLV_ERR_INTERRUPTED, "interrupted",
               clv_cross_validate(&best, NULL, NULL, learner, &training, 0, good, 1, 2, err));
     ck_assert_double_eq(best, -5);
-    toy_release(&toy);
 }
 
 static struct clv_training_result run_for(const char *learner, const struct toy *toy, double n_passes,
@@ -393,7 +379,7 @@ static struct clv_training_result run_for(const char *learner, const struct toy 
 /* One pass from where many led is better than one pass from nothing. */
 TEST(given_weights_are_a_start_or_refused_by_name)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     int n_started = 0;
     toy_random(&toy, 6, 12, &potts, 5);
     for (size_t l = 0; clv_learner_at(l); l++) {
@@ -409,9 +395,9 @@ TEST(given_weights_are_a_start_or_refused_by_name)
                       clv_train(&result, learner, &training, err));
             continue;
         }
-        struct clv_training_result first = run_for(learner->name, &toy, 200, NULL);
-        struct clv_training_result cold = run_for(learner->name, &toy, 1, NULL);
-        struct clv_training_result warm = run_for(learner->name, &toy, 1, first.w);
+        OWNED(clv_training_result_release) struct clv_training_result first = run_for(learner->name, &toy, 200, NULL);
+        OWNED(clv_training_result_release) struct clv_training_result cold = run_for(learner->name, &toy, 1, NULL);
+        OWNED(clv_training_result_release) struct clv_training_result warm = run_for(learner->name, &toy, 1, first.w);
         double from_cold = 0, from_warm = 0;
         for (size_t k = 0; k < clv_shape_size(&toy.shape); k++) {
             from_cold += (cold.w[k] - first.w[k]) * (cold.w[k] - first.w[k]);
@@ -419,12 +405,8 @@ TEST(given_weights_are_a_start_or_refused_by_name)
         }
         ck_assert_msg(from_warm < from_cold, "%s: %g from cold, %g from warm", learner->name, from_cold, from_warm);
         n_started++;
-        clv_training_result_release(&first);
-        clv_training_result_release(&cold);
-        clv_training_result_release(&warm);
     }
     ck_assert_int_ge(n_started, 6);
-    toy_release(&toy);
 }
 
 static double last_objective(const struct clv_training_result *result)
@@ -443,7 +425,7 @@ TEST(from_its_solution_a_sparse_learner_loses_nothing)
                  {"lapmedn", "update", 0},
                  {"lapmedn", "update", 1},
                  {"l1m3n", "solver", 0}};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 8, 12, &potts, 5);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct clv_training training = toy_training(&toy, cases[c].learner);
@@ -452,21 +434,18 @@ TEST(from_its_solution_a_sparse_learner_loses_nothing)
             set(&training, cases[c].learner, "rounds", 100);
         set(&training, cases[c].learner, "gap", 0.005);
         set(&training, cases[c].learner, "passes", 1000);
-        struct clv_training_result first = run(cases[c].learner, &training);
+        OWNED(clv_training_result_release) struct clv_training_result first = run(cases[c].learner, &training);
         training.init = first.w;
         for (double passes = 10; passes <= 1000; passes *= 100) {
             set(&training, cases[c].learner, "passes", passes);
-            struct clv_training_result again = run(cases[c].learner, &training);
+            OWNED(clv_training_result_release) struct clv_training_result again = run(cases[c].learner, &training);
             ck_assert_msg(last_objective(&again) <= last_objective(&first) * (1 + 1e-9),
                           "%s %g, %g passes: %g after %g", cases[c].learner, cases[c].value, passes,
                           last_objective(&again), last_objective(&first));
             if (!isnan(again.curve[0].dual))
                 ck_assert_double_ge(last_objective(&again), again.curve[again.n_curve - 1].dual);
-            clv_training_result_release(&again);
         }
-        clv_training_result_release(&first);
     }
-    toy_release(&toy);
 }
 
 /* 255 rows of two thousand million weights are more than any machine has. */
@@ -475,7 +454,7 @@ TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
     static struct random_problem r;
     const struct clv_shape filled = {3, 8, 0, CLV_PAIRWISE_NONE};
     const int32_t n_features = 2000000000;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 255, n_features, 0, CLV_PAIRWISE_NONE);
     random_problem_fill(&r, &filled, 4, 0, 0.6, 1);
     static float theta[4 * 255];
@@ -488,5 +467,4 @@ TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
         must_fail(CLV_ERR_MEMORY, formatted("%s needs about ", clv_learner_at(l)->name),
                   clv_train(&result, clv_learner_at(l), &training, err));
     }
-    toy_release(&toy);
 }

@@ -69,9 +69,8 @@ TEST(initial_options_set_every_field)
 /* A new function with defaults is to be added above. */
 TEST(all_functions_with_defaults_are_among_them)
 {
-    char *output = NULL;
+    OWNED_ARRAY char *output = NULL;
     const char *function = "^CLV_API void clv_[a-z_]+_(defaults|defaults_sized|init|init_patches)\\(";
     ck_assert_int_eq(run_command(&output, "cat include/cleave/*.h | grep -cE '%s'", function), 0);
     ck_assert_str_eq(output, "12\n");
-    free(output);
 }

@@ -34,31 +34,28 @@ static void draw_disc(struct clv_image *image, uint8_t *mask, int number)
 TEST(shorter_options_refine_and_cut_as_the_defaults_do)
 {
     struct clv_error error;
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint8_t mask[SIDE * SIDE], labels[2][SIDE * SIDE];
     const struct clv_box box = {.x = 8, .y = 10, .width = 46, .height = 44};
     draw_disc(&image, mask, 3);
     for (int is_short = 0; is_short < 2; is_short++) {
         size_t size = is_short ? offsetof(struct clv_refine_options, rounds) : sizeof(struct clv_refine_options);
-        struct clv_refine_options *options = short_options(size);
+        OWNED_ARRAY struct clv_refine_options *options = short_options(size);
         clv_refine_defaults_sized(options, size);
         ck_assert_uint_eq(options->size, size);
         memcpy(labels[is_short], mask, sizeof mask);
         memset(&labels[is_short][20 * SIDE + 20], 0, 6);
         ck_assert_int_eq(clv_refine(labels[is_short], &image, NULL, NULL, options, &error), CLV_OK);
-        free(options);
     }
     ck_assert_mem_eq(labels[0], labels[1], sizeof mask);
     for (int is_short = 0; is_short < 2; is_short++) {
         size_t size =
             is_short ? offsetof(struct clv_box_cut_options, refine_coupling) : sizeof(struct clv_box_cut_options);
-        struct clv_box_cut_options *options = short_options(size);
+        OWNED_ARRAY struct clv_box_cut_options *options = short_options(size);
         clv_box_cut_defaults_sized(options, size);
         ck_assert_int_eq(clv_box_cut(labels[is_short], NULL, &image, &box, options, &error), CLV_OK);
-        free(options);
     }
     ck_assert_mem_eq(labels[0], labels[1], sizeof mask);
-    clv_image_release(&image);
 }
 
 TEST(shorter_options_train_on_images_in_memory_and_segment_as_the_defaults_do)
@@ -72,23 +69,20 @@ TEST(shorter_options_train_on_images_in_memory_and_segment_as_the_defaults_do)
         masks[k] = (struct clv_mask){.width = SIDE, .height = SIDE, .labels = values[k]};
     }
     for (int is_short = 0; is_short < 2; is_short++) {
-        struct clv_model model = {0};
+        OWNED(clv_model_release) struct clv_model model = {0};
         size_t size = is_short ? offsetof(struct clv_train_options, check) : sizeof(struct clv_train_options);
-        struct clv_train_options *options = short_options(size);
+        OWNED_ARRAY struct clv_train_options *options = short_options(size);
         clv_train_defaults_sized(options, size, clv_learner_find("ssvm"));
         options->images = images;
         options->masks = masks;
         options->n_images = N_IMAGES;
         ck_assert_msg(clv_train_set(&model, options, &error) == CLV_OK, "%s", error.message);
-        free(options);
         size = is_short ? offsetof(struct clv_segment_options, oracle) : sizeof(struct clv_segment_options);
-        struct clv_segment_options *how = short_options(size);
+        OWNED_ARRAY struct clv_segment_options *how = short_options(size);
         clv_segment_defaults_sized(how, size);
         ck_assert_int_eq(clv_segment(labels[is_short], &model, &images[0], how, &error), CLV_OK);
         ck_assert_int_eq(clv_segment(labels[2], &model, &images[0], NULL, &error), CLV_OK);
         ck_assert_mem_eq(labels[is_short], labels[2], sizeof labels[2]);
-        free(how);
-        clv_model_release(&model);
     }
     ck_assert_mem_eq(labels[0], labels[1], sizeof labels[0]);
     int n_right = 0;

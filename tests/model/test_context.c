@@ -69,7 +69,7 @@ TEST(each_node_sees_its_surroundings)
         q[i][1] = i == 1 ? 0.9 : 0.5; /* one above the middle */
         q[i][0] = 1 - q[i][1];
     }
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 2, err));
     ck_assert_int_eq(context.problem.n_features, OWN_FEATURES + context_size(2));
     struct clv_shape shape = {2, context.problem.n_features, 4, CLV_PAIRWISE_POTTS};
@@ -100,7 +100,6 @@ TEST(each_node_sees_its_surroundings)
         ck_assert_float_eq_tol(of_edge[2], alike, 1e-6F);
         ck_assert_float_eq_tol(of_edge[3], 3 * alike, 1e-5F);
     }
-    context_release(&context);
 }
 
 /* Means over a node and its neighbours, taken anew from each round's means. */
@@ -113,7 +112,7 @@ TEST(means_of_neighbours_are_taken_one_two_and_four_times)
         q[i][0] = 1 - q[i][1];
         mean[i] = 2 * q[i][1] - 1;
     }
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
     for (int round = 1; round <= 4; round++) {
         double next[N];
@@ -133,7 +132,6 @@ TEST(means_of_neighbours_are_taken_one_two_and_four_times)
                 (double)feature(&context, 2, i, formatted("stage 1: label 1, mean of neighbours, %d times", round)),
                 mean[i], 1e-6);
     }
-    context_release(&context);
 }
 
 /* log(.9 / .1) = 2.197 is at 5.4648 of the bins 0 to 8 over -6 to 6. */
@@ -145,13 +143,12 @@ TEST(log_odds_are_shared_by_the_two_bins_around_them)
         q[i][1] = i == 1 ? 0.9 : i == 2 ? 1 : 0.5;
         q[i][0] = 1 - q[i][1];
     }
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
     ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1 bin 5"), 0.5352F, 1e-4F);
     ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1 bin 6"), 0.4648F, 1e-4F);
     /* What is certain is clipped. */
     ck_assert_float_eq_tol(feature(&context, 2, 2, "stage 1: label 1 bin 8"), 1, 1e-6F);
-    context_release(&context);
 }
 
 /* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
@@ -165,25 +162,23 @@ TEST(places_are_given_in_the_figures_own_frame)
         q[i][1] = i == 3 || i == 4 ? 1 : i == 8 ? 0.5 : 0;
         q[i][0] = 1 - q[i][1];
     }
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
     const char *cell = "stage 1: place in the figure, row %d column %d";
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 3, 2)), 0.7419F, 1e-3F);
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 3, 3)), 0.1081F, 1e-3F);
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 4, 2)), 0.1309F, 1e-3F);
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 4, 3)), 0.0191F, 1e-3F);
-    context_release(&context);
 }
 
 /* Two nodes in one cell of .04 and one in another, all right of the first: nodes count, not cells. */
 TEST(means_around_are_of_nodes)
 {
     const float place[4][2] = {{0, 0}, {0.085F, 0}, {0.09F, 0}, {0.05F, 0}}, value[4] = {5, 1, 1, 0.25F};
-    struct around around = {0};
+    OWNED(around_release) struct around around = {0};
     must(around_init(&around, value, 1, &place[0][0], 4, err));
     around_fill(&around, 0);
     ck_assert_float_eq_tol(around.means[0], 0.75F, 1e-6F);
-    around_release(&around);
 }
 
 TEST(many_labels_have_a_channel_each_and_sparse_rows)
@@ -192,7 +187,7 @@ TEST(many_labels_have_a_channel_each_and_sparse_rows)
     double q[N][4] = {{0}};
     for (int32_t i = 0; i < N; i++)
         q[i][i < SIDE ? 2 : 0] = 1;
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 4, 0, err));
     ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 2 above, within 0.12"), 1);
     ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 0 below, within 0.12"), 1);
@@ -202,7 +197,6 @@ TEST(many_labels_have_a_channel_each_and_sparse_rows)
     for (int64_t at = 0; at < context.problem.row[N]; at++)
         ck_assert(context.problem.value[at] >= 0.02F || context.problem.index[at] < OWN_FEATURES);
     ck_assert_ptr_eq(context.problem.edge_features, problem.edge_features);
-    context_release(&context);
 }
 
 TEST(without_places_graph_and_image_are_left)
@@ -214,11 +208,10 @@ TEST(without_places_graph_and_image_are_left)
     q[1][0] = 0.1;
     q[1][1] = 0.9;
     problem.place = NULL;
-    struct context context;
+    OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
     ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1, mean of neighbours, 1 times"), 0.16F, 1e-6F);
     ck_assert_float_eq(feature(&context, 2, 4, "stage 1: label 1 above, within 0.12"), 0);
-    context_release(&context);
 }
 
 /* Eight sectors of 45 degrees, clockwise from the right as y points down. */
@@ -229,12 +222,11 @@ TEST(each_direction_is_in_its_sector)
             double angle = (45 * s + off) * 3.14159265358979 / 180;
             const float place[2][2] = {{0, 0}, {(float)(0.1 * cos(angle)), (float)(0.1 * sin(angle))}},
                         value[2] = {0, 1};
-            struct around around = {0};
+            OWNED(around_release) struct around around = {0};
             must(around_init(&around, value, 1, &place[0][0], 2, err));
             around_fill(&around, 0);
             for (int k = 0; k < AROUND_SIZE; k++)
                 ck_assert_msg(around.means[k] == (k == s ? 1.0F : 0), "%d degrees: sector %d", 45 * s + off, k);
-            around_release(&around);
         }
 }
 
@@ -267,7 +259,7 @@ TEST(evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means)
 TEST(any_places_are_taken)
 {
     static float place[5000][2], value[5000];
-    struct around around = {0};
+    OWNED(around_release) struct around around = {0};
     for (int i = 0; i < 5000; i++) {
         place[i][0] = (float)(i % 71) * 1e30F;
         place[i][1] = (float)i;
@@ -282,7 +274,6 @@ TEST(any_places_are_taken)
     around_fill(&around, 0);
     for (int s = 0; s < AROUND_SIZE; s++)
         ck_assert_float_eq(around.means[s], 0);
-    around_release(&around);
 }
 
 TEST(places_are_centres_of_mass)

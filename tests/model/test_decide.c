@@ -76,7 +76,7 @@ static int decide(struct toy *toy, const struct clv_decision_options *options)
 
 TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
 {
-    struct clv_decision_options options = {.n_draws = 20000, .seed = 3, .scale = 1};
+    struct clv_decision_options options = {.n_samples = 20000, .seed = 3, .scale = 1};
     for (double scale = 0.5; scale <= 2; scale *= 2) {
         struct toy toy;
         toy_init(&toy, scale, 0);
@@ -98,7 +98,7 @@ TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
 TEST(a_label_that_is_absent_has_no_share)
 {
     static const float score[] = {-0.32f, -30}, pixels[] = {1, 1}; /* q = 0.42 */
-    struct clv_decision_options options = {.n_draws = 8000, .seed = 3, .scale = 1};
+    struct clv_decision_options options = {.n_samples = 8000, .seed = 3, .scale = 1};
     struct toy toy;
     int32_t y[2];
     toy_init(&toy, 1, 0);
@@ -116,7 +116,7 @@ TEST(a_label_that_is_absent_has_no_share)
 
 TEST(balanced_models_decide_at_one_half)
 {
-    struct clv_decision_options options = {.n_draws = 4000, .seed = 3, .is_balanced = true, .scale = 1};
+    struct clv_decision_options options = {.n_samples = 4000, .seed = 3, .is_balanced = true, .scale = 1};
     struct toy toy;
     toy_init(&toy, 2, 0);
     ck_assert_int_eq(decide(&toy, &options), 3 << 5);
@@ -125,7 +125,7 @@ TEST(balanced_models_decide_at_one_half)
 
 TEST(without_a_scale_models_that_differ_by_a_factor_decide_alike)
 {
-    struct clv_decision_options options = {.n_draws = 50, .seed = 3};
+    struct clv_decision_options options = {.n_samples = 50, .seed = 3};
     struct toy large, small;
     toy_init(&large, 4, 0.4);
     toy_init(&small, 4.0 / 1024, 0.4);
@@ -145,7 +145,7 @@ TEST(without_a_scale_scores_have_the_usual_size)
     for (int i = 0; i < N; i++)
         sum += fabs((double)x[i]);
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct clv_decision_options options = {.n_draws = 8, .seed = seed};
+        struct clv_decision_options options = {.n_samples = 8, .seed = seed};
         struct toy any, usual;
         toy_init(&any, 0.7, 0);
         toy_init(&usual, 3 * N / sum, 0);
@@ -175,20 +175,20 @@ TEST(defaults_follow_the_learner)
         clv_decision_defaults(&options, &model);
         ck_assert_int_eq(options.is_balanced, cases[k].is_balanced);
         ck_assert_double_eq(options.scale, cases[k].scale);
-        ck_assert_uint_eq(options.n_draws, 100);
+        ck_assert_uint_eq(options.n_samples, 100);
         clv_model_release(&model);
     }
 }
 
 TEST(decisions_from_nothing_are_refused)
 {
-    struct clv_decision_options options = {.n_draws = 0, .scale = 1};
+    struct clv_decision_options options = {.n_samples = 0, .scale = 1};
     struct toy toy;
     int32_t y[N];
     toy_init(&toy, 1, 0);
     must_fail(CLV_ERR_USAGE, "a decision from 0 draws",
               clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));
-    options = (struct clv_decision_options){.n_draws = 1, .scale = -1};
+    options = (struct clv_decision_options){.n_samples = 1, .scale = -1};
     must_fail(CLV_ERR_USAGE, "scale -1", clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));
     toy.problem.n_features = 2;
     must_fail(CLV_ERR_DATA, "2 features", clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, NULL, err));

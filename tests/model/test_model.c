@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "cleave/learn.h"
 #include "data/data.h"
+#include "infer/infer.h"
 #include "model/model.h"
 #include "model/small_model.h"
 #include "support/exhaustive.h"
@@ -13,7 +14,8 @@
 TEST(what_is_written_is_read_back)
 {
     for (int form = CLV_PAIRWISE_NONE; form <= CLV_PAIRWISE_FULL; form++) {
-        struct clv_model model = small_model((enum clv_pairwise)form), read = {0};
+        OWNED(clv_model_release) struct clv_model model = small_model((enum clv_pairwise)form);
+        struct clv_model read = {0};
         const float variance[2][2] = {{1, 2}, {3, NAN}};
         struct clv_tensor extra = {.name = "variance", .dtype = CLV_F32, .n_dimensions = 2, .shape = {2, 2}};
         extra.data = variance;
@@ -51,13 +53,10 @@ TEST(what_is_written_is_read_back)
         ck_assert_ptr_null(clv_model_attached(&read, "unary"));
 
         size_t n, m;
-        char *first = slurp(here("m.cleave"), &n);
-        char *second = slurp(write_model(&read, "again.cleave"), &m);
+        OWNED_ARRAY char *first = slurp(here("m.cleave"), &n);
+        OWNED_ARRAY char *second = slurp(write_model(&read, "again.cleave"), &m);
         ck_assert_uint_eq(n, m);
         ck_assert_mem_eq(first, second, n);
-        free(first);
-        free(second);
-        clv_model_release(&model);
         clv_model_release(&read);
         clv_model_release(&read);
     }
@@ -65,7 +64,7 @@ TEST(what_is_written_is_read_back)
 
 TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
 {
-    struct clv_model model = {.shape = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
+    OWNED(clv_model_release) struct clv_model model = {.shape = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
     const char *labels = here("labels.tsv");
     const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t9\t9\t9\n1\tcow\t1\t2\t3\n2\tgr\xc3\xa4s\t4\t5\t6\n";
     spill(labels, text, sizeof text - 1);
@@ -77,15 +76,14 @@ TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
     ck_assert_str_eq(read.labels.names[2], "gr\xc3\xa4s");
     ck_assert_double_eq(read.w[7], -1e-310);
     ck_assert_uint_eq(read.record.n, 0);
-    clv_model_release(&model);
-    clv_model_release(&read);
 }
 
 TEST(void_values_are_read_back_and_checked)
 {
     static const int32_t voids[][4] = {{-1}, {2, -1}, {0, 1, -1}, {0, 2, 254, -1}};
     for (int k = 0; k < 4; k++) {
-        struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+        OWNED(clv_model_release) struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
+        struct clv_model read = {0};
         uint8_t expected[256] = {0};
         for (int i = 0; voids[k][i] >= 0; i++)
             model.labels.is_void[voids[k][i]] = expected[voids[k][i]] = 1;
@@ -95,7 +93,8 @@ TEST(void_values_are_read_back_and_checked)
         clv_model_release(&read);
         if (k == 3) {
             size_t size;
-            char *bytes = slurp(path, &size), *list = memmem(bytes, size, "[2,254]", 7);
+            OWNED_ARRAY char *bytes = slurp(path, &size);
+            char *list = memmem(bytes, size, "[2,254]", 7);
             ck_assert_ptr_nonnull(list);
             memcpy(list, "[2,255]", 7);
             spill(path, bytes, size);
@@ -104,15 +103,13 @@ TEST(void_values_are_read_back_and_checked)
             memcpy(list, "2      ", 7);
             spill(path, bytes, size);
             must_fail(CLV_ERR_DATA, "more_void of its labels is no list", clv_model_read(&read, path, err));
-            free(bytes);
         }
-        clv_model_release(&model);
     }
 }
 
 TEST(attached_tensors_are_replaced_by_name)
 {
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     const uint8_t one[1] = {1}, two[2] = {2, 2};
     struct clv_tensor tensor = {.name = "t", .dtype = CLV_U8, .n_dimensions = 1, .shape = {1}, .data = one};
     must(clv_model_attach(&model, &tensor, err));
@@ -123,7 +120,6 @@ TEST(attached_tensors_are_replaced_by_name)
     ck_assert_int_eq(clv_model_attached(&model, "t")->shape[0], 2);
     tensor.shape[0] = -1;
     must_fail(CLV_ERR_USAGE, "\"t\": type or shape", clv_model_attach(&model, &tensor, err));
-    clv_model_release(&model);
 }
 
 TEST(models_that_could_not_be_read_are_not_written)
@@ -149,10 +145,9 @@ TEST(models_that_could_not_be_read_are_not_written)
     must_fail(CLV_ERR_USAGE, "unknown pairwise form 7", clv_model_write(path, &model, err));
     model.shape.pairwise = CLV_PAIRWISE_POTTS;
     must_fail(CLV_ERR_IO, "/dev/full", clv_model_write("/dev/full", &model, err));
-    struct path_list left = {0};
+    OWNED(path_list_release) struct path_list left = {0};
     must(folder_walk(&left, temporary_folder(), err));
     ck_assert_uint_eq(left.n, 0);
-    path_list_release(&left);
     clv_model_release(&model);
     must_fail(CLV_ERR_USAGE, "no weights", clv_model_write(path, &model, err));
 }
@@ -162,9 +157,10 @@ static void expect_bad(const char *old, const char *new, const char *part)
 {
     size_t size, length = strlen(old), n_found = 0;
     ck_assert_uint_eq(length, strlen(new));
-    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {.record = {.n = 77}};
+    OWNED(clv_model_release) struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
+    struct clv_model read = {.record = {.n = 77}};
     const char *path = write_model(&model, "bad.cleave");
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     for (size_t i = 0; i + length <= size; i++)
         if (memcmp(bytes + i, old, length) == 0) {
             memcpy(bytes + i, new, length);
@@ -175,8 +171,6 @@ static void expect_bad(const char *old, const char *new, const char *part)
     must_fail(CLV_ERR_DATA, part, clv_model_read(&read, path, err));
     must_fail(CLV_ERR_DATA, "bad.cleave: ", clv_model_read(&read, path, err));
     ck_assert_uint_eq(read.record.n, 77); /* unchanged */
-    free(bytes);
-    clv_model_release(&model);
 }
 
 TEST(damaged_models_are_refused_with_file_and_value)
@@ -212,13 +206,14 @@ TEST(damaged_models_are_refused_with_file_and_value)
 
 TEST(weights_that_are_not_finite_are_refused)
 {
-    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+    OWNED(clv_model_release) struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
+    struct clv_model read = {0};
     size_t size, n_unary = clv_shape_unary_size(&model.shape);
     const double bad[] = {NAN, INFINITY, -INFINITY, -1};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t at = bad[i] == -1 ? n_unary : i == 1 ? n_unary + 1 : 5;
         const char *path = write_model(&model, "bad.cleave");
-        char *bytes = slurp(path, &size);
+        OWNED_ARRAY char *bytes = slurp(path, &size);
         for (size_t k = 0; k + 8 <= size; k += 8)
             if (memcmp(bytes + k, &model.w[at], 8) == 0)
                 memcpy(bytes + k, &bad[i], 8);
@@ -227,23 +222,20 @@ TEST(weights_that_are_not_finite_are_refused)
                            : i == 1     ? "bad.cleave: pairwise weight 1 is inf"
                                         : formatted("bad.cleave: unary weight 5 is %g", bad[i]);
         must_fail(CLV_ERR_DATA, part, clv_model_read(&read, path, err));
-        free(bytes);
     }
-    clv_model_release(&model);
 }
 
 TEST(models_cut_short_or_with_tensors_of_others_are_refused)
 {
-    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+    OWNED(clv_model_release) struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
+    struct clv_model read = {0};
     const char *path = write_model(&model, "bad.cleave");
     size_t size;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 97) {
         spill(path, bytes, cut);
         must_fail(CLV_ERR_DATA, "bad.cleave: ", clv_model_read(&read, path, err));
     }
-    free(bytes);
-    clv_model_release(&model);
     must_fail(CLV_ERR_NO_INPUT, "absent", clv_model_read(&read, "/nowhere/absent", err));
 
     const uint8_t x = 0;
@@ -266,7 +258,7 @@ TEST(prediction_is_the_maximum_of_the_field)
                                   .edges = (const int32_t[][2]){{0, 1}, {1, 2}},
                                   .edge_features = (const float[]){1, 1}};
     double w[2] = {1, 0.25};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     model.w = w;
     int32_t y[3];
@@ -280,7 +272,6 @@ TEST(prediction_is_the_maximum_of_the_field)
     ck_assert_mem_eq(y, ((int32_t[]){1, 0, 1}), sizeof y);
     problem.n_features = 2;
     must_fail(CLV_ERR_DATA, "2 features", clv_model_predict(y, &model, &problem, oracle, err));
-    clv_oracle_free(oracle);
 }
 
 /* Without edges nothing is drawn. */
@@ -294,7 +285,7 @@ TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
                                   .index = (const int32_t[]){0, 0, 0},
                                   .value = (const float[]){3, -1, 0.25F}};
     double w[3] = {0.5, -0.5, 1}, marginals[9], bound, standard_error, exact_bound = 0;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     model.w = w;
     for (int32_t k = 2; k <= 3; k++) {
@@ -334,7 +325,6 @@ TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
     problem.n_features = 2;
     must_fail(CLV_ERR_DATA, "2 features",
               clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 1, err));
-    clv_oracle_free(oracle);
 }
 
 /* The record's word counts; a record from before it had one names its learner. */
@@ -379,7 +369,7 @@ TEST(marginals_of_chains_and_trees_are_exact)
     static const int32_t edges[2][3][2] = {{{0, 1}, {1, 2}, {2, 3}}, {{0, 3}, {1, 3}, {2, 3}}};
     static const char *const learners[] = {"crf", "ssvm", "mssvm"};
     double w[3 + 9] = {0.5, 0.25, 1, 0.75, -1, 0.5, 0.25, 1.5, -0.5, 0.125, -2, 1}, unary[12], pairwise[27], found[12];
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (int k = 0; k < 3 * 2 * 4; k++) {
         int32_t n_labels = k & 1 ? 3 : 2;
@@ -426,16 +416,15 @@ TEST(marginals_of_chains_and_trees_are_exact)
         ck_assert(error == 0);
         record_release(&model.record);
     }
-    clv_oracle_free(oracle);
 }
 
 /* A changed byte is harmless where it only moves blanks of the header; every other one is noticed. */
 TEST(every_changed_bit_of_a_model_is_noticed)
 {
-    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+    OWNED(clv_model_release) struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
     const char *path = write_model(&model, "whole.cleave");
     size_t size;
-    char *bytes = slurp(path, &size);
+    OWNED_ARRAY char *bytes = slurp(path, &size);
     ck_assert_ptr_nonnull(memmem(bytes, size, "\"digest\":\"fnv1a:", 16));
     for (size_t i = 0; i < size; i++) {
         if (bytes[i] == ' ')
@@ -450,7 +439,4 @@ TEST(every_changed_bit_of_a_model_is_noticed)
     memset(digest, ' ', sizeof "\"digest\":\"fnv1a:0123456789abcdef\"," - 1);
     spill(here("old.cleave"), bytes, size);
     must(clv_model_read(&read, here("old.cleave"), err));
-    clv_model_release(&read);
-    clv_model_release(&model);
-    free(bytes);
 }

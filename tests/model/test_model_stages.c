@@ -25,7 +25,7 @@ static struct clv_model staged_model(void)
 
 TEST(two_stages_are_read_back)
 {
-    struct clv_model model = staged_model(), read = {0};
+    OWNED(clv_model_release) struct clv_model model = staged_model(), read = {0};
     must(clv_model_read(&read, write_model(&model, "m.cleave"), err));
     ck_assert_ptr_nonnull(read.first);
     ck_assert_mem_eq(&read.shape, &model.shape, sizeof model.shape);
@@ -33,8 +33,6 @@ TEST(two_stages_are_read_back)
     ck_assert_mem_eq(read.w, model.w, clv_shape_size(&model.shape) * sizeof *model.w);
     ck_assert_mem_eq(read.first->w, model.first->w, clv_shape_size(&model.first->shape) * sizeof *model.w);
     ck_assert_double_eq(read.first->temperature, 0.25);
-    clv_model_release(&model);
-    clv_model_release(&read);
 }
 
 TEST(stages_that_do_not_fit_are_refused)
@@ -51,12 +49,12 @@ TEST(stages_that_do_not_fit_are_refused)
         {"\\\"temperature\\\"", "\\\"temperoture\\\"", "the first stage has no temperature"},
         {"n_edge_features\\\":5,\\\"pairwise", "n_edge_features\\\":4,\\\"pairwise", "do not come after a first stage"},
     };
-    struct clv_model model = staged_model();
+    OWNED(clv_model_release) struct clv_model model = staged_model();
     for (size_t k = 0; k < sizeof damages / sizeof *damages; k++) {
         struct clv_model read = {.record = {.n = 77}};
         size_t size, length = strlen(damages[k].old), n_found = 0;
         const char *path = write_model(&model, "bad.cleave");
-        char *bytes = slurp(path, &size);
+        OWNED_ARRAY char *bytes = slurp(path, &size);
         ck_assert_uint_eq(length, strlen(damages[k].new));
         for (size_t i = 0; i + length <= size; i++)
             if (memcmp(bytes + i, damages[k].old, length) == 0) {
@@ -67,7 +65,6 @@ TEST(stages_that_do_not_fit_are_refused)
         spill(path, bytes, size);
         must_fail(CLV_ERR_DATA, damages[k].part, clv_model_read(&read, path, err));
         ck_assert_uint_eq(read.record.n, 77); /* unchanged */
-        free(bytes);
     }
     const char *path = here("not.cleave");
     model.first->temperature = NAN;
@@ -78,7 +75,6 @@ TEST(stages_that_do_not_fit_are_refused)
     model.first->w[3] = 0;
     model.shape.n_features--;
     must_fail(CLV_ERR_DATA, "do not come after", clv_model_write(path, &model, err));
-    clv_model_release(&model);
 }
 
 /* Three nodes without edges: the first stage's marginals are softmax of its scores, and a label costs its price times
@@ -94,7 +90,7 @@ TEST(labels_cost_the_less_the_likelier_they_are)
     struct clv_stage first = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .temperature = 0.5};
     double w[K * D] = {0.5, -0.25, 0, 0.75, 0.1, 0}, weights[K * (3 + K)], cost[K], price = 2.5;
     first.w = w;
-    struct clv_model model = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .first = &first};
+    OWNED(clv_model_release) struct clv_model model = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .first = &first};
     bool is_free = false, is_dearest = false, is_between = false;
     for (uint64_t t = 0; t < 20; t++) {
         for (size_t c = 0; c < K * (3 + K); c++)
@@ -137,5 +133,4 @@ TEST(labels_cost_the_less_the_likelier_they_are)
     model.shape.n_labels = 4;
     must_fail(CLV_ERR_DATA, "is not f64 [4][8]", label_costs_of(cost, &model, &problem, err));
     model.first = NULL;
-    clv_model_release(&model);
 }

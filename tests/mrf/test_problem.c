@@ -81,8 +81,8 @@ TEST(score_is_the_inner_product_with_the_joint_feature)
     for (uint64_t seed = 0; seed < 30; seed++)
         for (int32_t n_labels = 2; n_labels <= 5; n_labels++) {
             fill(n_labels, forms[seed % 3], 17, seed);
-            double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
-            struct clv_field field = field_of(w);
+            OWNED_ARRAY double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
+            OWNED(field_release) struct clv_field field = field_of(w);
             int32_t y[RANDOM_MAX_NODES];
             random_labelling(y, seed);
             clv_joint_feature_add(psi, &r.problem, &r.shape, y, 2);
@@ -92,9 +92,6 @@ TEST(score_is_the_inner_product_with_the_joint_feature)
                 inner += w[k] * psi[k];
             ck_assert_double_eq_tol(inner, score_by_definition(w, y), 1e-10);
             ck_assert_double_eq_tol(inner, clv_field_score(&field, y), 1e-10);
-            field_release(&field);
-            free(psi);
-            free(w);
         }
 }
 
@@ -163,7 +160,7 @@ TEST(unknown_nodes_and_their_edges_contribute_nothing)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         fill(seed % 2 ? 2 : 3, seed % 3 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, 11, seed);
-        double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
+        OWNED_ARRAY double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
         int32_t y[RANDOM_MAX_NODES];
         random_labelling(y, seed);
         double complete = score_by_definition(w, y);
@@ -174,8 +171,6 @@ TEST(unknown_nodes_and_their_edges_contribute_nothing)
             inner += w[k] * psi[k];
         ck_assert_double_eq_tol(inner, score_by_definition(w, y), 1e-10);
         ck_assert_double_ne(inner, complete);
-        free(psi);
-        free(w);
     }
 }
 
@@ -213,8 +208,8 @@ TEST(loss_augmentation_adds_the_loss_but_for_its_constant)
             fill(n_labels, CLV_PAIRWISE_POTTS, 15, seed);
             for (int32_t k = 0; k < 15 * n_labels; k++)
                 r.theta[k] = (float)rng_uniform(seed, RNG_TEST, 3000000 + (uint64_t)k);
-            double *w = random_weights(seed);
-            struct clv_field plain = field_of(w), augmented = field_of(w);
+            OWNED_ARRAY double *w = random_weights(seed);
+            OWNED(field_release) struct clv_field plain = field_of(w), augmented = field_of(w);
             double constant = clv_field_add_loss(&augmented, &r.problem);
             int32_t y[RANDOM_MAX_NODES] = {0};
             if (n_labels == 2)
@@ -226,9 +221,6 @@ TEST(loss_augmentation_adds_the_loss_but_for_its_constant)
                 double expected = clv_field_score(&plain, y) + clv_loss(&r.problem, n_labels, y) - constant;
                 ck_assert_double_eq_tol(clv_field_score(&augmented, y), expected, 1e-10);
             }
-            field_release(&plain);
-            field_release(&augmented);
-            free(w);
         }
 }
 

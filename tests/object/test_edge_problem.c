@@ -7,12 +7,12 @@
 
 TEST(the_nodes_of_an_edge_problem_are_the_edges)
 {
-    int32_t *labels = random_labels(20, 12, 5, 3, 3);
-    struct cut_map map = cut_map_of(labels, 20, 12, 8);
+    OWNED_ARRAY int32_t *labels = random_labels(20, 12, 5, 3, 3);
+    OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 20, 12, 8);
     const struct region_graph *graph = &map.graph;
     size_t n = (size_t)graph->n_edges;
-    float *more = malloc(n * 3 * sizeof *more);
-    int32_t *object = malloc((size_t)graph->n_nodes * sizeof *object);
+    OWNED_ARRAY float *more = malloc(n * 3 * sizeof *more);
+    OWNED_ARRAY int32_t *object = malloc((size_t)graph->n_nodes * sizeof *object);
     double total[2] = {0}, theta[2] = {0};
     for (size_t k = 0; k < 3 * n; k++)
         more[k] = (float)k;
@@ -56,8 +56,4 @@ TEST(the_nodes_of_an_edge_problem_are_the_edges)
     edge_problem_release(&edges);
     const struct region_graph alone = {.n_nodes = 1};
     must_fail(CLV_ERR_DATA, "no edges to cut", edge_problem_init(&edges, &alone, NULL, 0, NULL, err));
-    free(more);
-    free(object);
-    cut_map_release(&map);
-    free(labels);
 }

@@ -19,7 +19,7 @@ TEST(connected_pieces_of_each_label_are_objects_in_the_order_of_their_first_pixe
                                           0,   0,   3, 0, 0, 0};
     static const int32_t objects[5 * 6] = {1, 0, 1, 2, 2, 0, 1, 1, 1, 2, 0, 3, 0, 0, 0,
                                            0, 4, 0, 0, 0, 0, 0, 4, 4, 0, 0, 5, 0, 0, 0};
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_object_map_from_labels(&map, labels, 6, 5, NULL, err));
     ck_assert_int_eq(map.n_objects, 5);
     ck_assert_mem_eq(map.objects, objects, sizeof objects);
@@ -31,7 +31,6 @@ TEST(connected_pieces_of_each_label_are_objects_in_the_order_of_their_first_pixe
     ck_assert_int_eq(map.objects[11], 0);
     must(clv_object_map_filter(&map, 0, true, err)); /* all others touch the border */
     ck_assert_int_eq(map.n_objects, 0);
-    clv_object_map_release(&map);
 }
 
 TEST(an_object_is_read_as_one_in_however_many_pieces)
@@ -54,7 +53,8 @@ TEST(an_object_is_read_as_one_in_however_many_pieces)
 TEST(seventy_thousand_objects_go_through_a_tiff)
 {
     enum { WIDTH = 350, HEIGHT = 200, N = WIDTH * HEIGHT };
-    struct clv_object_map map = {.width = WIDTH, .height = HEIGHT, .n_objects = N}, read = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {.width = WIDTH, .height = HEIGHT, .n_objects = N};
+    struct clv_object_map read = {0};
     bool is_tiff = false;
     map.objects = array_alloc(N, sizeof *map.objects);
     for (int32_t k = 0; k < N; k++)
@@ -70,13 +70,12 @@ TEST(seventy_thousand_objects_go_through_a_tiff)
     must(clv_object_map_write(NULL, path_of("many.png"), &map, err));
     must_fail(CLV_ERR_DATA, "object number 16777216, the largest may be 16777215",
               clv_object_map_read(&read, path_of("many.tif"), 0, 0, NULL, err));
-    clv_object_map_release(&map);
 }
 
 TEST(objects_that_touch_have_different_colours)
 {
     enum { SIDE = 40, N = SIDE * SIDE };
-    struct clv_object_map map = {.width = SIDE, .height = SIDE, .n_objects = N};
+    OWNED(clv_object_map_release) struct clv_object_map map = {.width = SIDE, .height = SIDE, .n_objects = N};
     uint8_t colours[N];
     map.objects = array_alloc(N, sizeof *map.objects);
     for (int32_t k = 0; k < N; k++)
@@ -87,7 +86,6 @@ TEST(objects_that_touch_have_different_colours)
         if (k % SIDE && map.objects[k] != map.objects[k - 1])
             ck_assert_int_ne(colours[k], colours[k - 1]);
     }
-    clv_object_map_release(&map);
 }
 
 /* Values are those of scikit-image 0.19's regionprops. */
@@ -97,7 +95,7 @@ TEST(measures_are_those_of_regionprops)
                                            1, 1, 1, 1, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 3, 0, 0, 0,
                                            0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 2};
     const struct clv_object_map map = {.width = 9, .height = 6, .n_objects = 4, .objects = (int32_t *)objects};
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     struct clv_object *rows = NULL;
     float probability[6 * 9];
     must(clv_image_new(&image, 9, 6, 3, err));
@@ -131,5 +129,4 @@ TEST(measures_are_those_of_regionprops)
     more.labels = NULL;
     must_fail(CLV_ERR_USAGE, "has no pixel", clv_objects_measure(&rows, &more, NULL, NULL, err));
     clv_free(rows);
-    clv_image_release(&image);
 }

@@ -84,9 +84,10 @@ static void teardown(void)
 /* Of image k; the objects are numbered as they are met, and probable. */
 static void find_discs(int *n_true, int *n_hit, const struct object_model *by, size_t k)
 {
-    struct clv_image image;
-    struct clv_object_map map;
-    int32_t *truth, met = 0;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
+    OWNED_ARRAY int32_t *truth = NULL;
+    int32_t met = 0;
     must(draw(NULL, &image, &truth, k, err));
     must(object_model_find(&map, by, &image, err));
     for (int i = 0; i < N; i++) {
@@ -97,9 +98,6 @@ static void find_discs(int *n_true, int *n_hit, const struct object_model *by, s
     for (int o = 0; o < met; o++)
         ck_assert(map.probability[o] > .5 && map.probability[o] <= 1);
     count_found(n_true, n_hit, map.objects, truth);
-    clv_object_map_release(&map);
-    array_free(truth);
-    clv_image_release(&image);
 }
 
 TEST(discs_that_touch_are_told_apart_in_images_not_seen)
@@ -121,16 +119,14 @@ static enum clv_status draw_large(void *context, struct clv_image *image, int32_
     int32_t *truth = array_zalloc((size_t)WIDTH * WIDTH, sizeof *truth);
     must(clv_image_new(image, WIDTH, WIDTH, 3, err));
     for (size_t tile = 0; tile < (size_t)TILES * TILES; tile++) {
-        struct clv_image small;
-        int32_t *of_small;
+        OWNED(clv_image_release) struct clv_image small = {0};
+        OWNED_ARRAY int32_t *of_small = NULL;
         must(draw(context, &small, &of_small, TILES * TILES * (index + 20) + tile, err));
         for (size_t i = 0; i < N; i++) {
             size_t to = (tile / TILES * SIDE + i / SIDE) * WIDTH + tile % TILES * SIDE + i % SIDE;
             truth[to] = of_small[i] ? of_small[i] + (int32_t)tile * N_DISCS : 0;
             memcpy(image->pixels + 3 * to, small.pixels + 3 * i, 3);
         }
-        clv_image_release(&small);
-        array_free(of_small);
     }
     *objects = truth;
     return CLV_OK;
@@ -140,7 +136,7 @@ TEST(windows_of_large_images_teach_what_small_ones_do)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct object_source source = {draw_large, NULL, 2};
-    struct object_model large = {0};
+    OWNED(object_model_release) struct object_model large = {0};
     struct clv_training like;
     clv_training_defaults(&like, learner);
     must(train_objects(&large, &source, learner, &like, err));
@@ -148,58 +144,50 @@ TEST(windows_of_large_images_teach_what_small_ones_do)
     for (size_t k = 100; k < 106; k++)
         find_discs(&n_true, &n_hit, &large, k);
     ck_assert_int_ge(n_hit, n_true * 80 / 100);
-    object_model_release(&large);
 }
 
 TEST(the_bias_of_edges_says_how_much_is_joined)
 {
-    struct clv_image image;
-    struct object_regions regions = {0};
-    int32_t *truth, n_found[3];
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(object_regions_release) struct object_regions regions = {0};
+    OWNED_ARRAY int32_t *truth = NULL;
+    int32_t n_found[3];
     must(draw(NULL, &image, &truth, 100, err));
     must(object_model_regions(&regions, &model, &image, err));
     for (int k = 0; k < 3; k++) {
         struct object_model other = model;
-        struct clv_object_map map;
+        OWNED(clv_object_map_release) struct clv_object_map map = {0};
         other.weights = array_copy(model.weights, (size_t)model.n_weights, sizeof *model.weights);
         other.weights[EDGE_PROBLEM_BIAS] += (k - 1) * 1e6;
         must(object_model_divide(&map, &other, &regions, image.width, image.height, err));
         n_found[k] = map.n_objects;
-        clv_object_map_release(&map);
         array_free(other.weights);
     }
     ck_assert_int_lt(n_found[0], n_found[1]);
     ck_assert_int_le(n_found[1], n_found[2]);
-    object_regions_release(&regions);
-    array_free(truth);
-    clv_image_release(&image);
 }
 
 TEST(any_number_of_threads_learns_the_same_bytes)
 {
-    struct object_model one = {0}, three = {0};
+    OWNED(object_model_release) struct object_model one = {0}, three = {0};
     learn(&one, "independent", 4, 1);
     learn(&three, "independent", 4, 3);
     ck_assert_int_eq(one.n_weights, three.n_weights);
     ck_assert_mem_eq(one.weights, three.weights, (size_t)one.n_weights * sizeof *one.weights);
     ck_assert_mem_eq(one.nets[0].weights, three.nets[0].weights,
                      pixel_net_size(one.nets[0].n_inputs, OBJECT_CLASSES) * sizeof *one.nets[0].weights);
-    object_model_release(&one);
-    object_model_release(&three);
 }
 
 TEST(an_image_of_a_pixel_and_one_without_objects_are_fine)
 {
-    struct clv_image image;
-    struct clv_object_map map;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_image_new(&image, 1, 1, 3, err));
     must(object_model_find(&map, &model, &image, err));
     clv_object_map_release(&map);
     clv_image_release(&image);
     must(clv_image_new(&image, 30, 30, 3, err));
     must(object_model_find(&map, &model, &image, err));
-    clv_object_map_release(&map);
-    clv_image_release(&image);
 }
 
 SETUP_ONCE(setup, teardown)

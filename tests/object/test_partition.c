@@ -107,7 +107,7 @@ TEST(a_large_grid_falls_into_its_stripes)
 {
     enum { SIDE = 96 };
     int32_t(*edges)[2] = calloc((size_t)2 * SIDE * SIDE, sizeof *edges), m = 0;
-    double *same = calloc((size_t)2 * SIDE * SIDE, sizeof *same);
+    OWNED_ARRAY double *same = calloc((size_t)2 * SIDE * SIDE, sizeof *same);
     for (int32_t y = 0; y < SIDE; y++)
         for (int32_t x = 0; x < SIDE; x++)
             for (int d = 0; d < 2; d++)
@@ -118,13 +118,12 @@ TEST(a_large_grid_falls_into_its_stripes)
                     m++;
                 }
     struct signed_graph graph = {SIDE * SIDE, m, (const int32_t(*)[2])edges, same};
-    int32_t *part = calloc((size_t)SIDE * SIDE, sizeof *part), n_parts;
+    OWNED_ARRAY int32_t *part = calloc((size_t)SIDE * SIDE, sizeof *part);
+    int32_t n_parts;
     must(partition_greedy(part, &n_parts, &graph, err));
     must(partition_improve(part, &n_parts, &graph, err));
     ck_assert_int_eq(n_parts, SIDE / 8);
     for (int32_t v = 0; v < SIDE * SIDE; v++)
         ck_assert_int_eq(part[v], v % SIDE / 8);
     free(edges);
-    free(same);
-    free(part);
 }

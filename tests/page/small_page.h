@@ -14,6 +14,8 @@ enum { WIDTH = 90, HEIGHT = 60 };
 
 static struct page_options options;
 
+DROPS(session_drop, struct page_session, page_session_free)
+
 /* A trainer that learns nothing. */
 static char started[4096]; /* what it was given */
 static int n_stops;
@@ -24,11 +26,9 @@ static inline enum clv_status start(void *context, const struct training_export 
 {
     (void)context;
     (void)err;
-    char *manifest = slurp(export->only ? export->only : export->data, NULL),
-         *boxes = export->boxes ? slurp(export->boxes, NULL) : NULL;
+    OWNED_ARRAY char *manifest = slurp(export->only ? export->only : export->data, NULL),
+                     *boxes = export->boxes ? slurp(export->boxes, NULL) : NULL;
     snprintf(started, sizeof started, "%s%s", manifest, boxes ? boxes : "");
-    free(manifest);
-    free(boxes);
     return CLV_OK;
 }
 static inline bool is_busy(void *context)
@@ -61,7 +61,7 @@ static inline const char *in_folder(const char *name)
 /* An orange square in the middle of blue. */
 static inline void put_image(const char *name)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
         bool is_figure = abs(p % WIDTH - 45) < 18 && abs(p / WIDTH - 30) < 18;
@@ -69,7 +69,6 @@ static inline void put_image(const char *name)
         memcpy(image.pixels + 3 * p, colour[is_figure], 3);
     }
     must(clv_png_write(in_folder(name), &image, err));
-    clv_image_release(&image);
 }
 
 static inline void choose_options(void)
@@ -109,23 +108,21 @@ static inline char *with_names(const struct page_session *session, const char *p
         (target.names == PAGE_NAMES_PHOTO && !has_item))
         return body ? strdup(body) : NULL;
     const char *comma = body[1] == '}' ? "" : ",";
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 20);
     text_put(&text, target.names == PAGE_NAMES_PHOTO ? "{\"photo\":" : "{\"folder\":");
     text_put_json(&text, target.names == PAGE_NAMES_PHOTO ? session->set.items[target.number].name : session->folder);
     if (target.names == PAGE_NAMES_PHOTO)
         text_printf(&text, ",\"opening\":%lld", (long long)session->opening);
     text_printf(&text, "%s%s", comma, body + 1);
-    char *named = strdup(text.bytes);
-    text_release(&text);
-    return named;
+    return strdup(text.bytes);
 }
 
 /* The answer's body, to free(); its code has to be as expected. The request has `body` and nothing else. */
 static inline char *answer_to(struct page_session *session, int code, const char *method, const char *path,
                               const char *body)
 {
-    struct page_response response;
+    OWNED(page_response_release) struct page_response response = {.file = -1};
     struct page_request request = {.method = method,
                                    .path = path,
                                    .host = "127.0.0.1:1",
@@ -136,7 +133,6 @@ static inline char *answer_to(struct page_session *session, int code, const char
     page_handle(&response, session, &request);
     char *text = strdup(response.body.bytes ? response.body.bytes : "");
     ck_assert_msg(response.code == code, "%s %s: %d %s", method, path, response.code, text);
-    page_response_release(&response);
     return text;
 }
 
@@ -144,17 +140,16 @@ static inline char *answer_to(struct page_session *session, int code, const char
 static inline char *answer(struct page_session *session, int code, const char *method, const char *path,
                            const char *body)
 {
-    char *named = with_names(session, path, body), *text = answer_to(session, code, method, path, named);
-    free(named);
+    OWNED_ARRAY char *named = with_names(session, path, body);
+    char *text = answer_to(session, code, method, path, named);
     return text;
 }
 
 static inline void expect(struct page_session *session, int code, const char *method, const char *path,
                           const char *body, const char *part)
 {
-    char *text = answer(session, code, method, path, body);
+    OWNED_ARRAY char *text = answer(session, code, method, path, body);
     ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in %s", part, text);
-    free(text);
 }
 
 /* The same for opening an image. */

@@ -11,7 +11,7 @@ TEST(a_table_stays_as_it_is_when_memory_runs_out)
     const struct page_box boxes[] = {{.label = "horse", .place = {5, 6, 12, 14}}};
     const char *path = here("boxes.tsv");
     spill(path, old, strlen(old));
-    char *now = NULL;
+    OWNED_ARRAY char *now = NULL;
     must_keep_when_requests_fail(page_boxes_replace(path, true, "b.png", boxes, 1, err), {
         now = slurp(path, NULL);
         ck_assert_str_eq(now, old);
@@ -19,7 +19,6 @@ TEST(a_table_stays_as_it_is_when_memory_runs_out)
     });
     now = slurp(path, NULL);
     ck_assert_str_eq(now, formatted("%sb.png\thorse\t5\t6\t7\t8\n", old));
-    free(now);
 }
 
 /* A table's head of so many columns, the last ones what a row needs. */
@@ -43,11 +42,10 @@ TEST(a_table_has_at_most_64_columns)
     must(page_boxes_replace(path, true, "b.png", &box, 1, err));
     for (int k = 0; k < 2; k++) { /* replaced by itself */
         must(page_boxes_replace(path, true, "b.png", &box, 1, err));
-        char *now = slurp(path, NULL);
+        OWNED_ARRAY char *now = slurp(path, NULL);
         memset(row, '\t', 58);
         strcpy(row + 58, "6\t5\t9\t7\thorse\tb.png\n");
         ck_assert_str_eq(now, formatted("%s%s", head_of(64), row));
-        free(now);
     }
     spill(path, head_of(65), strlen(head_of(65)));
     must_fail(CLV_ERR_DATA, "65 columns, the limit is 64", page_boxes_check(path, true, err));
@@ -82,10 +80,9 @@ TEST(boxes_are_added_to_a_table_of_corners_without_labels)
     must(page_boxes_check(path, false, err));
     must(page_boxes_replace(path, false, "b.png", &box, 1, err));
     must(page_boxes_rename(path, "foreground", "horse", err));
-    char *now = slurp(path, NULL);
+    OWNED_ARRAY char *now = slurp(path, NULL);
     ck_assert_str_eq(now, formatted("%sb.png\t\t\t%d\t%d\t%d\t%d\n", old, box.place.first_x, box.place.first_y,
                                     box.place.end_x, box.place.end_y));
-    free(now);
     must_fail(CLV_ERR_DATA, "no column \"label\" in its header (columns are separated by tabs); new boxes",
               page_boxes_check(path, true, err));
     run_here("printf 'image,x,y,w,h\\n' >boxes.tsv");

@@ -12,7 +12,7 @@ enum { WIDTH = 90, HEIGHT = 60 };
 /* Two orange squares in blue, of which only the left one is the object, and a model that takes both for it. */
 static void open_document(struct page_document *document)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     const char *path = here("squares.png");
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
@@ -26,7 +26,6 @@ static void open_document(struct page_document *document)
     ck_assert_ptr_nonnull(document->prior);
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         document->prior[p] = image.pixels[3 * p] == 200 ? 1.2F : -1.2F;
-    clv_image_release(&image);
 }
 
 static void draw(struct page_document *document, enum page_kind kind, double x, double y)
@@ -50,7 +49,7 @@ static void count(int n[2], const struct page_document *document)
 
 TEST(a_suggestion_is_what_the_model_sees)
 {
-    struct page_document document;
+    OWNED(page_document_release) struct page_document document = {0};
     struct clv_model model = {0};
     uint8_t labels[WIDTH * HEIGHT];
     int n[2];
@@ -60,12 +59,11 @@ TEST(a_suggestion_is_what_the_model_sees)
     count(n, &document);
     ck_assert_int_eq(n[0], 23 * 23);
     ck_assert_int_eq(n[1], 23 * 23);
-    page_document_release(&document);
 }
 
 TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
 {
-    struct page_document document;
+    OWNED(page_document_release) struct page_document document = {0};
     struct clv_model model = {0};
     uint8_t labels[WIDTH * HEIGHT];
     int n[2];
@@ -76,13 +74,12 @@ TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
     count(n, &document);
     ck_assert_int_eq(n[0], 23 * 23);
     ck_assert_int_eq(n[1], 0);
-    page_document_release(&document);
 }
 
 /* Radius 0 is a pixel; boxes have the pixels that they touch. */
 TEST(strokes_and_boxes_end_at_whole_pixels)
 {
-    struct page_document document;
+    OWNED(page_document_release) struct page_document document = {0};
     struct clv_pixel_box box;
     static uint8_t pixels[WIDTH * HEIGHT];
     const double corners[2][2] = {{40.4, 15.6}, {10.2, 5.3}};
@@ -101,7 +98,6 @@ TEST(strokes_and_boxes_end_at_whole_pixels)
     event->points = array_copy(corners, 2, sizeof *corners);
     ck_assert(page_document_frame(&box, &document, 0));
     ck_assert(box.first_x == 10 && box.first_y == 5 && box.end_x == 41 && box.end_y == 16);
-    page_document_release(&document);
 }
 
 /* The definition, for ways up to 1e5: discs from the first point on, everywhere. */
@@ -230,7 +226,7 @@ TEST(an_object_s_frame_is_its_latest_box_within_the_image)
                  {{95, 70, 99, 99}, {89, 59, 90, 60}},
                  {{7, 8, 7, 8}, {7, 8, 8, 9}},
                  {{89.5, 59.5, 89.6, 59.6}, {89, 59, 90, 60}}};
-    struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
+    OWNED(page_document_release) struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
     struct clv_pixel_box box;
     for (size_t k = 0; k < sizeof boxes / sizeof *boxes; k++) {
         struct page_event event = {.kind = PAGE_BOX, .object = 3, .label = 1, .n_points = 2};
@@ -249,7 +245,6 @@ TEST(an_object_s_frame_is_its_latest_box_within_the_image)
     ck_assert_int_eq(box.end_y, 16);
     document.history.cursor = 0;
     ck_assert(!page_document_frame(&box, &document, 3));
-    page_document_release(&document);
 }
 
 /* An event whose object has the pixels from `first` to `end` of an image of one row. */
@@ -266,7 +261,7 @@ static void add_row(struct page_document *document, enum page_kind kind, int32_t
 
 TEST(later_objects_lie_on_earlier_ones_and_what_is_deleted_or_undone_on_none)
 {
-    struct page_document document = {.image = {.width = 8, .height = 1}};
+    OWNED(page_document_release) struct page_document document = {.image = {.width = 8, .height = 1}};
     static const uint8_t both[] = {0, 5, 5, 7, 7, 7, 0, 0}, first[] = {0, 5, 5, 5, 5, 0, 0, 0};
     uint8_t painted[8];
     add_row(&document, PAGE_MASK, 2, 7, 3, 6);
@@ -290,11 +285,11 @@ TEST(later_objects_lie_on_earlier_ones_and_what_is_deleted_or_undone_on_none)
     ck_assert(page_document_step(&document, 1));
     ck_assert_uint_eq(document.history.cursor, 1);
     ck_assert_int_eq(document.revision, 4);
-    page_document_release(&document);
 }
 
 TEST(an_image_takes_a_bounded_number_of_objects)
 {
+    OWNED(page_document_release)
     struct page_document document = {.image = {.width = PAGE_MAX_OBJECTS + 1, .height = 1}};
     int32_t numbers[PAGE_MAX_OBJECTS + 1];
     struct clv_object_map map = {PAGE_MAX_OBJECTS + 1, 1, PAGE_MAX_OBJECTS + 1, numbers, NULL, NULL};
@@ -309,13 +304,12 @@ TEST(an_image_takes_a_bounded_number_of_objects)
     ck_assert_int_eq(page_document_n_objects(&document), PAGE_MAX_OBJECTS);
     ck_assert(document.history.events[4999].is_linked && page_document_step(&document, -1));
     ck_assert_uint_eq(document.history.cursor, 0);
-    page_document_release(&document);
 }
 
 TEST(a_mask_that_finds_no_memory_leaves_all_as_it_was)
 {
     static const uint8_t labels[] = {0, 2, 2, 4, 5, 6, 7, 8};
-    struct page_document document = {.image = {.width = 8, .height = 1}};
+    OWNED(page_document_release) struct page_document document = {.image = {.width = 8, .height = 1}};
     for (int32_t object = 0; object < 7; object++) /* the place for events grows meanwhile */
         add_row(&document, PAGE_MASK, object, 1, object, 8);
     document.history.cursor = 5;
@@ -328,7 +322,6 @@ TEST(a_mask_that_finds_no_memory_leaves_all_as_it_was)
     });
     ck_assert_uint_eq(document.history.n, 11);
     ck_assert_int_eq(document.revision, 1);
-    page_document_release(&document);
 }
 
 /* The object's box against that of its pixels. */
@@ -336,7 +329,7 @@ TEST(the_box_around_an_object_is_that_of_its_pixels)
 {
     for (uint64_t k = 0; k < 300; k++) {
         enum { W = 7, H = 5 };
-        struct page_document document = {.image = {.width = W, .height = H}};
+        OWNED(page_document_release) struct page_document document = {.image = {.width = W, .height = H}};
         uint8_t labels[W * H];
         struct clv_pixel_box box, expected = {W, H, 0, 0};
         int32_t label = 0;
@@ -356,14 +349,13 @@ TEST(the_box_around_an_object_is_that_of_its_pixels)
             ck_assert_int_eq(label, 3);
             ck_assert_mem_eq(&box, &expected, sizeof box);
         }
-        page_document_release(&document);
     }
 }
 
 TEST(void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label)
 {
     static const uint8_t labels[] = {255, 2, 0, 254, 2, 1}, painted[] = {0, 2, 0, 254, 2, 1};
-    struct page_document document = {.image = {.width = 6, .height = 1}};
+    OWNED(page_document_release) struct page_document document = {.image = {.width = 6, .height = 1}};
     uint8_t found[6];
     must(page_document_import(&document, labels, PAGE_MASK, err));
     ck_assert_uint_eq(document.history.n, 3);
@@ -375,15 +367,14 @@ TEST(void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label)
     ck_assert_int_eq(document.revision, 1);
     page_document_paint(found, &document);
     ck_assert_mem_eq(found, painted, 6);
-    page_document_release(&document);
 }
 
 TEST(a_suggestion_is_saved_as_one)
 {
-    struct page_document document;
-    struct page_history again = {0};
+    OWNED(page_document_release) struct page_document document = {0};
+    OWNED(page_history_release) struct page_history again = {0};
     struct clv_model model = {0};
-    struct text json;
+    OWNED(text_release) struct text json = {0};
     uint8_t labels[WIDTH * HEIGHT];
     open_document(&document);
     must(page_document_suggest(labels, &document, &model, err));
@@ -395,20 +386,15 @@ TEST(a_suggestion_is_saved_as_one)
     ck_assert_int_eq(again.events[0].kind, PAGE_SUGGESTION);
     struct page_event event = {.kind = PAGE_SUGGESTION, .label = 1};
     must_fail(CLV_ERR_USAGE, "a mask is no stroke", page_document_draw(&document, &event, err));
-    text_release(&json);
-    page_history_release(&again);
-    page_document_release(&document);
 }
 
 /* An event of points, on object 0. */
 static enum clv_status put(struct page_document *document, enum page_kind kind, const double (*points)[2], size_t n,
                            double radius, struct clv_error *err)
 {
-    struct page_event event = {.kind = kind, .label = 1, .n_points = n, .radius = radius};
+    OWNED(page_event_release) struct page_event event = {.kind = kind, .label = 1, .n_points = n, .radius = radius};
     event.points = array_copy(points, n, sizeof *points);
-    enum clv_status status = page_document_draw(document, &event, err);
-    page_event_release(&event);
-    return status;
+    return page_document_draw(document, &event, err);
 }
 
 /* A click on the margin is a slip, however wide the brush is. */
@@ -433,7 +419,7 @@ TEST(what_is_beside_the_image_draws_nothing)
                  {PAGE_FOREGROUND, {{-20, 25}, {10, -5}}, 2, true},
                  {PAGE_BACKGROUND, {{-5, 5}, {5, 5}}, 2, true},
                  {PAGE_BOX, {{WIDTH + 20, HEIGHT + 20}, {40, 30}}, 2, true}};
-    struct page_document document;
+    OWNED(page_document_release) struct page_document document = {0};
     int n_events = 0;
     open_document(&document);
     for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) {
@@ -446,7 +432,6 @@ TEST(what_is_beside_the_image_draws_nothing)
         ck_assert_uint_eq(document.history.n, n_events);
         ck_assert_int_eq(document.revision, n_events);
     }
-    page_document_release(&document);
 }
 
 static void paint(uint8_t *labels, struct page_document *document)
@@ -514,7 +499,7 @@ TEST(the_fence_of_a_moved_box_is_where_the_box_is)
 TEST(an_object_is_framed_while_its_box_is_what_cut_it_out)
 {
     static const double corners[][2] = {{8, 16}, {36, 44}}, point[][2] = {{22, 30}};
-    struct page_document document;
+    OWNED(page_document_release) struct page_document document = {0};
     open_document(&document);
     must(put(&document, PAGE_FOREGROUND, point, 1, 2, err));
     ck_assert(!page_document_is_framed(&document, 0) && !page_document_is_framed(&document, 3));
@@ -526,5 +511,4 @@ TEST(an_object_is_framed_while_its_box_is_what_cut_it_out)
     ck_assert(page_document_is_framed(&document, 0));
     must(put(&document, PAGE_DELETE, NULL, 0, 0, err));
     ck_assert(!page_document_is_framed(&document, 0));
-    page_document_release(&document);
 }

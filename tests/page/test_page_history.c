@@ -19,7 +19,7 @@ static void expect_objects(const struct page_history *history, const char *objec
 
 TEST(a_new_event_drops_what_was_undone_and_taking_it_back_restores_that)
 {
-    struct page_history history = {0};
+    OWNED(page_history_release) struct page_history history = {0};
     for (int32_t object = 0; object < 5; object++)
         add(&history, object);
     history.cursor = 2;
@@ -39,12 +39,11 @@ TEST(a_new_event_drops_what_was_undone_and_taking_it_back_restores_that)
     add(&history, 6); /* what was dropped before is gone for good */
     page_history_take_back(&history, 1);
     expect_objects(&history, "01239", 1);
-    page_history_release(&history);
 }
 
 TEST(the_latest_event_of_an_object_is_looked_for_before_the_end)
 {
-    struct page_history history = {0};
+    OWNED(page_history_release) struct page_history history = {0};
     static const int32_t objects[] = {1, 0, 1, 2};
     for (int k = 0; k < 4; k++)
         add(&history, objects[k]);
@@ -53,29 +52,26 @@ TEST(the_latest_event_of_an_object_is_looked_for_before_the_end)
     ck_assert_ptr_eq(page_history_latest(&history, 1, 2), &history.events[0]);
     ck_assert_ptr_null(page_history_latest(&history, 2, 3));
     ck_assert_ptr_null(page_history_latest(&history, 1, 0));
-    page_history_release(&history);
 }
 
 TEST(an_image_takes_a_bounded_number_of_strokes)
 {
-    struct page_history history = {0};
+    OWNED(page_history_release) struct page_history history = {0};
     struct page_event event = {.kind = PAGE_DELETE, .label = 1};
     for (int k = 0; k < PAGE_MAX_EVENTS; k++)
         add(&history, 0);
     must_fail(CLV_ERR_DATA, "at most 20000 strokes", page_history_add(&history, &event, err));
     ck_assert_uint_eq(history.n, PAGE_MAX_EVENTS);
     ck_assert_uint_eq(history.cursor, PAGE_MAX_EVENTS);
-    page_history_release(&history);
 }
 
 /* An event of {"kind":..,"object":..,"label":..,<more>}, or why not. */
 static enum clv_status parse(struct page_event *event, const char *text, struct clv_error *err)
 {
-    struct json_value *root = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
     enum clv_status status = json_parse(&root, text, strlen(text), "event", err);
     if (status == CLV_OK)
         status = page_event_parse(event, root, "event", err);
-    json_root_free(root);
     return status;
 }
 
@@ -110,7 +106,7 @@ TEST(events_are_taken_up_to_their_limits)
         {"{\"kind\":\"foreground\",\"object\":0,\"points\":[1,2]}", "is missing"},
         {"{\"object\":0,\"label\":1,\"points\":[1,2]}", "is missing"},
     };
-    struct page_event event = {0};
+    OWNED(page_event_release) struct page_event event = {0};
     for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
         must(parse(&event, good[k], err));
         page_event_release(&event);
@@ -121,12 +117,11 @@ TEST(events_are_taken_up_to_their_limits)
     ck_assert(event.kind == PAGE_FOREGROUND && event.object == 7 && event.label == 9 && event.n_points == 2);
     ck_assert(event.radius == 2.5 && event.points[0][0] == 1 && event.points[0][1] == 2 && event.points[1][0] == 3 &&
               event.points[1][1] == 4);
-    page_event_release(&event);
 }
 
 TEST(a_stroke_has_a_bounded_number_of_points)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     struct page_event event = {0};
     text_init(&text, 1 << 20);
     text_put(&text, "{\"kind\":\"foreground\",\"object\":0,\"label\":1,\"points\":[0,0");
@@ -140,7 +135,6 @@ TEST(a_stroke_has_a_bounded_number_of_points)
     text.size = size;
     text_put(&text, ",0,0]}");
     must_fail(CLV_ERR_DATA, "at most 20000", parse(&event, text.bytes, err));
-    text_release(&text);
 }
 
 TEST(a_strokes_file_reads_back_as_it_was_for_its_size_alone)
@@ -148,8 +142,8 @@ TEST(a_strokes_file_reads_back_as_it_was_for_its_size_alone)
     static const char file[] = "{\"width\":3,\"height\":2,\"accepted\":1,\"cursor\":1,\"strokes\":["
                                "{\"kind\":\"mask\",\"object\":4,\"label\":5,\"radius\":0,\"mask\":[1,2,3]},"
                                "{\"kind\":\"delete\",\"object\":4,\"label\":5,\"radius\":0,\"mask\":[6]}]}";
-    struct page_history history = {0}, again = {0};
-    struct text json;
+    OWNED(page_history_release) struct page_history history = {0}, again = {0};
+    OWNED(text_release) struct text json = {0};
     text_init(&json, 1 << 20);
     must(page_history_parse(&history, file, strlen(file), "file", 3, 2, err));
     ck_assert(history.n == 2 && history.cursor == 1 && history.is_accepted);
@@ -163,7 +157,4 @@ TEST(a_strokes_file_reads_back_as_it_was_for_its_size_alone)
               page_history_parse(&again, file, strlen(file), "file", 2, 3, err));
     must_fail(CLV_ERR_DATA, "this one is 3x3", page_history_parse(&again, file, strlen(file), "file", 3, 3, err));
     ck_assert_uint_eq(again.n, 2); /* as before */
-    page_history_release(&history);
-    page_history_release(&again);
-    text_release(&json);
 }

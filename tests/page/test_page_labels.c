@@ -26,43 +26,36 @@ static struct page_session *labelled_session(void)
 
 static void expect_in(const char *file, const char *part)
 {
-    char *text = slurp(in_folder(file), NULL);
+    OWNED_ARRAY char *text = slurp(in_folder(file), NULL);
     ck_assert_msg(strstr(text, part) != NULL, "%s: \"%s\" is not in %s", file, part, text);
-    free(text);
 }
 
 static void expect_named(const char *name)
 {
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     expect_in("labels.tsv", formatted("\n1\t%s\t236\t64\t122\n", name));
     expect_in("boxes.tsv", formatted("\na.png\t%s\t", name));
     expect_in("boxes.tsv", formatted("\nb.png\t%s\t", name));
     expect_in("boxes.tsv", "\nelsewhere.png\thorse\t1\t2\t3\t4\n");
     must(clv_model_read(&model, options.model, err));
     ck_assert_str_eq(model.labels.names[1], name);
-    clv_model_release(&model);
 }
 
 TEST(a_label_is_renamed_wherever_the_folder_has_its_name)
 {
-    struct page_session *session = labelled_session();
-    char *before = without_time(opened(session, 0));
+    OWNED(session_drop) struct page_session *session = labelled_session();
+    OWNED_ARRAY char *before = without_time(opened(session, 0));
     expect(session, 200, "POST", "/api/rename", RENAME("1", "foreground", "plains zebra"), "\"name\":\"plains zebra\"");
     expect_named("plains zebra");
     free(answer(session, 200, "POST", "/api/rename", RENAME("0", "background", "grass")));
     expect_in("labels.tsv", "\n0\tgrass\t0\t0\t0\n");
     page_session_free(session);
     session = open_session();
-    char *after = without_time(opened(session, 0)), *drawn = runs_of(before), *found = runs_of(after);
+    OWNED_ARRAY char *after = without_time(opened(session, 0)), *drawn = runs_of(before), *found = runs_of(after);
     ck_assert_str_eq(found, drawn);
     expect(session, 200, "GET", "/api/state", NULL, "\"name\":\"grass\"},{\"value\":1");
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     expect_in("boxes.tsv", "\na.png\tplains zebra\t");
-    page_session_free(session);
-    free(before);
-    free(after);
-    free(drawn);
-    free(found);
 }
 
 TEST(names_that_are_there_and_labels_that_are_not_are_refused)
@@ -78,14 +71,13 @@ TEST(names_that_are_there_and_labels_that_are_not_are_refused)
         {RENAME("1", "foreground", "void"), "not \\\"void\\\""},
         {RENAME("1", "foreground", "a\\tb"), "without tabs"},
         {RENAME("1", "foreground", ""), "1 to 63 bytes"}};
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         expect(session, 400, "POST", "/api/rename", bad[k][0], bad[k][1]);
     is_training = true;
     expect(session, 400, "POST", "/api/rename", RENAME("1", "foreground", "horse"), "training is under way");
     is_training = false;
     ck_assert(!path_exists(in_folder("labels.tsv")));
-    page_session_free(session);
 }
 
 TEST(a_label_that_another_program_s_file_names_keeps_its_name)
@@ -108,8 +100,8 @@ TEST(a_label_that_another_program_s_file_names_keeps_its_name)
 TESTS(a_name_that_cannot_be_saved_is_the_old_one_again, 0, 3)
 {
     static const char *const files[] = {"boxes.tsv", "label.cleave", "labels.tsv"};
-    struct page_session *session = labelled_session();
-    char *aside = strdup(in_folder("aside")), *file = strdup(in_folder(files[_i]));
+    OWNED(session_drop) struct page_session *session = labelled_session();
+    OWNED_ARRAY char *aside = strdup(in_folder("aside")), *file = strdup(in_folder(files[_i]));
     free(answer(session, 200, "POST", "/api/rename", RENAME("1", "foreground", "cow")));
     ck_assert(rename(file, aside) == 0 && mkdir(file, 0777) == 0);
     expect(session, _i ? 409 : 404, "POST", "/api/rename", RENAME("1", "cow", "ox"), files[_i]);
@@ -118,16 +110,13 @@ TESTS(a_name_that_cannot_be_saved_is_the_old_one_again, 0, 3)
     expect_named("cow");
     free(answer(session, 200, "POST", "/api/rename", RENAME("1", "cow", "mule")));
     expect_named("mule");
-    page_session_free(session);
-    free(aside);
-    free(file);
 }
 
 /* 255 is the figure without labels.tsv, and void with it. */
 TEST(names_do_not_change_what_masks_of_other_programs_mean)
 {
     uint8_t other[WIDTH * HEIGHT] = {0, 255, 255};
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     page_session_free(session);
     must(clv_png_write_labels(in_folder("masks/b.png"), WIDTH, HEIGHT, other, NULL, 0, err));
     session = open_session();
@@ -139,13 +128,12 @@ TEST(names_do_not_change_what_masks_of_other_programs_mean)
     free(answer(session, 200, "POST", "/api/accept/1", "{\"revision\":1}"));
     free(answer(session, 200, "POST", "/api/rename", RENAME("1", "foreground", "horse")));
     expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
-    page_session_free(session);
 }
 
 TEST(a_label_that_is_added_takes_no_void_value)
 {
     static const char labels[] = "value\tname\n0\tground\n1\tcow\n2\tvoid\n4\tvoid\n";
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     page_session_free(session);
     spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
     session = open_session();
@@ -153,16 +141,14 @@ TEST(a_label_that_is_added_takes_no_void_value)
     expect_in("labels.tsv", "\n2\tvoid\t");
     expect_in("labels.tsv", "\n3\tsky\t");
     expect_in("labels.tsv", "\n4\tvoid\t");
-    page_session_free(session);
 }
 
 TEST(a_damaged_file_of_strokes_keeps_no_label_from_being_added)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     spill(in_folder("strokes/a.json"), "{\"strokes\": [", 13);
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
     expect_in("labels.tsv", "\n2\tsky\t");
-    page_session_free(session);
 }
 
 #define DELETE_LABEL(value, label) "{\"value\":" value ",\"label\":\"" label "\"}"
@@ -172,19 +158,17 @@ TEST(a_damaged_file_of_strokes_keeps_no_label_from_being_added)
 
 TEST(a_label_that_nothing_uses_is_deleted)
 {
-    struct page_session *session = labelled_session();
+    OWNED(session_drop) struct page_session *session = labelled_session();
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
     expect(session, 200, "POST", "/api/delete-label", DELETE_LABEL("2", "sky"),
            "\"name\":\"foreground\"}],\"training\"");
-    char *table = slurp(in_folder("labels.tsv"), NULL);
+    OWNED_ARRAY char *table = slurp(in_folder("labels.tsv"), NULL);
     ck_assert_ptr_null(strstr(table, "sky"));
-    free(table);
     expect(session, 400, "POST", "/api/stroke/0", "{}", "no revision");
     free(opened(session, 0));
     expect(session, 400, "POST", "/api/stroke/0", DRAW_SKY(0), "there is no label 2");
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sea\"}"));
     expect_in("labels.tsv", "\n2\tsea\t");
-    page_session_free(session);
 }
 
 /* Drawn, in a mask or in boxes of another program, in the file that --boxes names; while a training is under way. */
@@ -215,9 +199,8 @@ TEST(a_label_that_something_uses_stays)
     is_training = true;
     expect(session, 400, "POST", "/api/delete-label", DELETE_LABEL("1", "cow"), "training is under way");
     is_training = false;
-    char *now = slurp(in_folder("labels.tsv"), NULL);
+    OWNED_ARRAY char *now = slurp(in_folder("labels.tsv"), NULL);
     ck_assert_str_eq(now, labels);
-    free(now);
     free(answer(session, 200, "POST", "/api/delete-label", DELETE_LABEL("1", "cow")));
     page_session_free(session);
     free((char *)options.boxes);
@@ -225,10 +208,9 @@ TEST(a_label_that_something_uses_stays)
 
 TEST(the_last_label_stays)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     expect(session, 400, "POST", "/api/delete-label", DELETE_LABEL("1", "foreground"), "foreground is the last label");
     expect(session, 400, "POST", "/api/delete-label", DELETE_LABEL("2", "sky"), "there is no label 2");
-    page_session_free(session);
 }
 
 /* A misspelt label: its object gets another one, the label goes, and undoing cannot bring it back as another one's. */
@@ -236,7 +218,7 @@ TEST(an_object_s_label_is_changed_and_undone_until_its_label_is_deleted)
 {
     struct page_session *session = fresh_session();
     uint8_t n_of[3] = {0};
-    struct clv_indexed_image mask = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"hrose\"}"));
     free(opened(session, 0));
     free(answer(session, 200, "POST", "/api/stroke/0", DRAW_SKY(0)));
@@ -265,7 +247,6 @@ TEST(an_object_s_label_is_changed_and_undone_until_its_label_is_deleted)
     session = open_session();
     expect_open(session, 200, 0, "{\"object\":0,\"label\":1,");
     page_session_free(session);
-    clv_indexed_image_release(&mask);
     char *const made[] = {before, drawn, changed, found};
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
         free(made[k]);
@@ -275,8 +256,8 @@ TEST(an_object_s_label_is_changed_and_undone_until_its_label_is_deleted)
 TEST(a_model_that_knows_a_deleted_label_does_not_suggest_it)
 {
     static const char labels[] = "name\nground\ncow\nhorse\n";
-    struct clv_model model = {0};
-    struct page_session *session = fresh_session();
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(session_drop) struct page_session *session = fresh_session();
     page_session_free(session);
     spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
     session = open_session();
@@ -303,10 +284,8 @@ TEST(a_model_that_knows_a_deleted_label_does_not_suggest_it)
     must(clv_model_read(&model, options.model, err));
     ck_assert_str_eq(model.labels.names[1], "cow");
     ck_assert_str_eq(model.labels.names[2], "");
-    clv_model_release(&model);
     page_session_free(session);
     session = open_session();
     free(opened(session, 1));
     expect(session, 200, "POST", "/api/suggest/1", "{\"revision\":0}", "\"runs\":[0,5400]");
-    page_session_free(session);
 }

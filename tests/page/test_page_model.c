@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "infer/infer.h"
 #include "page/small_page.h"
 #include "support/images.h"
 #include "support/sample.h"
@@ -18,14 +19,13 @@ static bool is_in_square(int p)
 /* An orange square on the left and a green one on the right, in blue. */
 static void put_two_coloured(const char *name)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
         const uint8_t colour[3][3] = {{60, 90, 150}, {200, 120, 40}, {40, 160, 60}};
         memcpy(image.pixels + 3 * p, colour[is_in_square(p) ? 1 + (p % WIDTH >= 45) : 0], 3);
     }
     must(clv_png_write(in_folder(name), &image, err));
-    clv_image_release(&image);
 }
 
 /* a.png, b.png and c.png of two colours, the first two with masks. */
@@ -91,7 +91,7 @@ static char *ranked_state(struct page_session *session, int n)
 TEST(a_model_learned_meanwhile_suggests_the_rest)
 {
     int inside[3], outside[3];
-    struct page_session *session = labelled_session();
+    OWNED(session_drop) struct page_session *session = labelled_session();
     learn(BY_COLOUR);
     expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":false");
     free(answer(session, 200, "POST", "/api/open/2", "{}"));
@@ -99,7 +99,7 @@ TEST(a_model_learned_meanwhile_suggests_the_rest)
     expect(session, 400, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}", "no model yet");
     n_models = 1;
     expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":true");
-    char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}"), *runs = runs_of(text);
+    OWNED_ARRAY char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}"), *runs = runs_of(text);
     count_runs(inside, outside, text);
     ck_assert_int_eq(inside[1], 2 * 23 * 23);
     ck_assert_int_eq(outside[1], 0);
@@ -108,17 +108,12 @@ TEST(a_model_learned_meanwhile_suggests_the_rest)
 
     text = answer(session, 200, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}");
     ck_assert_ptr_nonnull(strstr(text, "\"accepted\":true"));
-    char *kept = runs_of(text);
+    OWNED_ARRAY char *kept = runs_of(text);
     *strchr(kept, ']') = *strchr(runs, ']') = 0;
     ck_assert_str_eq(kept, runs);
     ck_assert_int_eq(access(in_folder("masks/c.png"), F_OK), 0);
-    char *strokes = slurp(in_folder("strokes/c.json"), NULL);
+    OWNED_ARRAY char *strokes = slurp(in_folder("strokes/c.json"), NULL);
     ck_assert_ptr_nonnull(strstr(strokes, "\"kind\": \"suggestion\""));
-    page_session_free(session);
-    free(text);
-    free(runs);
-    free(kept);
-    free(strokes);
 }
 
 TEST(a_suggestion_of_an_earlier_model_is_not_accepted_unseen)
@@ -176,26 +171,23 @@ TESTS(a_model_of_bands_opens_suggests_and_ranks, 2, 4)
     run_here("cd set && printf 'a.tif\nb.tif\n' >../only && cleave train --data . --only ../only --seed 1 "
              "--superpixels 60 --blocks colour,maps --learner %s -o label.cleave",
              n_labels == 2 ? "crf" : "mssvm");
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     free(answer(session, 200, "POST", "/api/open/2", "{}"));
-    char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
+    OWNED_ARRAY char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
     count_runs(inside, outside, text);
     ck_assert_int_eq(inside[1] + inside[2], 2 * 23 * 23);
     if (n_labels == 2) {
         ck_assert_int_lt(outside[1], 100);
     } else { /* as the command has it */
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         run_here("cd set && cleave segment -q --refine -m label.cleave c.tif -o ../c.png");
         must(clv_indexed_image_read(&mask, here("c.png"), NULL, err));
         for (int p = 0; p < WIDTH * HEIGHT; p++)
             (is_in_square(p) ? inside : outside)[mask.values[p]]--;
         for (int label = 0; label < 3; label++)
             ck_assert(inside[label] == 0 && outside[label] == 0);
-        clv_indexed_image_release(&mask);
     }
-    free(text);
     free(ranked_state(session, 3));
-    page_session_free(session);
 }
 
 TEST(sixteen_bits_are_shown_in_the_range_of_the_model)
@@ -209,12 +201,12 @@ TEST(sixteen_bits_are_shown_in_the_range_of_the_model)
     }
     for (int i = 0; i < 2; i++) {
         size_t size;
-        uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
+        OWNED_ARRAY uint8_t *file =
+            make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
         spill(in_folder(formatted("%c.png", 'a' + i)), file, size);
-        free(file);
         must(clv_png_write_labels(in_folder(formatted("masks/%c.png", 'a' + i)), WIDTH, HEIGHT, labels, NULL, 0, err));
     }
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
     ck_assert(session->has_noted_12_bits && session->document.image.pixels[3 * (30 * WIDTH + 22)] < 16);
     page_session_free(session);
@@ -222,23 +214,21 @@ TEST(sixteen_bits_are_shown_in_the_range_of_the_model)
     session = open_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
     ck_assert(!session->has_noted_12_bits && session->document.image.pixels[3 * (30 * WIDTH + 22)] > 180);
-    page_session_free(session);
 }
 
 TEST(strokes_are_joined_by_what_the_model_knows)
 {
     int inside[3], outside[3];
-    struct page_session *session = labelled_session();
+    OWNED(session_drop) struct page_session *session = labelled_session();
     for (int has_model = 0; has_model < 2; has_model++) {
         free(answer(session, 200, "POST", "/api/open/2", "{}"));
-        char *text =
+        OWNED_ARRAY char *text =
             answer(session, 200, "POST", "/api/stroke/2",
                    "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":1,\"points\":[22,30]}");
         count_runs(inside, outside, text);
         ck_assert_int_eq(inside[1], has_model ? 2 * 23 * 23 : 23 * 23);
         ck_assert_int_eq(outside[1], 0);
         page_session_free(session);
-        free(text);
         unlink(in_folder("masks/c.png"));
         unlink(in_folder("strokes/c.json"));
         unlink(in_folder("boxes.tsv"));
@@ -246,40 +236,34 @@ TEST(strokes_are_joined_by_what_the_model_knows)
         session = open_session(); /* finds the model */
         expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":true");
     }
-    page_session_free(session);
 }
 
 /* The share of an image's pixels that the folder's model expects to be wrong; or of its superpixels. */
 static double expected_error(const char *name, bool of_pixels)
 {
-    struct clv_model model;
-    struct clv_image image = {0};
-    struct clv_example example = {0};
-    struct clv_oracle *oracle;
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     double wrong = 0, all = 0;
     must(clv_model_read(&model, in_folder("label.cleave"), err));
     must(clv_image_read(&image, in_folder(name), NULL, err));
     must(clv_example_extract(&example, &image, &model.recipe, err));
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
-    double *marginals = calloc((size_t)example.problem.n_nodes, 2 * sizeof *marginals);
+    OWNED_ARRAY double *marginals = calloc((size_t)example.problem.n_nodes, 2 * sizeof *marginals);
     must(clv_model_marginals(marginals, NULL, NULL, &model, &example.problem, oracle, 1, 20, err));
     for (size_t i = 0; i < (size_t)example.problem.n_nodes; i++) {
         double weight = of_pixels ? (double)example.volume[i] : 1;
         wrong += weight * fmin(marginals[2 * i], marginals[2 * i + 1]);
         all += weight;
     }
-    free(marginals);
-    clv_oracle_free(oracle);
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_model_release(&model);
     return wrong / all;
 }
 
 TEST(images_are_ranked_by_the_error_that_the_model_expects)
 {
-    struct page_session *session = labelled_session();
-    struct clv_image image = {0};
+    OWNED(session_drop) struct page_session *session = labelled_session();
+    OWNED(clv_image_release) struct clv_image image = {0};
     double expected[3];
     /* Nothing like what was learned: no colour is certain there. */
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
@@ -290,7 +274,7 @@ TEST(images_are_ranked_by_the_error_that_the_model_expects)
     learn(BY_COLOUR);
     spill(in_folder("b.png"), "no image", 8);
     n_models = 1;
-    char *state = ranked_state(session, 2);
+    OWNED_ARRAY char *state = ranked_state(session, 2);
     const char *at = state;
     for (int i = 0; i < 3; i++) {
         at = strstr(at, "\"expected\":") + strlen("\"expected\":");
@@ -301,15 +285,12 @@ TEST(images_are_ranked_by_the_error_that_the_model_expects)
     ck_assert(expected[0] >= 0 && expected[0] < expected[2] && expected[2] <= 0.5);
     ck_assert_double_eq_tol(expected[2], expected_error("c.png", true), 6e-5); /* four digits are printed */
     ck_assert(fabs(expected[2] - expected_error("c.png", false)) > 2e-4);
-    clv_image_release(&image);
-    page_session_free(session);
-    free(state);
 }
 
 TEST(a_model_of_three_labels_suggests_all_of_them)
 {
     int inside[3], outside[3];
-    struct page_session *session = labelled_session();
+    OWNED(session_drop) struct page_session *session = labelled_session();
     uint8_t labels[WIDTH * HEIGHT];
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
     page_session_free(session);
@@ -320,13 +301,11 @@ TEST(a_model_of_three_labels_suggests_all_of_them)
     learn("--learner independent --blocks colour,position --passes 30");
     session = open_session();
     free(answer(session, 200, "POST", "/api/open/2", "{}"));
-    char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
+    OWNED_ARRAY char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
     count_runs(inside, outside, text);
     ck_assert_int_eq(inside[1], 2 * 23 * 23);
     ck_assert_int_gt(outside[0], 1500);
     ck_assert_int_gt(outside[2], 1500);
-    page_session_free(session);
-    free(text);
 }
 
 TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)

@@ -26,10 +26,9 @@ static struct page_session *session_with_objects(int32_t numbers[WIDTH * HEIGHT]
 
 static void expect_saved(const char *path, const int32_t *wanted)
 {
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_object_map_read(&map, in_folder(path), WIDTH, HEIGHT, NULL, err));
     ck_assert_mem_eq(map.objects, wanted, WIDTH * HEIGHT * sizeof *wanted);
-    clv_object_map_release(&map);
 }
 
 static int count_objects(const char *answered)
@@ -43,9 +42,8 @@ static int count_objects(const char *answered)
 
 static void expect_count(struct page_session *session, int wanted, const char *path, const char *body)
 {
-    char *text = answer(session, 200, "POST", path, body);
+    OWNED_ARRAY char *text = answer(session, 200, "POST", path, body);
     ck_assert_msg(count_objects(text) == wanted, "not %d objects: %s", wanted, text);
-    free(text);
 }
 
 #define MERGE(revision, object, other)                                                                                 \
@@ -56,25 +54,23 @@ static void expect_count(struct page_session *session, int wanted, const char *p
 TEST(a_label_image_is_shown_by_objects_and_is_one_step)
 {
     int32_t numbers[WIDTH * HEIGHT];
-    struct page_session *session = session_with_objects(numbers);
+    OWNED(session_drop) struct page_session *session = session_with_objects(numbers);
     expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"accepted\"");
-    char *text = opened(session, 0);
+    OWNED_ARRAY char *text = opened(session, 0);
     ck_assert_int_eq(count_objects(text), 3);
     ck_assert_ptr_nonnull(strstr(text, "\"runs\":[0,900,1,10,2,10,0,20,3,10,0,40,1,10,"));
-    free(text);
     expect_count(session, 0, "/api/undo/0", "{\"revision\":1}");
     expect_count(session, 3, "/api/redo/0", "{\"revision\":2}");
     expect_saved("instances/a.png", numbers);
     page_session_free(session);
     session = open_session();
     expect_open(session, 200, 0, "\"redo\":false"); /* by the strokes, which make the same objects */
-    page_session_free(session);
 }
 
 TEST(two_objects_become_one_and_undo_parts_them)
 {
     int32_t numbers[WIDTH * HEIGHT], merged[WIDTH * HEIGHT];
-    struct page_session *session = session_with_objects(numbers);
+    OWNED(session_drop) struct page_session *session = session_with_objects(numbers);
     expect_open(session, 200, 0, "\"revision\":1");
     expect_count(session, 2, "/api/stroke/0", MERGE(1, 0, 2));
     for (int p = 0; p < WIDTH * HEIGHT; p++) /* the later number stays, and files count from 1 */
@@ -91,13 +87,12 @@ TEST(two_objects_become_one_and_undo_parts_them)
     session = open_session();
     expect_count(session, 2, "/api/open/0", "{}");
     expect_count(session, 3, "/api/undo/0", "{\"revision\":0}");
-    page_session_free(session);
 }
 
 TEST(a_stroke_parts_an_object_and_its_own_pixels_go_to_the_nearest_side)
 {
     int32_t numbers[WIDTH * HEIGHT], parted[WIDTH * HEIGHT];
-    struct page_session *session = session_with_objects(numbers);
+    OWNED(session_drop) struct page_session *session = session_with_objects(numbers);
     expect_open(session, 200, 0, "\"revision\":1");
     expect(session, 400, "POST", "/api/stroke/0", SPLIT(1, 2, "43.5,8,43.5,15"), "does not part the object");
     expect(session, 400, "POST", "/api/stroke/0", SPLIT(1, 7, "43.5,8,43.5,22"), "there is no object 8");
@@ -105,26 +100,23 @@ TEST(a_stroke_parts_an_object_and_its_own_pixels_go_to_the_nearest_side)
     expect_count(session, 4, "/api/stroke/0", SPLIT(1, 2, "43.5,8,43.5,22"));
     for (int p = 0; p < WIDTH * HEIGHT; p++) /* the stroke is in column 43 alone */
         parted[p] = numbers[p] == 3 && p % WIDTH < 43 ? 4 : numbers[p];
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_object_map_read(&map, in_folder("instances/a.png"), WIDTH, HEIGHT, NULL, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         ck_assert(p % WIDTH == 43 ? !map.objects[p] == !numbers[p] : map.objects[p] == parted[p]);
-    clv_object_map_release(&map);
     expect_count(session, 3, "/api/undo/0", "{\"revision\":2}");
     expect_saved("instances/a.png", numbers);
-    page_session_free(session);
 }
 
 TEST(what_another_program_changed_in_a_label_image_counts_more)
 {
     int32_t numbers[WIDTH * HEIGHT];
-    struct page_session *session = session_with_objects(numbers);
+    OWNED(session_drop) struct page_session *session = session_with_objects(numbers);
     expect_open(session, 200, 0, "\"revision\":1");
     expect_count(session, 2, "/api/stroke/0", MERGE(1, 0, 1)); /* the mask stays as it is */
     put_instances("instances/a.png", numbers);
     expect(session, 409, "POST", "/api/undo/0", "{\"revision\":2}", "changed meanwhile");
     expect_count(session, 3, "/api/open/0", "{}");
-    page_session_free(session);
 }
 
 TEST(masks_become_pieces_where_objects_are_kept_apart_and_of_a_tiff_a_png_is_made)
@@ -139,7 +131,7 @@ TEST(masks_become_pieces_where_objects_are_kept_apart_and_of_a_tiff_a_png_is_mad
     ck_assert_int_eq(unlink(in_folder("instances/b.png")), 0);
     const struct integer_image image = {WIDTH, HEIGHT, numbers};
     must(integer_image_write_tiff(in_folder("instances/b.tif"), &image, err));
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     expect_count(session, 3, "/api/open/0", "{}");
     expect(session, 200, "POST", "/api/accept/0", "{\"revision\":1}", "\"runs\":[1,2,0,1,2,1,3,1,");
     expect_count(session, 3, "/api/open/1", "{}");
@@ -147,13 +139,12 @@ TEST(masks_become_pieces_where_objects_are_kept_apart_and_of_a_tiff_a_png_is_mad
     free(answer(session, 200, "POST", "/api/accept/1", "{\"revision\":2}"));
     ck_assert(path_exists(in_folder("instances/b.png")) && !path_exists(in_folder("instances/b.tif")) &&
               path_exists(in_folder("instances/.replaced/b.tif")));
-    page_session_free(session);
 }
 
 TEST(objects_teach_beside_masks)
 {
     int32_t numbers[WIDTH * HEIGHT];
-    struct page_session *session = session_with_objects(numbers);
+    OWNED(session_drop) struct page_session *session = session_with_objects(numbers);
     spill(in_folder("manifest.tsv"), "image\na.png\nb.png\n", 18);
     expect_open(session, 200, 0, "\"revision\":1");
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
@@ -163,12 +154,11 @@ TEST(objects_teach_beside_masks)
     free(answer(session, 200, "POST", "/api/train", "{}"));
     ck_assert_str_eq(started, "image\tmask\tinstances\na.png\tmasks/a.png\tinstances/a.png\n"
                               "b.png\tstrokes/.training/1.png\t\n");
-    page_session_free(session);
 }
 
 TEST(objects_are_kept_apart_where_they_are_asked_for_and_not_else)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     expect_open(session, 200, 0, "\"revision\":0");
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     ck_assert(!path_exists(in_folder("instances")));
@@ -183,5 +173,4 @@ TEST(objects_are_kept_apart_where_they_are_asked_for_and_not_else)
     expect_open(session, 200, 0, "\"revision\":0");
     free(answer(session, 200, "POST", "/api/stroke/0", FAR(0)));
     ck_assert(path_exists(in_folder("instances/a.png")));
-    page_session_free(session);
 }

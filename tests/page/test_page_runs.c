@@ -24,7 +24,7 @@ TEST(what_was_encoded_is_painted_over_the_rest)
     for (uint64_t k = 0; k < 50; k++) {
         uint8_t labels[40], painted[40];
         size_t n = 1 + k % 40;
-        struct page_runs runs = {0};
+        OWNED(page_runs_release) struct page_runs runs = {0};
         for (uint64_t p = 0; p < n; p++)
             labels[p] = (uint8_t)(3 * rng_uniform(5, k, p));
         memset(painted, 77, sizeof painted);
@@ -34,7 +34,6 @@ TEST(what_was_encoded_is_painted_over_the_rest)
         page_runs_paint(painted, &runs, 9);
         for (size_t p = 0; p < 40; p++)
             ck_assert_int_eq(painted[p], p < n && labels[p] == 1 ? 9 : 77);
-        page_runs_release(&runs);
     }
 }
 

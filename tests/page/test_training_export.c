@@ -22,21 +22,20 @@ static void accept(struct page_session *session, int image)
 /* n pixels of the exported mask have a label. */
 static void expect_pixels(const char *path, uint8_t label, int n)
 {
-    struct clv_indexed_image mask = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     int found = 0;
     must(clv_indexed_image_read(&mask, path, NULL, err));
     ck_assert(mask.width == WIDTH && mask.height == HEIGHT);
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         found += mask.values[p] == label;
     ck_assert_int_eq(found, n);
-    clv_indexed_image_release(&mask);
 }
 
 enum { DAB = 32 }; /* pixels of a brush of radius 3 at a pixel's corner */
 
 TEST(strokes_on_an_object_and_on_ground_teach_where_they_are)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
@@ -48,12 +47,11 @@ TEST(strokes_on_an_object_and_on_ground_teach_where_they_are)
     expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
     free(answer(session, 200, "POST", "/api/undo/1", "{\"revision\":2}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
-    page_session_free(session);
 }
 
 TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
@@ -67,13 +65,12 @@ TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":2,\"kind\":\"delete\",\"object\":0,\"label\":1,\"radius\":0}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
-    page_session_free(session);
 }
 
 /* A stroke where the box was and is no longer, and one where it is. */
 TEST(a_box_that_was_moved_teaches_where_it_is)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1",
@@ -85,7 +82,6 @@ TEST(a_box_that_was_moved_teaches_where_it_is)
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
-    page_session_free(session);
 }
 
 /* Boxes of another program, all undone: the image is unlabelled, and they teach nothing. */
@@ -94,7 +90,7 @@ TEST(boxes_that_were_undone_teach_no_more)
     static const char boxes[] = "image\tx\ty\tw\th\nb.png\t20\t5\t50\t50\n";
     page_session_free(fresh_session());
     spill(in_folder("boxes.tsv"), boxes, sizeof boxes - 1);
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     accept(session, 0);
     train(session);
     ck_assert_ptr_nonnull(strstr(started, "b.png\t20\t5\t50\t50\n"));
@@ -102,12 +98,11 @@ TEST(boxes_that_were_undone_teach_no_more)
     free(answer(session, 200, "POST", "/api/undo/1", "{\"revision\":1}"));
     expect(session, 200, "GET", "/api/state", NULL, "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"");
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
-    page_session_free(session);
 }
 
 TEST(a_stroke_out_of_its_box_teaches_the_object_there)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
@@ -116,12 +111,11 @@ TEST(a_stroke_out_of_its_box_teaches_the_object_there)
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50 - DAB);
-    page_session_free(session);
 }
 
 TEST(what_cannot_be_opened_teaches_nothing)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     page_session_free(session);
     put_image("c.png");
     session = open_session();
@@ -133,7 +127,6 @@ TEST(what_cannot_be_opened_teaches_nothing)
     free(answer(session, 422, "GET", "/api/image/1", NULL));
     train(session);
     ck_assert_str_eq(started, "a.png\nc.png\n");
-    page_session_free(session);
 }
 
 #define OTHER(kind, revision)                                                                                          \
@@ -142,7 +135,7 @@ TEST(what_cannot_be_opened_teaches_nothing)
 /* What is outside one object is ground unless it is another; and all outside the boxes only if all objects have one. */
 TEST(two_objects_teach_what_they_are_together)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
@@ -156,7 +149,6 @@ TEST(two_objects_teach_what_they_are_together)
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(6)));
     free(answer(session, 200, "POST", "/api/stroke/1", OTHER("foreground", 7)));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
-    page_session_free(session);
 }
 
 TEST(boxes_of_another_program_teach_what_was_not_opened)
@@ -166,16 +158,15 @@ TEST(boxes_of_another_program_teach_what_was_not_opened)
     put_image("a.png");
     put_image("b.png");
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\t\nb.png\t\nimage\tx\ty\tw\th\na.png\t20\t5\t50\t50\n"
                               "b.png\t28\t13\t35\t35\n");
-    page_session_free(session);
 }
 
 TEST(a_single_pixel_in_the_corner_teaches)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1",
@@ -185,7 +176,6 @@ TEST(a_single_pixel_in_the_corner_teaches)
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, 1);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
-    page_session_free(session);
 }
 
 /* Of three labels a box does not say which pixels are which. */
@@ -197,7 +187,7 @@ TEST(boxes_alone_teach_two_labels_only)
     put_image("c.png");
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     accept(session, 0);
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
@@ -208,13 +198,12 @@ TEST(boxes_alone_teach_two_labels_only)
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
     expect_pixels(in_folder("strokes/.training/1.png"), 2, DAB);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
-    page_session_free(session);
 }
 
 /* The erased part of a stroke teaches nothing, and what the object was drawn over last counts. */
 TEST(later_strokes_of_an_object_count_more)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
@@ -229,12 +218,11 @@ TEST(later_strokes_of_an_object_count_more)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":4,\"kind\":\"background\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
-    page_session_free(session);
 }
 
 TEST(a_manifest_in_the_folder_chooses_no_training_data)
 {
-    struct page_session *session = fresh_session();
+    OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     accept(session, 1);
     train(session);
@@ -242,7 +230,6 @@ TEST(a_manifest_in_the_folder_chooses_no_training_data)
     spill(in_folder("manifest.tsv"), "image\na.png\n", 12);
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");
-    page_session_free(session);
 }
 
 TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
@@ -253,7 +240,7 @@ TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
     page_session_free(fresh_session());
     spill(in_folder("masks/a.pgm"), pgm, head + WIDTH * HEIGHT);
     spill(in_folder("manifest.tsv"), "image\na.png\n", 12);
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     accept(session, 1);
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.pgm\nb.png\tmasks/b.png\n");
@@ -262,7 +249,6 @@ TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":2}"));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");
-    page_session_free(session);
 }
 
 TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
@@ -272,12 +258,11 @@ TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
     put_image("b.png");
     put_image("c.png");
     ck_assert_int_eq(symlink("../a.png", in_folder("a.png")), 0);
-    struct page_session *session = open_session();
+    OWNED(session_drop) struct page_session *session = open_session();
     accept(session, 0);
     accept(session, 1);
     free(answer(session, 200, "POST", "/api/open/2", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/2", BOX(0)));
     train(session);
     ck_assert_str_eq(started, "a.png\nb.png\n");
-    page_session_free(session);
 }

@@ -51,8 +51,8 @@ static double core_at(const struct pixel_net *net, float x)
 /* The weighted mean of -log P is least where P of a class is its share of the weights. */
 TEST(probabilities_are_shares_of_the_weights)
 {
-    struct pixels *pixels = pixels_new();
-    struct pixel_net net = train(pixels, N, true);
+    OWNED_ARRAY struct pixels *pixels = pixels_new();
+    OWNED(pixel_net_release) struct pixel_net net = train(pixels, N, true);
     ck_assert_double_eq_tol(core_at(&net, -0.6F), 0.5, 0.05);
     ck_assert_double_eq_tol(core_at(&net, 0.6F), 0.5, 0.05);
     pixel_net_release(&net);
@@ -62,8 +62,6 @@ TEST(probabilities_are_shares_of_the_weights)
     net = train(pixels, N, true);
     ck_assert_double_eq_tol(core_at(&net, -0.6F), 0.8, 0.05);
     ck_assert_double_eq_tol(core_at(&net, 0.6F), 0.5, 0.05);
-    pixel_net_release(&net);
-    free(pixels);
 }
 
 static void expect_same(const struct pixel_net *a, const struct pixel_net *b)
@@ -76,31 +74,26 @@ static void expect_same(const struct pixel_net *a, const struct pixel_net *b)
 TEST(no_weights_are_all_1_and_the_class_of_a_pixel_of_weight_0_teaches_nothing)
 {
     enum { FEW = 777 };
-    struct pixels *pixels = pixels_new();
-    struct pixel_net plain = train(pixels, FEW, false), ones = train(pixels, FEW, true);
+    OWNED_ARRAY struct pixels *pixels = pixels_new();
+    OWNED(pixel_net_release) struct pixel_net plain = train(pixels, FEW, false), ones = train(pixels, FEW, true);
     expect_same(&plain, &ones);
     for (int i = 0; i < FEW; i += 3)
         pixels->weights[i] = 0;
-    struct pixel_net fewer = train(pixels, FEW, true);
+    OWNED(pixel_net_release) struct pixel_net fewer = train(pixels, FEW, true);
     ck_assert_mem_ne(plain.weights, fewer.weights,
                      N_COPIES * pixel_net_size(N_INPUTS, OBJECT_CLASSES) * sizeof *plain.weights);
     for (int i = 0; i < FEW; i += 3)
         pixels->classes[i] = OBJECT_RIM;
-    struct pixel_net others = train(pixels, FEW, true);
+    OWNED(pixel_net_release) struct pixel_net others = train(pixels, FEW, true);
     expect_same(&fewer, &others);
-    pixel_net_release(&plain);
-    pixel_net_release(&ones);
-    pixel_net_release(&fewer);
-    pixel_net_release(&others);
-    free(pixels);
 }
 
 /* Each quarter of the inputs has a class of its own, which half of its pixels have; the others are of a fifth class. */
 TEST(any_number_of_classes_share_what_is_seen)
 {
     enum { N_CLASSES = 5 };
-    struct pixels *pixels = pixels_new();
-    struct pixel_net net = {0};
+    OWNED_ARRAY struct pixels *pixels = pixels_new();
+    OWNED(pixel_net_release) struct pixel_net net = {0};
     const struct pixel_net_examples examples = {
         .inputs = pixels->inputs, .classes = pixels->classes, .n = N, .n_inputs = N_INPUTS, .n_classes = N_CLASSES};
     for (int i = 0; i < N; i++) {
@@ -121,8 +114,6 @@ TEST(any_number_of_classes_share_what_is_seen)
         }
         ck_assert_double_eq_tol(sum, 1, 1e-5);
     }
-    pixel_net_release(&net);
-    free(pixels);
 }
 
 TEST(nothing_is_learned_from_no_pixels_or_too_many_inputs)

@@ -28,7 +28,7 @@ TEST(a_colour_s_number_is_of_its_bins_of_lightness_a_and_b)
 /* Whole numbers, whose quarters are exact. */
 static void check_smoothed(int n_outer, int n, int n_inner)
 {
-    float *values = calloc((size_t)(n_outer * n * n_inner), sizeof *values);
+    OWNED_ARRAY float *values = calloc((size_t)(n_outer * n * n_inner), sizeof *values);
     int n_all = n_outer * n * n_inner;
     for (int i = 0; i < n_all; i++)
         values[i] = (float)(i % 7 * (i % 3)); /* some are 0 */
@@ -41,7 +41,6 @@ static void check_smoothed(int n_outer, int n, int n_inner)
         }
         ck_assert_msg((double)values[i] == expected, "%d of %d: %g, not %g", i, n_all, (double)values[i], expected);
     }
-    free(values);
 }
 
 TEST(smoothing_is_of_neighbours_along_the_middle_index_and_nothing_comes_from_beyond)

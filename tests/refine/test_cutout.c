@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "refine/refine.h"
+#include "support/bands.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -31,13 +32,13 @@ static void draw(struct clv_image *image, uint8_t *labels, double *share, const 
 TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
 {
     static const int colours[][3] = {{200, 40, 30}, {30, 160, 60}, {250, 250, 250}, {10, 10, 10}};
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     static uint8_t labels[SIDE * SIDE];
     static double share[SIDE * SIDE];
     must(clv_image_new(&image, SIDE, SIDE, 3, err));
     for (int a = 0; a < 4; a++) {
         const int *object = colours[a], *ground = colours[(a + 1) % 4];
-        struct cutout cutout = {0};
+        OWNED(cutout_release) struct cutout cutout = {0};
         double soft_error = 0, hard_error = 0, colour_error = 0;
         int n_mixed = 0;
         draw(&image, labels, share, object, ground);
@@ -59,34 +60,30 @@ TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
         ck_assert_msg(soft_error < 0.4 * hard_error, "%d: alpha is off by %g, labels by %g", a, soft_error / n_mixed,
                       hard_error / n_mixed);
         ck_assert_msg(colour_error / n_mixed < 12, "%d: colours are off by %g", a, colour_error / n_mixed);
-        cutout_release(&cutout);
     }
-    clv_image_release(&image);
 }
 
 /* Where colours are uninformative the border is the labels', smoothed: no step larger than half. */
 static void check_uniform(const struct clv_image *image, const uint8_t *labels)
 {
-    struct cutout cutout = {0};
+    OWNED(cutout_release) struct cutout cutout = {0};
     must(cutout_make(&cutout, image, labels, first_is_object, err));
     for (int p = 0; p < SIDE * SIDE; p++) {
         if ((p + 1) % SIDE)
             ck_assert_int_le(abs(cutout.rgba[4 * p + 3] - cutout.rgba[4 * p + 7]), 140);
         ck_assert(cutout.rgba[4 * p + 3] < 255 || cutout.rgba[4 * p] == 90);
     }
-    cutout_release(&cutout);
 }
 
 TEST(borders_between_like_colours_are_smooth)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     static uint8_t labels[SIDE * SIDE];
     must(clv_image_new(&image, SIDE, SIDE, 3, err));
     memset(image.pixels, 90, 3 * SIDE * SIDE);
     for (int p = 0; p < SIDE * SIDE; p++)
         labels[p] = p % SIDE > 30 + (p / SIDE) / 3;
     check_uniform(&image, labels);
-    clv_image_release(&image);
 }
 
 TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
@@ -95,8 +92,8 @@ TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
     uint32_t state = 4;
     uint8_t labels[40 * 7];
     for (int round = 0; round < 40; round++) {
-        struct clv_image image = {0};
-        struct cutout cutout = {0}, cropped = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(cutout_release) struct cutout cutout = {0}, cropped = {0};
         const int32_t *side = sides[round % 4];
         must(clv_image_new(&image, side[0], side[1], 3, err));
         for (int p = 0; p < side[0] * side[1]; p++) {
@@ -117,9 +114,6 @@ TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
         ck_assert_int_eq(n_seen, n_left);
         ck_assert(cropped.width <= side[0] && cropped.height <= side[1]);
         ck_assert(n_seen || (cropped.width == side[0] && cropped.height == side[1]));
-        cutout_release(&cutout);
-        cutout_release(&cropped);
-        clv_image_release(&image);
     }
 }
 
@@ -194,12 +188,12 @@ static void expect_mixed(double rgba[4], const struct clv_image *image, const ui
 
 TEST(every_pixel_is_what_its_definition_says)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint32_t state = 21;
     uint8_t labels[W * H];
     must(clv_image_new(&image, W, H, 3, err));
     for (int round = 0; round < 6; round++) {
-        struct cutout cutout = {0};
+        OWNED(cutout_release) struct cutout cutout = {0};
         int n_mixed = 0, n_filled = 0, n_partly = 0;
         for (int p = 0; p < W * H; p++) {
             labels[p] = pow(p % W - 8.0, 2) + pow(p / W - 9.0, 2) < 30 + 5 * round || p % W > 24 - round % 2;
@@ -226,20 +220,18 @@ TEST(every_pixel_is_what_its_definition_says)
         ck_assert_int_gt(n_mixed, 100);
         ck_assert_int_gt(n_partly, 30);
         ck_assert_int_gt(n_filled, 30);
-        cutout_release(&cutout);
     }
-    clv_image_release(&image);
 }
 
 /* Of one colour the border is the labels' share alone, by a tent, stretched: a straight one has that of its columns. */
 static void check_band(int32_t width, int32_t height, const int *alpha)
 {
-    struct clv_image image = {0};
-    struct cutout cutout = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(cutout_release) struct cutout cutout = {0};
     bool is_wide = width > height;
     int32_t length = is_wide ? width : height, middle = length / 2;
     must(clv_image_new(&image, width, height, 3, err));
-    uint8_t *labels = calloc((size_t)length * 3, 1);
+    OWNED_ARRAY uint8_t *labels = calloc((size_t)length * 3, 1);
     memset(image.pixels, 90, (size_t)length * 9);
     for (int32_t p = 0; p < 3 * length; p++)
         labels[p] = (is_wide ? p % width : p / width) < middle;
@@ -249,9 +241,6 @@ static void check_band(int32_t width, int32_t height, const int *alpha)
         int expected = away >= 3 ? 255 : away >= 0 ? alpha[away] : away >= -3 ? 255 - alpha[-1 - away] : 0;
         ck_assert_msg(cutout.rgba[4 * p + 3] == expected, "%d: %d, not %d", away, cutout.rgba[4 * p + 3], expected);
     }
-    free(labels);
-    cutout_release(&cutout);
-    clv_image_release(&image);
 }
 
 TEST(the_band_is_two_pixels_and_one_more_for_each_thousand_of_the_longer_side)
@@ -285,4 +274,48 @@ TEST(cropping_leaves_the_smallest_rectangle_and_its_pixels)
                              pixels + (touches ? 20 * y : 4 * (5 * (y + 1) + 1)), 4 * (size_t)cutout.width);
         free(cutout.rgba);
     }
+}
+
+/* Images longer than 1,000 pixels have a wider band around the border. */
+TEST(a_cut_out_by_bands_has_the_same_pixels_and_box)
+{
+    static const int32_t sizes[][2] = {{1, 1}, {1, 61}, {67, 1}, {33, 29}, {70, 131}, {2, 2100}, {1001, 3}};
+    uint32_t state = 5;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int share = 200; share < 257; share += 28) {
+            struct clv_image image = {0};
+            struct cutout whole = {0};
+            must(clv_image_new(&image, sizes[s][0], sizes[s][1], 3, err));
+            size_t n = (size_t)image.width * (size_t)image.height;
+            uint8_t *labels = malloc(n), *rgba = malloc(4 * n);
+            draw_labels(labels, image.width, image.height, 2, share, &state);
+            draw_noise(image.pixels, 3 * n, &state);
+            must(cutout_make(&whole, &image, labels, first_is_object, err));
+            const struct image_band all = image_band_of(&image, labels);
+            for (size_t r = 0; r < n_band_rows; r++) {
+                struct cutout_box box = {0};
+                memset(rgba, 99, 4 * n);
+                FOR_BANDS(band, &all, band_rows[r], cutout_halo(image.width, image.height))
+                {
+                    uint8_t *to = rgba + 4 * (size_t)band.top * (size_t)band.width;
+                    must(cutout_band(to, &band, first_is_object, err));
+                    cutout_box_add(&box, to, band.width, band.top, band.n_rows);
+                }
+                ck_assert_msg(memcmp(whole.rgba, rgba, 4 * n) == 0, "%dx%d, bands of %d", image.width, image.height,
+                              band_rows[r]);
+                struct cutout cropped = {image.width, image.height, malloc(4 * n)};
+                memcpy(cropped.rgba, rgba, 4 * n);
+                cutout_crop(&cropped);
+                bool is_empty = !box.bottom;
+                ck_assert_int_eq(cropped.width, is_empty ? image.width : box.right - box.left);
+                ck_assert_int_eq(cropped.height, is_empty ? image.height : box.bottom - box.top);
+                size_t first = (size_t)box.top * (size_t)image.width + (size_t)box.left;
+                ck_assert_mem_eq(cropped.rgba, rgba + 4 * first, 4);
+                free(cropped.rgba);
+            }
+            free(labels);
+            free(rgba);
+            cutout_release(&whole);
+            clv_image_release(&image);
+        }
 }

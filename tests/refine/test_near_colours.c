@@ -11,8 +11,8 @@ TEST(places_cover_an_image_and_none_is_left_over)
     static const int32_t sizes[][2] = {{1, 1}, {8, 8}, {9, 16}, {90, 61}, {640, 426}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         int32_t width = sizes[k][0], height = sizes[k][1];
-        struct clv_image image = {0};
-        struct near_colours places;
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(near_colours_release) struct near_colours places = {0};
         must(clv_image_new(&image, width, height, 3, err));
         must(near_colours_init(&places, &image, err));
         ck_assert_int_eq(places.column_of[0], 0);
@@ -25,8 +25,6 @@ TEST(places_cover_an_image_and_none_is_left_over)
         for (int32_t y = 1; y < height; y++)
             ck_assert_int_eq(places.row_of[y], (int32_t)(y / side));
         ck_assert_uint_eq(places.n_cells, (size_t)places.n_columns * (size_t)places.n_rows * NEAR_COLOURS_ALL);
-        near_colours_release(&places);
-        clv_image_release(&image);
     }
 }
 
@@ -64,7 +62,7 @@ static void count_around(double *near, double *share, const struct near_colours 
 TEST(counts_are_of_like_colours_nearby_and_ratios_of_all)
 {
     const struct clv_image image = draw();
-    struct near_colours places;
+    OWNED(near_colours_release) struct near_colours places = {0};
     must(near_colours_init(&places, &image, err));
     near_colours_learn(&places, labels, 2);
     for (int p = 0; p < N; p++) {
@@ -81,22 +79,21 @@ TEST(counts_are_of_like_colours_nearby_and_ratios_of_all)
         ck_assert_double_eq_tol((double)places.overall[places.colour[p]],
                                 log((figure_share + 1e-4) / (ground_share + 1e-4)), 1e-4);
     }
-    near_colours_release(&places);
 }
 
 /* The doubt is a 256th of a place's pixels, at least of 64. */
 static void check_scores(int32_t width, int32_t height, double doubt)
 {
-    struct clv_image image = {0};
-    struct near_colours places;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(near_colours_release) struct near_colours places = {0};
     size_t n_known = 0, n_pixels = (size_t)width * (size_t)height;
     must(clv_image_new(&image, width, height, 3, err));
     for (size_t i = 0; i < 3 * n_pixels; i++)
         image.pixels[i] = (uint8_t)(40 * rng_below(5, 2, i, 6));
     must(near_colours_init(&places, &image, err));
-    uint8_t *sides = calloc(n_pixels, 1);
-    float *score = calloc(places.n_cells, sizeof *score);
-    bool *is_there = calloc(places.n_cells, sizeof *is_there);
+    OWNED_ARRAY uint8_t *sides = calloc(n_pixels, 1);
+    OWNED_ARRAY float *score = calloc(places.n_cells, sizeof *score);
+    OWNED_ARRAY bool *is_there = calloc(places.n_cells, sizeof *is_there);
     for (size_t p = 0; p < n_pixels; p++)
         sides[p] = (uint8_t)rng_below(5, 3, p, 2);
     near_colours_learn(&places, sides, 1);
@@ -113,11 +110,6 @@ static void check_scores(int32_t width, int32_t height, double doubt)
                                     0.75 * log((figure + doubt) / (ground + doubt)) + 0.5 * overall, 1e-5);
     }
     ck_assert(n_known > 100 && n_known < places.n_cells);
-    free(sides);
-    free(score);
-    free(is_there);
-    near_colours_release(&places);
-    clv_image_release(&image);
 }
 
 TEST(scores_are_log_ratios_with_a_doubt_and_only_of_what_is_there)

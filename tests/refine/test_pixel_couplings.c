@@ -45,7 +45,7 @@ static void check(const struct clv_image *image)
 {
     double expected[4][MAX_PIXELS];
     float rows[4][MAX_PIXELS], *const coupling[4] = {rows[0], rows[1], rows[2], rows[3]};
-    struct pixel_couplings couplings;
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {0};
     define(expected, image);
     must(pixel_couplings_init(&couplings, image, 3, err));
     for (int32_t y = 0; y < image->height; y++)
@@ -61,7 +61,6 @@ static void check(const struct clv_image *image)
                     ck_assert_float_eq(rows[k][n], -7);
                 }
             }
-    pixel_couplings_release(&couplings);
 }
 
 TEST(couplings_of_any_part_of_a_row_are_what_their_definition_says)

@@ -260,16 +260,16 @@ TEST(photographs_have_the_same_labels_in_parts_and_whole)
         const char *path = real_data("photographs_have_the_same_labels_in_parts_and_whole", "horses");
         if (!path)
             return;
-        struct clv_image image = {0}, large = {0};
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_image_release) struct clv_image image = {0}, large = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         char file[512];
         snprintf(file, sizeof file, "%s/images/%s.jpg", path, names[i]);
         if (clv_image_read(&image, file, NULL, NULL) != CLV_OK)
             continue;
         must(clv_image_resize(&large, &image, 3 * image.width / 2, 3 * image.height / 2, err));
         size_t n = (size_t)large.width * (size_t)large.height;
-        uint8_t *parts = malloc(n), *whole = malloc(n);
-        float *votes = malloc(3 * n * sizeof *votes);
+        OWNED_ARRAY uint8_t *parts = malloc(n), *whole = malloc(n);
+        OWNED_ARRAY float *votes = malloc(3 * n * sizeof *votes);
         must(clv_indexed_image_read(&mask, formatted("%s/masks/%s.png", path, names[i]), NULL, err));
         clv_labels_resize(parts, large.width, large.height, mask.values, mask.width, mask.height);
         for (size_t p = 0; p < n; p++)
@@ -294,11 +294,5 @@ TEST(photographs_have_the_same_labels_in_parts_and_whole)
         must(refine_many(whole, &large, votes, 3, &options, (int64_t)n, err));
         must(refine_many(parts, &large, votes, 3, &options, 0, err));
         ck_assert_mem_eq(whole, parts, n);
-        free(votes);
-        free(parts);
-        free(whole);
-        clv_image_release(&image);
-        clv_image_release(&large);
-        clv_indexed_image_release(&mask);
     }
 }

@@ -302,14 +302,14 @@ TEST(without_couplings_a_pixel_is_figure_where_its_terms_sum_to_more_than_0)
 TEST(colours_count_by_their_weights_and_are_learned_from_the_labels_before)
 {
     static struct disc d;
-    struct near_colours colours;
+    OWNED(near_colours_release) struct near_colours colours = {0};
     struct clv_refine_options options = {.nearby = 0.7, .overall = 0.4, .balance = 0.3, .rounds = 2};
     uint8_t expected[SIDE * SIDE], labels[SIDE * SIDE];
     draw_disc(&d);
     memcpy(labels, d.blocks, sizeof labels);
     memcpy(expected, d.blocks, sizeof labels);
     must(near_colours_init(&colours, &d.image, err));
-    float *score = calloc(colours.n_cells, sizeof *score);
+    OWNED_ARRAY float *score = calloc(colours.n_cells, sizeof *score);
     for (int round = 0; round < 2; round++) {
         int n_figure = 0;
         for (int p = 0; p < SIDE * SIDE; p++)
@@ -324,8 +324,6 @@ TEST(colours_count_by_their_weights_and_are_learned_from_the_labels_before)
     must(clv_refine(labels, &d.image, NULL, NULL, &options, err));
     ck_assert_mem_eq(labels, expected, sizeof labels);
     ck_assert_int_gt(count_different(labels, d.blocks, SIDE * SIDE), 50);
-    free(score);
-    near_colours_release(&colours);
 }
 
 TEST(rounds_are_refining_again)
@@ -383,7 +381,7 @@ TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
     static float votes[(VOTED + 1) * N], scores[VOTED][N]; /* no pixel votes for the last label */
     const struct clv_image image = {W, H, 3, pixels};
     uint8_t labels[N], expected[N];
-    struct near_colours colours;
+    OWNED(near_colours_release) struct near_colours colours = {0};
     for (uint64_t i = 0; i < 3 * N; i++)
         pixels[i] = (uint8_t)rng_below(4, 7, i, 256);
     for (uint64_t p = 0; p < N; p++) {
@@ -394,7 +392,7 @@ TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
     labels[0] = 3; /* colours of one pixel */
     labels[N - 1] = 4;
     must(near_colours_init(&colours, &image, err));
-    float *score = calloc(colours.n_cells, sizeof *score);
+    OWNED_ARRAY float *score = calloc(colours.n_cells, sizeof *score);
     for (uint8_t a = 0; a < VOTED; a++) {
         near_colours_learn(&colours, labels, a);
         near_colours_score(score, &colours, 0.3, 0.4);
@@ -408,8 +406,6 @@ TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
     }
     must(clv_refine_labels(labels, &image, votes, VOTED + 1, &options, err));
     ck_assert_mem_eq(labels, expected, N);
-    free(score);
-    near_colours_release(&colours);
 }
 
 TEST(as_many_labels_as_there_may_be_are_refined)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "support/bands.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -45,14 +46,12 @@ static struct clv_image decoded(const struct item_images *made, enum layer layer
 static void check_values(const struct item_images *made, enum layer layer, const uint8_t *expected,
                          const uint8_t (*colours)[3])
 {
-    struct clv_indexed_image found = {0};
-    struct clv_image seen = decoded(made, layer);
+    OWNED(clv_indexed_image_release) struct clv_indexed_image found = {0};
+    OWNED(clv_image_release) struct clv_image seen = decoded(made, layer);
     must(clv_indexed_image_decode(&found, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
     ck_assert_mem_eq(found.values, expected, N);
     for (int p = 0; p < N; p++)
         ck_assert_mem_eq(seen.pixels + 3 * p, colours[expected[p]], 3);
-    clv_image_release(&seen);
-    clv_indexed_image_release(&found);
 }
 
 TEST(every_pair_of_label_and_truth_has_its_difference)
@@ -62,7 +61,7 @@ TEST(every_pair_of_label_and_truth_has_its_difference)
         /* truth 1: */ {DIFFERENCE_MISS, DIFFERENCE_FIGURE, DIFFERENCE_WRONG_LABEL, DIFFERENCE_MISS},
         /* truth 2: */ {DIFFERENCE_MISS, DIFFERENCE_WRONG_LABEL, DIFFERENCE_FIGURE, DIFFERENCE_MISS},
         /* void: */ {DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID}};
-    struct item_images made;
+    OWNED(item_images_release) struct item_images made = {0};
     uint8_t difference[N];
     for (int p = 0; p < N; p++)
         difference[p] = expected[p / SIDE / BLOCK][p % SIDE / BLOCK];
@@ -70,14 +69,14 @@ TEST(every_pair_of_label_and_truth_has_its_difference)
     check_values(&made, LAYER_MASK, labels, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_TRUTH, truth, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_DIFFERENCE, difference, difference_palette);
-    item_images_release(&made);
 }
 
 /* In the middle of blocks: as it was where labels are 0, else tinted. */
 TEST(the_overlay_tints_the_photo)
 {
-    struct item_images made;
+    OWNED(item_images_release) struct item_images made = {0};
     must(item_images_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    OWNED(clv_image_release)
     struct clv_image plain = decoded(&made, LAYER_IMAGE), painted = decoded(&made, LAYER_OVERLAY);
     for (int block = 0; block < 3; block++)
         for (int c = 0; c < 3; c++) {
@@ -86,14 +85,11 @@ TEST(the_overlay_tints_the_photo)
             ck_assert_int_le(abs(plain.pixels[p] - 64), 8);
             ck_assert_double_le(fabs(painted.pixels[p] - tinted), 12);
         }
-    clv_image_release(&plain);
-    clv_image_release(&painted);
-    item_images_release(&made);
 }
 
 TEST(probabilities_are_greys_and_have_no_labels)
 {
-    struct item_images made;
+    OWNED(item_images_release) struct item_images made = {0};
     static uint8_t greys[256][3];
     uint8_t probability[N];
     for (int p = 0; p < N; p++)
@@ -106,7 +102,45 @@ TEST(probabilities_are_greys_and_have_no_labels)
     check_values(&made, LAYER_MASK, probability, (const uint8_t(*)[3])greys);
     ck_assert_ptr_nonnull(made.layer[LAYER_OVERLAY].bytes);
     ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
-    item_images_release(&made);
 }
 
 SETUP_EACH(setup, teardown)
+
+/* Shrunk by bands, and then taken for the whole image. */
+TEST(pictures_of_a_raster_by_bands_are_those_of_the_whole)
+{
+    static const int32_t sizes[][2] = {{1, 1}, {1, 1700}, {900, 1}, {70, 31}, {1301, 700}, {641, 1283}};
+    static const int32_t rows[] = {1, 7, 64, 5000};
+    uint32_t state = 6;
+    clv_default_palette(palette);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct clv_image whole = {0};
+        must(clv_image_new(&whole, sizes[s][0], sizes[s][1], 3, err));
+        size_t n = (size_t)whole.width * (size_t)whole.height;
+        uint8_t *all_labels = malloc(n);
+        draw_labels(all_labels, whole.width, whole.height, 4, 250, &state);
+        draw_noise(whole.pixels, 3 * n, &state);
+        const struct image_band all = image_band_of(&whole, all_labels);
+        struct item_images at_once = {0}, by_bands = {0};
+        struct clv_report_item one = {.name = "a", .image = &whole, .labels = all_labels};
+        must(item_images_make(&at_once, &one, (const uint8_t(*)[3])palette, err));
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            struct report_picture picture = {0};
+            must(report_picture_init(&picture, whole.width, whole.height, err));
+            FOR_BANDS(band, &all, rows[r], report_picture_halo(whole.width, whole.height))
+            must(report_picture_add(&picture, &band, err));
+            ck_assert_int_eq(picture.n_rows, picture.image.height);
+            struct clv_report_item other = {.name = "a", .image = &picture.image, .labels = picture.labels};
+            must(item_images_make(&by_bands, &other, (const uint8_t(*)[3])palette, err));
+            for (int layer = LAYER_IMAGE; layer <= LAYER_MASK; layer++) {
+                ck_assert_uint_eq(by_bands.layer[layer].size, at_once.layer[layer].size);
+                ck_assert_mem_eq(by_bands.layer[layer].bytes, at_once.layer[layer].bytes, at_once.layer[layer].size);
+            }
+            item_images_release(&by_bands);
+            report_picture_release(&picture);
+        }
+        item_images_release(&at_once);
+        free(all_labels);
+        clv_image_release(&whole);
+    }
+}

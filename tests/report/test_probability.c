@@ -1,8 +1,10 @@
 /* Images of probabilities, by their definition. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/report.h"
+#include "support/bands.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -27,7 +29,7 @@ TEST(entropy_is_in_bits)
 /* Grey, tinted by up to 80 % where the probability is a half; a line where it crosses one half. */
 TEST(uncertain_pixels_are_tinted_in_their_grey_image)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint8_t probability[N], before[3 * N];
     uint32_t state = 5;
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
@@ -54,7 +56,6 @@ TEST(uncertain_pixels_are_tinted_in_their_grey_image)
             n_line += pixel[0] > 230 && pixel[2] > 230;
         }
     ck_assert_int_ge(n_line, HEIGHT - 2);
-    clv_image_release(&image);
 }
 
 TEST(means_are_those_of_share_and_entropy)
@@ -70,4 +71,30 @@ TEST(means_are_those_of_share_and_entropy)
     ck_assert_double_eq_tol(entropy, expected, 1e-12);
     probability_means(&share, &entropy, probability, 0);
     ck_assert(share == 0 && entropy == 0);
+}
+
+TEST(probabilities_by_bands_have_the_same_pixels)
+{
+    uint32_t state = 12;
+    for (size_t s = 0; s < n_odd_sizes; s++) {
+        struct clv_image image = {0};
+        must(clv_image_new(&image, odd_sizes[s][0], odd_sizes[s][1], 3, err));
+        size_t n = (size_t)image.width * (size_t)image.height;
+        uint8_t *probability = malloc(n), *banded = malloc(3 * n), *drawn = malloc(3 * n);
+        draw_labels(probability, image.width, image.height, 256, 220, &state);
+        draw_noise(image.pixels, 3 * n, &state);
+        memcpy(drawn, image.pixels, 3 * n);
+        must(probability_draw(&image, probability, 3, err));
+        const struct image_band all = image_band_of(&image, probability);
+        for (size_t r = 0; r < n_band_rows; r++) {
+            memcpy(banded, drawn, 3 * n);
+            FOR_BANDS(band, &all, band_rows[r], overlay_halo(3))
+            must(probability_draw_band(banded + 3 * (size_t)band.top * (size_t)band.width, &band, 3, err));
+            ck_assert_mem_eq(banded, image.pixels, 3 * n);
+        }
+        free(probability);
+        free(banded);
+        free(drawn);
+        clv_image_release(&image);
+    }
 }

@@ -9,6 +9,8 @@
 #include "report/report.h"
 #include "support/support.h"
 
+#define N_SPOOLED 130 /* more than the page holds the images of */
+
 static struct clv_labels labels;
 
 static void make_labels(void)
@@ -33,7 +35,7 @@ static struct clv_report *begin(const char *folder)
 static void add(struct clv_report *report, const char *name, int32_t width, int32_t height, int figure, int truth,
                 double score)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     size_t n = (size_t)width * (size_t)height;
     uint8_t *masks[2] = {calloc(n, 1), calloc(n, 1)};
     must(clv_image_new(&image, width, height, 3, err));
@@ -49,7 +51,6 @@ static void add(struct clv_report *report, const char *name, int32_t width, int3
                                    .weighted_hamming = score,
                                    .mean_iou = 1 - 2 * score};
     must(clv_report_add(report, &item, err));
-    clv_image_release(&image);
     free(masks[0]);
     free(masks[1]);
 }
@@ -72,10 +73,9 @@ static int count(const char *text, const char *part)
 
 static size_t count_entries(const char *folder)
 {
-    struct path_list list = {0};
+    OWNED(path_list_release) struct path_list list = {0};
     must(folder_walk(&list, folder, err));
     size_t n = list.n;
-    path_list_release(&list);
     return n;
 }
 
@@ -112,7 +112,7 @@ TEST(layers_of_many_images_are_next_to_the_page)
         for (int i = 0; i < n; i++)
             add(report, formatted("a/%03d.jpg", i), 8, 6, 3, 4, 0.1);
         must(clv_report_finish(report, err));
-        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
         ck_assert_int_eq(count(page, " src=\"data:image/"), 5 * 100);
         ck_assert_int_eq(count(page, " src=\"index-pictures/0"), n == 100 ? 0 : 5);
         ck_assert_ptr_nonnull(strstr(page, "alt=\"Mask of a/099.jpg\""));
@@ -120,16 +120,13 @@ TEST(layers_of_many_images_are_next_to_the_page)
         ck_assert_int_eq(count(page, "</template>"), n > 100);
         ck_assert_int_eq(strstr(page, "img-src data: 'self' file:") != NULL, n > 100);
         ck_assert_int_eq(path_exists(formatted("%s/index-pictures", folder)), n > 100);
-        free(page);
         if (n == 100)
             continue;
-        struct clv_image photo;
-        struct clv_indexed_image mask;
+        OWNED(clv_image_release) struct clv_image photo = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_image_read(&photo, formatted("%s/index-pictures/000101-1.jpg", folder), NULL, err));
         must(clv_indexed_image_read(&mask, formatted("%s/index-pictures/000101-3.png", folder), NULL, err));
         ck_assert(photo.width == 8 && mask.width == 8 && mask.values[2] == 1 && mask.values[3] == 0);
-        clv_image_release(&photo);
-        clv_indexed_image_release(&mask);
     }
 }
 
@@ -154,7 +151,7 @@ TEST(objects_are_counted_and_their_areas_are_a_chart_only_where_they_were_looked
             must(clv_report_add(report, &item, err));
         }
         must(clv_report_finish(report, err));
-        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
         ck_assert_int_eq(count(page, "objects found"), k > 0);
         ck_assert_int_eq(count(page, "<figcaption>Objects by area"), k == 2);
         if (k == 2) { /* bars of half octaves, from 1 to 128 */
@@ -164,7 +161,6 @@ TEST(objects_are_counted_and_their_areas_are_a_chart_only_where_they_were_looked
             ck_assert_ptr_nonnull(strstr(page, "<i style=\"height:100.0%\" title=\"3 from 91 to 128 px\"></i>"));
             ck_assert_ptr_nonnull(strstr(page, "<span>1</span><span>128 px</span>"));
         }
-        free(page);
     }
 }
 
@@ -178,24 +174,22 @@ TEST(base64_follows_the_rfc)
                                              {"fooba", "Zm9vYmE="},
                                              {"foobar", "Zm9vYmFy"}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        char *out;
+        OWNED_ARRAY char *out = NULL;
         size_t size;
         FILE *stream = open_memstream(&out, &size);
         base64_write(stream, vectors[i][0], strlen(vectors[i][0]));
         fclose(stream);
         ck_assert_str_eq(out, vectors[i][1]);
-        free(out);
     }
     static uint8_t long_run[10000]; /* longer than the encoder's buffer */
     memset(long_run, 0xff, sizeof long_run);
-    char *out;
+    OWNED_ARRAY char *out = NULL;
     size_t size;
     FILE *stream = open_memstream(&out, &size);
     base64_write(stream, long_run, 9999);
     fclose(stream);
     ck_assert_uint_eq(size, 13332);
     ck_assert_uint_eq(strspn(out, "/"), 13332);
-    free(out);
 }
 
 TEST(page_has_totals_cards_and_failures)
@@ -208,7 +202,7 @@ TEST(page_has_totals_cards_and_failures)
     add(report, "three.jpg", 20, 10, 10, -1, NAN);
     must(clv_report_add_failure(report, "bad.png", "bad.png: truncated PNG", err));
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_int_eq(strncmp(page, "<!doctype html>", 15), 0);
     ck_assert_ptr_nonnull(strstr(page, "<b>3</b><span>images segmented</span>"));
     ck_assert_ptr_nonnull(strstr(page, "<b>10.00<small>%</small></b><span>mean weighted Hamming error</span>"));
@@ -223,7 +217,6 @@ TEST(page_has_totals_cards_and_failures)
     ck_assert_int_eq(count(page, " title=\"1 from "), 2);
     ck_assert_str_eq(page + strlen(page) - 8, "</html>\n");
     ck_assert_uint_eq(count_entries(folder), 1);
-    free(page);
 }
 
 TEST(page_refers_to_nothing_outside_itself)
@@ -232,12 +225,11 @@ TEST(page_refers_to_nothing_outside_itself)
     struct clv_report *report = begin(folder);
     add(report, "one.jpg", 8, 8, 4, 4, 0);
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_ptr_nonnull(strstr(page, "default-src 'none'"));
     ck_assert_int_eq(count(page, "http:") + count(page, "https:") + count(page, "//cdn") + count(page, "<link"), 0);
     ck_assert_int_eq(count(page, " src=\""), count(page, " src=\"data:image/"));
     ck_assert_int_eq(count(page, "url("), 0);
-    free(page);
 }
 
 TEST(names_and_messages_are_escaped)
@@ -248,7 +240,7 @@ TEST(names_and_messages_are_escaped)
     add(report, "<b>/\xff.jpg", 8, 8, 4, 4, 0);
     must(clv_report_add_failure(report, "</article>", "</p><script>", err));
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_int_eq(count(page, "<script>"), 1);
     ck_assert_int_eq(count(page, "</article>"), 3);
     ck_assert_ptr_null(strstr(page, "<b>/"));
@@ -256,7 +248,6 @@ TEST(names_and_messages_are_escaped)
     ck_assert_ptr_nonnull(strstr(page, "<small>&lt;b&gt;/</small>\xef\xbf\xbd.jpg"));
     ck_assert_ptr_nonnull(strstr(page, "<title>Horses &amp; &lt;others&gt;</title>"));
     ck_assert_ptr_nonnull(strstr(page, "<dd>segment &quot;a&quot; &amp; &lt;b&gt;</dd>"));
-    free(page);
 }
 
 TEST(images_show_masks_and_errors_at_a_bounded_size)
@@ -265,17 +256,16 @@ TEST(images_show_masks_and_errors_at_a_bounded_size)
     struct clv_report *report = begin(folder);
     add(report, "wide.jpg", 1300, 130, 650, 325, 0.25);
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     const char *at = page;
     struct clv_indexed_image labels_shown[3] = {0};
     uint8_t *bytes;
     size_t size;
     decode_image(&bytes, &size, page, "image/jpeg");
-    struct clv_image photo = {0};
+    OWNED(clv_image_release) struct clv_image photo = {0};
     must(clv_image_decode(&photo, bytes, size, NULL, err));
     ck_assert_int_eq(photo.width, 640);
     ck_assert_int_eq(photo.height, 64);
-    clv_image_release(&photo);
     free(bytes);
     for (int i = 0; i < 3; i++) {
         at = decode_image(&bytes, &size, at, "image/png");
@@ -293,7 +283,6 @@ TEST(images_show_masks_and_errors_at_a_bounded_size)
     }
     for (int i = 0; i < 3; i++)
         clv_indexed_image_release(&labels_shown[i]);
-    free(page);
 }
 
 TEST(reports_without_truth_or_without_images_are_pages_too)
@@ -302,12 +291,11 @@ TEST(reports_without_truth_or_without_images_are_pages_too)
     struct clv_report *report = begin(folder);
     add(report, "one.jpg", 1, 1, 1, -1, NAN);
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_ptr_null(strstr(page, "<figcaption>Images by"));
     ck_assert_ptr_null(strstr(page, "data-sort=\"worst\""));
     ck_assert_int_eq(count(page, "&ndash;</b>"), 2);
     ck_assert_ptr_nonnull(strstr(page, "--n: 3;"));
-    free(page);
     must(clv_report_finish(begin(folder), err)); /* replaces the page */
     EXPECT_PARTS(slurp(formatted("%s/index.html", folder), NULL), "There were no images.");
 }
@@ -319,7 +307,7 @@ TEST(histogram_holds_every_score)
     for (int i = 0; i <= 20; i++)
         add(report, formatted("%d.jpg", i), 2, 2, 1, 1, i / 20.0);
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     int bars = 0, images = 0;
     for (const char *at = page; (at = strstr(at, " title=\"")); at++) {
         int n;
@@ -330,7 +318,6 @@ TEST(histogram_holds_every_score)
     }
     ck_assert_int_eq(images, 21);
     ck_assert_int_le(bars, 25);
-    free(page);
 }
 
 /* The page of images with these scores; free() it. */
@@ -379,7 +366,7 @@ TEST(an_item_is_reported_in_numbers_and_words)
     };
     const char *folder = place("item");
     struct clv_report *report = begin(folder);
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint8_t mask[40], truth[40];
     must(clv_image_new(&image, 10, 4, 3, err));
     for (int p = 0; p < 40; p++) {
@@ -397,11 +384,9 @@ TEST(an_item_is_reported_in_numbers_and_words)
                                    .note = "one & two"};
     must(clv_report_add(report, &item, err));
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         ck_assert_msg(strstr(page, parts[k]) != NULL, "%s", parts[k]);
-    clv_image_release(&image);
-    free(page);
 }
 
 TEST(a_page_of_probabilities_explains_their_colours)
@@ -409,7 +394,7 @@ TEST(a_page_of_probabilities_explains_their_colours)
     for (int is_probable = 0; is_probable < 2; is_probable++) {
         const char *folder = place(is_probable ? "probable" : "labels");
         struct clv_report *report = begin(folder);
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         uint8_t values[64] = {0};
         must(clv_image_new(&image, 8, 8, 3, err));
         struct clv_report_item item = {.name = "a.jpg", .image = &image, .weighted_hamming = NAN, .mean_iou = NAN};
@@ -417,12 +402,10 @@ TEST(a_page_of_probabilities_explains_their_colours)
         item.probability = is_probable ? values : NULL;
         must(clv_report_add(report, &item, err));
         must(clv_report_finish(report, err));
-        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
         ck_assert_int_eq(count(page, "</i>probability 0</span>") > 0, is_probable);
         ck_assert_int_eq(count(page, "</i>uncertain</span>") > 0, is_probable);
         ck_assert_int_eq(count(page, "</i>foreground</span>") > 0, !is_probable);
-        clv_image_release(&image);
-        free(page);
     }
 }
 
@@ -437,10 +420,133 @@ TEST(the_highest_score_is_the_scale_of_all)
                  {{0.2, 1.5, 0.1}, "--highest:1.000000\""},
                  {{0, NAN, 0}, "--highest:0.000100\""}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        char *page = page_of_scores(formatted("highest%zu", k), cases[k].scores, 3);
+        OWNED_ARRAY char *page = page_of_scores(formatted("highest%zu", k), cases[k].scores, 3);
         ck_assert_msg(strstr(page, cases[k].style) != NULL, "case %zu", k);
-        free(page);
     }
+}
+
+/* Items of all kinds: tags, objects, truth and labels are there or not. */
+struct spooled {
+    struct clv_report *report;
+    struct report_place places[N_SPOOLED];
+    const size_t *order;
+};
+
+static enum clv_status spool_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct spooled *self = context;
+    const size_t i = self->order[index], width = 5 + i % 7, height = 3 + i % 5, n = width * height;
+    const struct clv_object objects[2] = {{.area = (int64_t)i + 1}, {.area = 40}};
+    uint8_t pixels[3 * 11 * 7], labels_of[11 * 7], truth[11 * 7];
+    char name[64];
+    (void)thread;
+    for (size_t p = 0; p < n; p++) {
+        labels_of[p] = p % width < i % 4;
+        truth[p] = p % width < i % 3;
+        for (int c = 0; c < 3; c++)
+            pixels[3 * p + (size_t)c] = (uint8_t)(p * (i + 3) + (size_t)c);
+    }
+    snprintf(name, sizeof name, "a/%zu & co.jpg", i);
+    const struct clv_image image = {
+        .width = (int32_t)width, .height = (int32_t)height, .channels = 3, .pixels = pixels};
+    const struct clv_report_item item = {.name = name,
+                                         .image = &image,
+                                         .labels = i % 6 == 5 ? NULL : labels_of,
+                                         .probability = i % 6 == 5 ? labels_of : NULL,
+                                         .truth = i % 2 && i % 6 != 5 ? truth : NULL,
+                                         .weighted_hamming = i % 2 ? (double)i / 300 : NAN,
+                                         .mean_iou = i % 2 ? 0.1 + 0.2 * (double)i : NAN,
+                                         .tags = i % 3 ? NULL : "sea",
+                                         .true_tags = i % 5 ? NULL : "",
+                                         .objects = i % 4 ? NULL : objects,
+                                         .n_objects = 2,
+                                         .note = i % 7 ? NULL : name};
+    return report_spool(&self->places[i], self->report, &item, err);
+}
+
+/* The report of N_SPOOLED items and a failure after each tenth: spooled by threads in an order, or added in turn. */
+static char *spooled_page(const char *folder, const size_t *order, int n_threads)
+{
+    struct spooled self = {.report = begin(folder), .order = order};
+    if (n_threads)
+        must(parallel_for(N_SPOOLED, n_threads, spool_one, &self, err));
+    for (size_t i = 0; i < N_SPOOLED; i++) {
+        if (!n_threads)
+            must(spool_one(&self, i, 0, err));
+        must(report_put(self.report, &self.places[i], err));
+        if (i % 10 == 9)
+            must(clv_report_add_failure(self.report, formatted("bad%zu", i), "broken", err));
+    }
+    must(clv_report_finish(self.report, err));
+    return slurp(formatted("%s/index.html", folder), NULL);
+}
+
+TEST(items_spooled_in_any_order_by_threads_give_the_same_page)
+{
+    size_t in_turn[N_SPOOLED], backwards[N_SPOOLED], mixed[N_SPOOLED];
+    for (size_t i = 0; i < N_SPOOLED; i++) {
+        in_turn[i] = i;
+        backwards[i] = N_SPOOLED - 1 - i;
+        mixed[i] = i * 37 % N_SPOOLED;
+    }
+    char *page = spooled_page(here("turn"), in_turn, 0);
+    ck_assert_int_eq(count(page, "<article class=\"card row\""), N_SPOOLED);
+    ck_assert_int_eq(count(page, "<article class=\"card failure\""), N_SPOOLED / 10);
+    const size_t *const orders[] = {backwards, mixed, mixed};
+    for (int k = 0; k < 3; k++) {
+        char *other = spooled_page(here("order%d", k), orders[k], k == 1 ? 1 : 4);
+        ck_assert_str_eq(page, other);
+        run_here("diff -r turn/index-pictures order%d/index-pictures && test $(ls -A order%d | wc -l) = 2", k, k);
+        free(other);
+    }
+    free(page);
+}
+
+TEST(a_place_without_an_item_and_items_that_are_not_put_are_left_out)
+{
+    static const size_t order[3] = {0, 1, 2};
+    const char *folder = here("few");
+    struct spooled self = {.report = begin(folder), .order = order};
+    for (size_t i = 0; i < 3; i++)
+        must(spool_one(&self, i, 0, err));
+    must(report_put(self.report, &self.places[2], err));
+    must(report_put(self.report, &(struct report_place){0}, err));
+    must(report_put(self.report, &self.places[0], err));
+    must(clv_report_finish(self.report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_int_eq(count(page, "<article"), 2);
+    ck_assert_ptr_null(strstr(page, "a/1 &amp;"));
+    ck_assert_ptr_nonnull(strstr(page, "alt=\"Mask of a/2 &amp; co.jpg\""));
+    ck_assert_ptr_nonnull(strstr(page, "<b>2</b><span>objects found"));
+    free(page);
+}
+
+/* Every request for memory fails in turn: the item is not counted, or the report cannot be finished. */
+TEST(memory_that_is_out_leaves_no_half_item)
+{
+    static const size_t order[1] = {0};
+    size_t request = 1, n_finished = 0;
+    bool is_out = true;
+    for (; is_out; request++) {
+        const char *folder = here("out%zu", request);
+        struct spooled self = {.report = begin(folder), .order = order};
+        struct clv_error error;
+        array_fail_request(request);
+        enum clv_status status = spool_one(&self, 0, 0, &error);
+        if (status == CLV_OK)
+            status = report_put(self.report, self.places, &error);
+        array_fail_request(0);
+        is_out = status != CLV_OK;
+        ck_assert_int_eq(status, is_out ? CLV_ERR_MEMORY : CLV_OK);
+        if (clv_report_finish(self.report, &error) != CLV_OK)
+            continue;
+        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_int_eq(count(page, "<article"), !is_out);
+        free(page);
+        n_finished++;
+    }
+    ck_assert_uint_gt(request, 10);
+    ck_assert_uint_gt(n_finished, 5);
 }
 
 TEST(abandoned_reports_leave_nothing)
@@ -455,10 +561,9 @@ TEST(abandoned_reports_leave_nothing)
     report = begin(folder);
     add(report, "one.jpg", 8, 8, 4, 4, 0);
     clv_report_abandon(report);
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_str_eq(page, "old");
     ck_assert_uint_eq(count_entries(folder), 1);
-    free(page);
     clv_report_abandon(NULL);
 }
 
@@ -483,18 +588,16 @@ TEST(items_that_are_no_images_are_refused_and_the_report_goes_on)
 {
     const char *folder = place("refused");
     struct clv_report *report = begin(folder);
-    struct clv_image grey = {0};
+    OWNED(clv_image_release) struct clv_image grey = {0};
     uint8_t mask[4] = {0};
     must(clv_image_new(&grey, 2, 2, 1, err));
     struct clv_report_item item = {
         .name = "grey.png", .image = &grey, .labels = mask, .weighted_hamming = NAN, .mean_iou = NAN};
     must_fail(CLV_ERR_USAGE, "grey.png", clv_report_add(report, &item, err));
-    clv_image_release(&grey);
     add(report, "one.jpg", 8, 8, 4, 4, 0);
     must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_int_eq(count(page, "<article"), 1);
-    free(page);
 }
 
 SETUP_EACH(make_labels, release_labels)

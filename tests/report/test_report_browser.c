@@ -17,13 +17,13 @@ static const char *make_report(void)
         double score;
     } items[] = {{"b/10.jpg", 0.05}, {"b/9.jpg", 0.30}, {"a/<i>x</i>.jpg", 0.10}, {"c/none.jpg", NAN}};
     const char *folder = here("report");
-    struct clv_labels labels;
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_report *report;
     static const char *const summary[][2] = {{"Model", "m.cleave"}, {"Command", "cleave segment <&>"}};
     must(clv_labels_binary(&labels, err));
     must(clv_report_begin(&report, folder, "Test </title><script>alert(1)</script>", &labels, summary, 2, err));
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         uint8_t mask[SIDE * SIDE] = {0}, truth[SIDE * SIDE] = {0};
         must(clv_image_new(&image, SIDE, SIDE, 3, err));
         memset(mask, 1, SIDE * SIDE / 2);
@@ -36,11 +36,9 @@ static const char *make_report(void)
                                        .weighted_hamming = items[i].score,
                                        .mean_iou = scored ? 1 - items[i].score : NAN};
         must(clv_report_add(report, &item, err));
-        clv_image_release(&image);
     }
     must(clv_report_add_failure(report, "d/broken.jpg", "d/broken.jpg: truncated", err));
     must(clv_report_finish(report, err));
-    clv_labels_release(&labels);
     return formatted("%s/index.html", folder);
 }
 
@@ -129,9 +127,9 @@ TEST(large_view_switches_layers_and_walks_the_images)
 static const char *make_long_report(void)
 {
     const char *folder = here("long");
-    struct clv_labels labels;
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     struct clv_report *report;
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     uint8_t mask[SIDE * SIDE] = {0};
     must(clv_labels_binary(&labels, err));
     must(clv_image_new(&image, SIDE, SIDE, 3, err));
@@ -150,8 +148,6 @@ static const char *make_long_report(void)
         must(clv_report_add(report, &item, err));
     }
     must(clv_report_finish(report, err));
-    clv_image_release(&image);
-    clv_labels_release(&labels);
     return formatted("%s/index.html", folder);
 }
 

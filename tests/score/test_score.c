@@ -7,12 +7,10 @@
 
 static struct clv_image_score score_of(int32_t n_labels, const uint8_t *truth, const uint8_t *prediction, size_t n)
 {
-    struct clv_confusion confusion;
+    OWNED(clv_confusion_release) struct clv_confusion confusion = {0};
     must(clv_confusion_init(&confusion, n_labels, err));
     clv_confusion_add(&confusion, truth, prediction, n);
-    struct clv_image_score score = clv_confusion_score(&confusion);
-    clv_confusion_release(&confusion);
-    return score;
+    return clv_confusion_score(&confusion);
 }
 
 /* The definitions of score.h, pixel by pixel. */
@@ -100,7 +98,7 @@ TEST(void_truth_never_counts_and_void_predictions_are_wrong)
 TEST(per_label_measures_are_nan_for_absent_labels)
 {
     const uint8_t truth[] = {0, 0, 1, 1}, prediction[] = {0, 2, 1, 1};
-    struct clv_confusion confusion;
+    OWNED(clv_confusion_release) struct clv_confusion confusion = {0};
     must(clv_confusion_init(&confusion, 4, err));
     clv_confusion_add(&confusion, truth, prediction, 4);
     ck_assert_double_eq(clv_confusion_iou(&confusion, 0), 0.5);
@@ -111,7 +109,6 @@ TEST(per_label_measures_are_nan_for_absent_labels)
     ck_assert(isnan(clv_confusion_class_accuracy(&confusion, 2))); /* predicted, never true */
     clv_confusion_clear(&confusion);
     ck_assert_uint_eq(clv_confusion_score(&confusion).n_pixels, 0);
-    clv_confusion_release(&confusion);
 }
 
 TEST(parts_merge_into_the_whole)
@@ -121,7 +118,7 @@ TEST(parts_merge_into_the_whole)
         truth[i] = (uint8_t)rng_below(9, RNG_STREAM(RNG_TEST, 0), i, 3);
         prediction[i] = (uint8_t)rng_below(9, RNG_STREAM(RNG_TEST, 1), i, 4);
     }
-    struct clv_confusion whole, total, part;
+    OWNED(clv_confusion_release) struct clv_confusion whole = {0}, total = {0}, part = {0};
     must(clv_confusion_init(&whole, 3, err));
     must(clv_confusion_init(&total, 3, err));
     must(clv_confusion_init(&part, 3, err));
@@ -133,9 +130,6 @@ TEST(parts_merge_into_the_whole)
         clv_confusion_merge(&total, &part);
     }
     ck_assert_mem_eq(total.counts, whole.counts, 3 * 4 * sizeof *whole.counts);
-    clv_confusion_release(&whole);
-    clv_confusion_release(&total);
-    clv_confusion_release(&part);
 }
 
 TEST(impossible_label_counts_are_refused)

@@ -18,10 +18,10 @@ enum { SIDE = 80, N = SIDE * SIDE, N_IMAGES = 6 };
 static const char *write_set(int n_tiny)
 {
     const char *folder = temporary_folder();
-    char *manifest = calloc(4096, 1);
+    OWNED_ARRAY char *manifest = calloc(4096, 1);
     strcat(manifest, "image\tinstances\tsplit\n");
     for (int k = 0; k < N_IMAGES; k++) {
-        struct clv_image image;
+        OWNED(clv_image_release) struct clv_image image = {0};
         struct clv_object_map map = {SIDE, SIDE, 4 + (k ? 0 : n_tiny), calloc(N, sizeof(int32_t)), NULL, NULL};
         must(clv_image_new(&image, SIDE, SIDE, 3, err));
         for (int i = 0; i < N; i++) {
@@ -35,11 +35,9 @@ static const char *write_set(int n_tiny)
         must(clv_png_write(here("%d.png", k), &image, err));
         must(clv_object_map_write(NULL, here("%d-objects.png", k), &map, err));
         strcat(manifest, formatted("%d.png\t%d-objects.png\ttrain\n", k, k));
-        clv_image_release(&image);
         free(map.objects);
     }
     spill(here("manifest.tsv"), manifest, strlen(manifest));
-    free(manifest);
     return folder;
 }
 
@@ -47,7 +45,7 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
 {
     const char *folder = write_set(0), *path = formatted("%s/m.cleave", folder);
     struct clv_train_options options;
-    struct clv_model model = {0}, read = {0};
+    OWNED(clv_model_release) struct clv_model model = {0}, read = {0};
     clv_train_defaults(&options, clv_learner_find("ssvm"));
     char data[600], file[600];
     snprintf(data, sizeof data, "%s/manifest.tsv", folder);
@@ -59,8 +57,8 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
     ck_assert(learned_objects_are_there(&model));
     must(clv_model_write(file, &model, err));
     must(clv_model_read(&read, file, err));
-    struct clv_image image = {0};
-    struct clv_object_map found = {0}, again = {0}, truth = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_object_map_release) struct clv_object_map found = {0}, again = {0}, truth = {0};
     char object[700];
     snprintf(object, sizeof object, "%s/3.png", folder);
     must(clv_image_read(&image, object, NULL, err));
@@ -75,8 +73,9 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
         differ += (found.objects[i] > 0) != (truth.objects[i] > 0);
     ck_assert_int_lt(differ, N / 20);
     /* Objects of an image that is labelled: the same, with the label that can have objects, though no pixel has it. */
-    uint8_t *labels = calloc(N, 1);
-    struct clv_object_map labelled = {0}, none = {0};
+    OWNED_ARRAY uint8_t *labels = calloc(N, 1);
+    OWNED(clv_object_map_release) struct clv_object_map labelled = {0};
+    struct clv_object_map none = {0};
     struct clv_error error = {0};
     must(clv_segment_objects(&labelled, labels, &read, &image, err));
     ck_assert_mem_eq(found.objects, labelled.objects, N * sizeof *found.objects);
@@ -93,14 +92,6 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
     ck_assert_int_eq(learned_objects_find(&none, &read, &image, &error), CLV_ERR_DATA);
     ck_assert(strstr(error.message, "objects.network"));
     ck_assert_ptr_null(none.objects);
-    clv_object_map_release(&found);
-    clv_object_map_release(&again);
-    clv_object_map_release(&truth);
-    clv_object_map_release(&labelled);
-    free(labels);
-    clv_image_release(&image);
-    clv_model_release(&model);
-    clv_model_release(&read);
 }
 
 static volatile int stop;
@@ -127,9 +118,9 @@ TEST(a_stop_while_objects_are_learned_leaves_the_model_of_labels_as_interrupted)
     snprintf(data, sizeof data, "%s/manifest.tsv", write_set(3));
     const char *const steps[] = {"nothing", "learning objects", "learning pixels"};
     for (int k = 0; k < 3; k++) {
-        struct clv_progress progress = {watch, (void *)(uintptr_t)steps[k], &stop, hear};
+        struct clv_progress progress = {watch, (void *)(uintptr_t)steps[k], &stop, hear, NULL};
         struct clv_train_options options;
-        struct clv_model model = {0};
+        OWNED(clv_model_release) struct clv_model model = {0};
         stop = said[0] = 0;
         clv_train_defaults(&options, clv_learner_find("ssvm"));
         options.data = data;
@@ -141,6 +132,5 @@ TEST(a_stop_while_objects_are_learned_leaves_the_model_of_labels_as_interrupted)
         ck_assert_str_eq(clv_record_get(&model.record, "interrupted"), k ? "yes" : "no");
         ck_assert_msg(strstr(said, k ? "interrupted before objects were learned" : "3 objects have one pixel only"),
                       "%s", said);
-        clv_model_release(&model);
     }
 }

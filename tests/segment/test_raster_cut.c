@@ -3,6 +3,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
+#include "infer/infer.h"
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
@@ -31,7 +32,7 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
         TIFFClose(tiff);
         return;
     }
-    uint16_t *block = calloc(tile * tile * N_BANDS, sizeof *block);
+    OWNED_ARRAY uint16_t *block = calloc(tile * tile * N_BANDS, sizeof *block);
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, tile);
     TIFFSetField(tiff, TIFFTAG_TILELENGTH, tile);
     for (uint32_t top = 0; top < height; top += tile)
@@ -43,14 +44,13 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
             ck_assert_int_gt(TIFFWriteTile(tiff, block, left, top, 0, 0), 0);
         }
     TIFFClose(tiff);
-    free(block);
 }
 
 /* Stripes of two kinds of ground, of which noise hides much. */
 static void draw(const char *path, const char *mask, uint32_t width, uint32_t height, uint32_t tile, uint32_t random)
 {
-    uint16_t *values = calloc((size_t)width * height * N_BANDS, sizeof *values);
-    uint8_t *truth = calloc(width, height);
+    OWNED_ARRAY uint16_t *values = calloc((size_t)width * height * N_BANDS, sizeof *values);
+    OWNED_ARRAY uint8_t *truth = calloc(width, height);
     for (uint32_t p = 0; p < width * height; p++) {
         truth[p] = (p % width + 2 * (p / width) + random % 50) / 25 % 2;
         for (uint32_t b = 0; b < N_BANDS; b++) {
@@ -61,8 +61,6 @@ static void draw(const char *path, const char *mask, uint32_t width, uint32_t he
     write_raster(path, values, width, height, tile);
     if (mask)
         must(clv_png_write_labels(mask, (int32_t)width, (int32_t)height, truth, NULL, 0, err));
-    free(values);
-    free(truth);
 }
 
 static void setup(void)
@@ -87,7 +85,7 @@ TIMEOUT(180)
 static uint8_t *labels_of(const struct raster_cut_options *options, int32_t *n_resumed)
 {
     struct raster_cut cut;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     uint8_t *labels = malloc((size_t)WIDTH * HEIGHT);
     must(raster_cut_open(&cut, options, err));
     *n_resumed = cut.n_resumed;
@@ -100,7 +98,6 @@ static uint8_t *labels_of(const struct raster_cut_options *options, int32_t *n_r
                             : raster_cut_paint(labels + top * WIDTH, &cut, top, rows, err));
     }
     raster_cut_close(&cut, false);
-    clv_oracle_free(oracle);
     ck_assert_int_ne(access(options->tiles, F_OK), 0);
     return labels;
 }
@@ -109,26 +106,24 @@ static uint8_t *labels_of_whole(const struct clv_model *model, const char *path,
 {
     const struct clv_image_limits limits = {.bands = &model->recipe.bands};
     const struct clv_segment_options options = {.refine = refine};
-    struct clv_image image;
-    struct clv_map map;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
     uint8_t *labels = malloc((size_t)WIDTH * HEIGHT);
     struct clv_segment_options own = options;
     must(clv_image_read(&image, path, &limits, err));
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_BANDS, &limits, err));
     own.maps = model->recipe.n_maps ? &map : NULL; /* bands are shown at least */
     must(clv_segment(labels, model, &image, &own, err));
-    clv_image_release(&image);
-    clv_map_release(&map);
     return labels;
 }
 
 TESTS(labels_are_those_of_the_whole_image_whatever_is_read_at_once, 0, 3)
 {
     static const char *const names[] = {"m1", "m1.7", "colours"};
-    struct clv_model model;
+    OWNED(clv_model_release) struct clv_model model = {0};
     int32_t n_resumed;
     must(clv_model_read(&model, formatted("%s/%s", folder, names[_i]), err));
-    uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_NONE);
+    OWNED_ARRAY uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_NONE);
     ck_assert(memchr(whole, 1, WIDTH * HEIGHT) && memchr(whole, 0, WIDTH * HEIGHT));
     for (int32_t at_once = 0; at_once <= 4; at_once++)
         for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
@@ -141,39 +136,32 @@ TESTS(labels_are_those_of_the_whole_image_whatever_is_read_at_once, 0, 3)
                                                        .n_threads = n_threads,
                                                        .at_once = at_once,
                                                        .refine = CLV_REFINE_NONE};
-            uint8_t *labels = labels_of(&options, &n_resumed);
+            OWNED_ARRAY uint8_t *labels = labels_of(&options, &n_resumed);
             ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
-            free(labels);
         }
-    free(whole);
-    clv_model_release(&model);
 }
 
 /* What is no larger than a square that is refined at once is refined as an image. */
 TESTS(a_small_raster_is_refined_as_an_image, 0, 3)
 {
     static const char *const names[] = {"m1", "m1.7", "colours"};
-    struct clv_model model;
+    OWNED(clv_model_release) struct clv_model model = {0};
     int32_t n_resumed;
     char path[200], tiles[200];
     snprintf(path, sizeof path, "%s/tiled.tif", folder);
     snprintf(tiles, sizeof tiles, "%s/tiles", folder);
     must(clv_model_read(&model, formatted("%s/%s", folder, names[_i]), err));
-    uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_ALL);
+    OWNED_ARRAY uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_ALL);
     const struct raster_cut_options options = {
         .path = path, .model = &model, .tiles = tiles, .n_threads = 1, .refine = CLV_REFINE_ALL};
-    uint8_t *labels = labels_of(&options, &n_resumed);
+    OWNED_ARRAY uint8_t *labels = labels_of(&options, &n_resumed);
     ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
     struct raster_cut_options large = options; /* than the working size */
     large.refine = CLV_REFINE_LARGE;
-    uint8_t *by_default = labels_of(&large, &n_resumed), *plain = labels_of_whole(&model, path, CLV_REFINE_NONE);
+    OWNED_ARRAY uint8_t *by_default = labels_of(&large, &n_resumed),
+                        *plain = labels_of_whole(&model, path, CLV_REFINE_NONE);
     ck_assert_int_ne(memcmp(labels, plain, WIDTH * HEIGHT), 0);
     ck_assert_int_eq(memcmp(by_default, _i == 1 ? labels : plain, WIDTH * HEIGHT), 0);
-    free(plain);
-    free(by_default);
-    free(labels);
-    free(whole);
-    clv_model_release(&model);
 }
 
 static size_t count_unlike(const uint8_t *a, const uint8_t *b)
@@ -186,8 +174,8 @@ static size_t count_unlike(const uint8_t *a, const uint8_t *b)
 
 TESTS(squares_are_refined_alike_whatever_is_read_at_once_and_better_than_regions, 0, 2)
 {
-    struct clv_model model;
-    uint8_t *first = NULL;
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED_ARRAY uint8_t *first = NULL;
     int32_t n_resumed;
     must(clv_model_read(&model, formatted("%s/%s", folder, _i ? "m1.7" : "m1"), err));
     for (int32_t at_once = 1; at_once <= 4; at_once++)
@@ -210,18 +198,13 @@ TESTS(squares_are_refined_alike_whatever_is_read_at_once_and_better_than_regions
             if (labels != first)
                 free(labels);
         }
-    uint8_t *plain = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_NONE);
-    uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_ALL);
-    struct clv_indexed_image truth;
+    OWNED_ARRAY uint8_t *plain = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_NONE);
+    OWNED_ARRAY uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_ALL);
+    OWNED(clv_indexed_image_release) struct clv_indexed_image truth = {0};
     must(clv_indexed_image_read(&truth, formatted("%s/tiled.png", folder), NULL, err));
     ck_assert_uint_lt(count_unlike(first, truth.values), count_unlike(plain, truth.values));
     ck_assert_uint_gt(count_unlike(first, whole), 0); /* colours of squares are their own */
     ck_assert_uint_lt(count_unlike(first, whole), (size_t)WIDTH * HEIGHT / 8);
-    clv_indexed_image_release(&truth);
-    free(whole);
-    free(plain);
-    free(first);
-    clv_model_release(&model);
 }
 
 static volatile int stop;
@@ -237,7 +220,7 @@ static void stop_after_two(void *context, const char *what, size_t done, size_t 
 
 TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
 {
-    struct clv_model model;
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct raster_cut cut;
     int32_t n_resumed;
     char path[200], tiles[200];
@@ -247,7 +230,7 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
     must(clv_model_read(&model, formatted("%s/m1", folder), err));
     struct raster_cut_options options = {
         .path = path, .model = &model, .tiles = tiles, .n_threads = 1, .key = 7, .progress = &progress};
-    uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_NONE);
+    OWNED_ARRAY uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_NONE);
     static const int32_t expected[] = {4, 3, 0, 0};
     for (int k = 0; k < 4; k++) {
         stop = 0;
@@ -265,18 +248,15 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
         options.progress = NULL;
         options.resumes = true;
         options.key = k == 2 ? 8 : 7;
-        uint8_t *labels = labels_of(&options, &n_resumed);
+        OWNED_ARRAY uint8_t *labels = labels_of(&options, &n_resumed);
         ck_assert_int_eq(n_resumed, expected[k]);
         ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
-        free(labels);
     }
-    free(whole);
-    clv_model_release(&model);
 }
 
 TEST(a_raster_that_changes_while_it_is_segmented_is_refused)
 {
-    struct clv_model model;
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct raster_cut cut;
     char path[200], tiles[200];
     snprintf(path, sizeof path, "%s/changing.tif", folder);
@@ -294,14 +274,13 @@ TEST(a_raster_that_changes_while_it_is_segmented_is_refused)
     free(expect_success("rm %s", path));
     must_fail(CLV_ERR_NO_INPUT, "cannot examine", raster_cut_check_files(&cut, err));
     raster_cut_close(&cut, false);
-    clv_model_release(&model);
 }
 
 TEST(refining_stops_when_asked)
 {
-    struct clv_model model;
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct raster_cut cut;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     char path[200], tiles[200];
     uint8_t labels[64 * WIDTH];
     const struct clv_progress progress = {.stop = &stop};
@@ -325,14 +304,12 @@ TEST(refining_stops_when_asked)
     stop = 0;
     must(raster_cut_refine(labels, &cut, 64, 64, err));
     raster_cut_close(&cut, false);
-    clv_oracle_free(oracle);
-    clv_model_release(&model);
 }
 
 /* Three labels: the scores of two labels, a third one's between them, and their couplings. */
 TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
 {
-    struct clv_model model;
+    OWNED(clv_model_release) struct clv_model model = {0};
     char path[200], tiles[200];
     int32_t n_resumed;
     snprintf(path, sizeof path, "%s/tiled.tif", folder);
@@ -342,7 +319,8 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     struct clv_shape shape = model.shape;
     shape.n_labels = 3;
     size_t d = (size_t)shape.n_features, p = (size_t)shape.n_edge_features;
-    double *w = calloc(3 * d + p, sizeof *w), *two = model.w;
+    OWNED_ARRAY double *w = calloc(3 * d + p, sizeof *w);
+    double *two = model.w;
     for (size_t k = 0; k < d; k++) {
         w[d + k] = two[k];
         w[2 * d + k] = (k % 3 ? 0.7 : 0.2) * two[k];
@@ -351,18 +329,19 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     model.shape = shape;
     model.w = w;
     const struct raster_cut_options options = {.path = path, .model = &model, .tiles = tiles, .n_threads = 2};
-    uint8_t *labels = labels_of(&options, &n_resumed), *whole = malloc((size_t)WIDTH * HEIGHT);
-    struct clv_image image;
-    struct clv_map map;
-    struct clv_example example;
-    struct clv_field field;
-    struct clv_oracle *oracle;
+    uint8_t *labels = labels_of(&options, &n_resumed);
+    OWNED_ARRAY uint8_t *whole = malloc((size_t)WIDTH * HEIGHT);
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED(scored_field_release) struct clv_field field = {0};
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_image_read(&image, path, &limits, err));
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_BANDS, &limits, err));
     must(clv_example_extract_maps(&example, &image, &map, &model.recipe, err));
     must(scored_field_init(&field, &shape, w, &example.problem, err));
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
-    int32_t *y = malloc((size_t)field.n_nodes * sizeof *y);
+    OWNED_ARRAY int32_t *y = malloc((size_t)field.n_nodes * sizeof *y);
     must(clv_oracle_expand(oracle, y, NULL, &field, err));
     must(clv_example_paint(whole, &example, y, err));
     ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
@@ -381,20 +360,11 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     ck_assert_uint_gt(count_unlike(labels, whole), 0);
     must(segmented_refine(whole, &segmented, NULL, err));
     ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
-    free(y);
-    clv_oracle_free(oracle);
-    scored_field_release(&field);
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_map_release(&map);
     free(labels);
-    free(whole);
     struct raster_cut cut;
     model.shape.pairwise = CLV_PAIRWISE_FULL;
     must_fail(CLV_ERR_USAGE, "--pairwise potts", raster_cut_open(&cut, &options, err));
     model.w = two;
-    free(w);
-    clv_model_release(&model);
 }
 
 TEST(the_command_takes_rasters_above_its_limit_by_tiles)

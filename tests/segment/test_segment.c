@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cleave/segment.h"
+#include "infer/infer.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -23,12 +24,12 @@ static struct clv_set test_images(const char *manifest)
 static void expect_the_commands_masks(const char *manifest, const char *model_path, const char *folder,
                                       const struct clv_segment_options *options)
 {
-    struct clv_model model = {0};
-    struct clv_set set = test_images(manifest);
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(clv_set_release) struct clv_set set = test_images(manifest);
     must(clv_model_read(&model, model_path, err));
     for (size_t i = 0; i < set.n_items; i++) {
-        struct clv_image image = {0};
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         static uint8_t labels[MAX_PIXELS];
         must(clv_image_read(&image, set.items[i].image, NULL, err));
         const char *name = strrchr(set.items[i].name, '/') ? strrchr(set.items[i].name, '/') + 1 : set.items[i].name;
@@ -39,11 +40,7 @@ static void expect_the_commands_masks(const char *manifest, const char *model_pa
         ck_assert_uint_le(n, MAX_PIXELS);
         must(clv_segment(labels, &model, &image, options, err));
         ck_assert_mem_eq(labels, mask.values, n);
-        clv_indexed_image_release(&mask);
-        clv_image_release(&image);
     }
-    clv_set_release(&set);
-    clv_model_release(&model);
 }
 
 TEST(labels_are_the_commands_masks)
@@ -66,20 +63,18 @@ TEST(labels_are_the_commands_masks)
 /* The sample's masks, and a third label where the animal is in the image's left half. */
 TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     struct clv_segment_options options;
     run_here("cp -r $SET three");
     const char *manifest = here("three/manifest.tsv");
     must(clv_set_read_manifest(&set, manifest, err));
     for (size_t i = 0; i < set.n_items; i++) {
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, set.items[i].mask, NULL, err));
         for (int32_t p = 0; p < mask.width * mask.height; p++)
             mask.values[p] = (uint8_t)(mask.values[p] ? 1 + (p % mask.width < mask.width / 2) : 0);
         must(clv_png_write_labels(set.items[i].mask, mask.width, mask.height, mask.values, NULL, 0, err));
-        clv_indexed_image_release(&mask);
     }
-    clv_set_release(&set);
     const char table[] = "value\tname\tred\tgreen\tblue\n0\tground\t0\t0\t0\n1\tright\t200\t0\t0\n2\tleft\t0\t200\t0\n";
     spill(here("three/labels.tsv"), table, strlen(table));
     run_here(
@@ -101,10 +96,10 @@ TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     snprintf(manifest, sizeof manifest, "%s/manifest.tsv", sample_set());
     snprintf(path, sizeof path, "%s/hidden.cleave", folder);
     struct clv_segment_options options;
-    struct clv_model model = {0};
-    struct clv_image image = {0};
-    struct clv_example example = {0};
-    struct clv_oracle *oracle;
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     static uint8_t labels[MAX_PIXELS], voted[MAX_PIXELS], painted[MAX_PIXELS];
     static int32_t y[MAX_PIXELS];
     run_here("cleave train --learner mssvm --data %s --split train --seed 1 --nodes patches --blocks colour,size "
@@ -119,7 +114,7 @@ TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     run_here("cleave probabilities -m %s --data %s --split test --json -o hidden_maps", path, manifest);
     ck_assert_int_eq(count_files(here("hidden_maps")), count_files(here("hidden")));
 
-    struct clv_set set = test_images(manifest);
+    OWNED(clv_set_release) struct clv_set set = test_images(manifest);
     must(clv_model_read(&model, path, err));
     must(clv_image_read(&image, set.items[0].image, NULL, err));
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -131,11 +126,6 @@ TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     size_t n = (size_t)image.width * (size_t)image.height;
     ck_assert_mem_eq(labels, voted, n);
     ck_assert_mem_ne(labels, painted, n);
-    clv_example_release(&example);
-    clv_oracle_free(oracle);
-    clv_image_release(&image);
-    clv_model_release(&model);
-    clv_set_release(&set);
 }
 
 /* What a thread of a caller's does with a model of its own. */
@@ -149,19 +139,17 @@ struct caller {
 static void *segment_all_images(void *context)
 {
     struct caller *self = context;
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct clv_segment_options options;
     clv_segment_defaults(&options);
     options.refine = CLV_REFINE_ALL;
     self->status = clv_model_read(&model, self->model, NULL);
     for (size_t i = 0; i < self->set.n_items && self->status == CLV_OK; i++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         self->status = clv_image_read(&image, self->set.items[i].image, NULL, NULL);
         if (self->status == CLV_OK)
             self->status = clv_segment(self->labels + i * MAX_PIXELS, &model, &image, &options, NULL);
-        clv_image_release(&image);
     }
-    clv_model_release(&model);
     return NULL;
 }
 
@@ -196,8 +184,10 @@ TEST(two_models_segment_in_two_threads_at_once)
 
 TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
 {
-    struct clv_model model = {0}, empty = {0};
-    struct clv_image image = {0}, grey = {0}, none = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
+    struct clv_model empty = {0};
+    OWNED(clv_image_release) struct clv_image image = {0}, grey = {0};
+    struct clv_image none = {0};
     struct clv_segment_options options;
     uint8_t labels[100];
     memset(labels, 77, sizeof labels);
@@ -220,9 +210,6 @@ TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
     must(clv_segment(labels, &model, &image, &options, err));
     for (size_t p = 0; p < sizeof labels; p++)
         ck_assert_uint_le(labels[p], 1);
-    clv_model_release(&model);
-    clv_image_release(&image);
-    clv_image_release(&grey);
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -42,7 +42,7 @@ static float feature(int c, int y)
 static void make_set(int n_labels, int n_channels, channel_value *value)
 {
     static const char names[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t200\t0\t0\n2\tc\t0\t200\t0\n";
-    struct clv_image grey = {0};
+    OWNED(clv_image_release) struct clv_image grey = {0};
     uint8_t truth[N_PIXELS];
     run_here("rm -rf set maps && mkdir -p set/images set/masks maps");
     must(clv_image_new(&grey, WIDTH, HEIGHT, 3, err));
@@ -68,7 +68,6 @@ static void make_set(int n_labels, int n_channels, channel_value *value)
     }
     if (n_labels > 2)
         spill(here("set/labels.tsv"), names, sizeof names - 1);
-    clv_image_release(&grey);
 }
 
 /* Wrong pixels of all masks in a folder. */
@@ -76,11 +75,10 @@ static int count_wrong(const char *folder, int n_labels)
 {
     int n = 0;
     for (int i = 0; i < N_IMAGES; i++) {
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, here("%s/%d.png", folder, i), NULL, err));
         for (int p = 0; p < N_PIXELS; p++)
             n += mask.values[p] != truth_at(i, p, n_labels);
-        clv_indexed_image_release(&mask);
     }
     return n;
 }
@@ -101,11 +99,11 @@ static void segment_both(int wrong[2], int n_labels, const char *training)
 /* clv_segment with an image and its map in memory labels the first image as the command did. */
 static void expect_the_librarys_labels(const char *folder)
 {
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct clv_segment_options options;
-    struct clv_image image = {0};
-    struct clv_map map = {0};
-    struct clv_indexed_image mask = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     uint8_t labels[N_PIXELS];
     must(clv_model_read(&model, here("m.cleave"), err));
     must(clv_image_read(&image, here("set/images/0.png"), NULL, err));
@@ -116,10 +114,6 @@ static void expect_the_librarys_labels(const char *folder)
     options.maps = &map;
     must(clv_segment(labels, &model, &image, &options, err));
     ck_assert_mem_eq(labels, mask.values, N_PIXELS);
-    clv_indexed_image_release(&mask);
-    clv_map_release(&map);
-    clv_image_release(&image);
-    clv_model_release(&model);
 }
 
 TEST(probabilities_of_three_labels_draw_the_borders)
@@ -198,10 +192,10 @@ TEST(what_a_model_has_learned_of_refining_is_bounded)
         {{1, 1, 1, 1, 2e6, 1, 1, 1, 1}, 9, CLV_F64, "holds 2e+06, must be 0..1e6"},
         {{1, 1, 1, 1, 1, 1, 1, 1, -2e6}, 9, CLV_F64, "holds -2e+06, must be -1e6..1e6"},
     };
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct clv_segment_options options;
-    struct clv_image image = {0};
-    struct clv_map map = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
     uint8_t labels[N_PIXELS];
     make_set(2, 2, probability);
     run_here("cleave train --data set --maps net=maps --blocks maps,size --seed 1 -q -t 1 --learner independent "
@@ -226,17 +220,14 @@ TEST(what_a_model_has_learned_of_refining_is_bounded)
         for (int p = 0; p < N_PIXELS; p++)
             ck_assert_int_eq(labels[p], 77);
     }
-    clv_model_release(&model);
-    clv_image_release(&image);
-    clv_map_release(&map);
 }
 
 TEST(labels_stay_as_they_are_when_memory_runs_out)
 {
-    struct clv_model model = {0};
+    OWNED(clv_model_release) struct clv_model model = {0};
     struct clv_segment_options options;
-    struct clv_image image = {0};
-    struct clv_map map = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
     uint8_t labels[N_PIXELS], untouched[N_PIXELS];
     memset(labels, 77, sizeof labels);
     memset(untouched, 77, sizeof untouched);
@@ -252,7 +243,4 @@ TEST(labels_stay_as_they_are_when_memory_runs_out)
     must_keep_when_requests_fail(clv_segment(labels, &model, &image, &options, err),
                                  ck_assert_mem_eq(labels, untouched, N_PIXELS));
     ck_assert_mem_ne(labels, untouched, N_PIXELS);
-    clv_model_release(&model);
-    clv_image_release(&image);
-    clv_map_release(&map);
 }

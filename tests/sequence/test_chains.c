@@ -1,4 +1,4 @@
-/* Which frames are carried from which. */
+/* Which frames are propagated from which. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +29,12 @@ static void make_set(struct clv_set *set, const char *rows, bool has_manifest)
     }
 }
 
-/* The chains as text: names, the first given, then those carried from it. */
+/* The chains as text: names, the first given, then those propagated from it. */
 static void check_chains(const char *rows, bool has_manifest, const char *given, const char *split,
                          const char *expected)
 {
-    struct clv_set set;
-    struct chains chains;
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(chains_release) struct chains chains = {0};
     char text[512] = "";
     make_set(&set, rows, has_manifest);
     must(chains_find(&chains, &set, given, split, err));
@@ -47,11 +47,9 @@ static void check_chains(const char *rows, bool has_manifest, const char *given,
                      k < chain->n ? " " : "; ");
         }
     ck_assert_str_eq(text, expected);
-    chains_release(&chains);
-    clv_set_release(&set);
 }
 
-TEST(frames_are_carried_from_the_nearest_given_one_on_either_side)
+TEST(frames_are_propagated_from_the_nearest_given_one_on_either_side)
 {
     check_chains("a,m,,;b,,,;c,,,;d,,,;e,m,,;f,,,;", true, NULL, NULL, "a b! c!; e f!; e d!; ");
     check_chains("a,,,;b,m,,;", true, NULL, NULL, "b a!; ");
@@ -72,27 +70,24 @@ TEST(images_of_a_folder_go_by_their_numbers_a_sequence_for_each_folder)
 
 TEST(missing_numbers_are_counted)
 {
-    struct clv_set set;
-    struct chains chains;
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(chains_release) struct chains chains = {0};
     make_set(&set, "f2,m,,;f4,,,;f6,,,;f10,,,;f12,,,;f20,,,;", false);
     must(chains_find(&chains, &set, NULL, NULL, err));
     ck_assert_uint_eq(chains.gaps.n, 2);
     ck_assert_str_eq(chains.gaps.before[0], "f6");
     ck_assert_str_eq(chains.gaps.before[1], "f10");
-    chains_release(&chains);
-    clv_set_release(&set);
 }
 
 TEST(a_sequence_without_a_given_mask_and_a_frame_twice_are_refused)
 {
-    struct clv_set set;
+    OWNED(clv_set_release) struct clv_set set = {0};
     struct chains chains = {.n = 0};
     make_set(&set, "a,m,,s;b,,,s;c,,,t;", true);
     must_fail(CLV_ERR_DATA, "c: none of the 1 frames", chains_find(&chains, &set, NULL, NULL, err));
     clv_set_release(&set);
     make_set(&set, "a,m,,s;b,m1,,s;b,m2,,s;", true);
     must_fail(CLV_ERR_DATA, "b: is there twice", chains_find(&chains, &set, NULL, NULL, err));
-    clv_set_release(&set);
 }
 
 TEST(pages_of_each_tiff_of_a_folder_are_a_sequence)
@@ -103,7 +98,7 @@ TEST(pages_of_each_tiff_of_a_folder_are_a_sequence)
 
 TEST(what_follows_an_item_is_of_its_sequence)
 {
-    struct clv_set set;
+    OWNED(clv_set_release) struct clv_set set = {0};
     size_t next[2], n;
     make_set(&set, "x/f10,,,;x/f8,,,;x/f9,,,;y/f9,,,;", false);
     must(sequence_after(next, &n, &set, 1, err));
@@ -112,5 +107,4 @@ TEST(what_follows_an_item_is_of_its_sequence)
     ck_assert(n == 1 && next[0] == 0);
     must(sequence_after(next, &n, &set, 3, err));
     ck_assert_uint_eq(n, 0);
-    clv_set_release(&set);
 }

@@ -42,7 +42,8 @@ static inline int32_t *random_labels(int32_t width, int32_t height, int32_t n_la
  * of first pixels. Returns how many there are. */
 static inline int32_t flood_pieces(int32_t *pieces, const int32_t *labels, int32_t width, int32_t height)
 {
-    int32_t n_pixels = width * height, n_pieces = 0, *stack = malloc((size_t)n_pixels * sizeof *stack);
+    int32_t n_pixels = width * height, n_pieces = 0;
+    OWNED_ARRAY int32_t *stack = malloc((size_t)n_pixels * sizeof *stack);
     memset(pieces, 0xff, (size_t)n_pixels * sizeof *pieces);
     for (int32_t start = 0; start < n_pixels; start++) {
         if (pieces[start] >= 0)
@@ -62,7 +63,6 @@ static inline int32_t flood_pieces(int32_t *pieces, const int32_t *labels, int32
         }
         n_pieces++;
     }
-    free(stack);
     return n_pieces;
 }
 
@@ -72,10 +72,9 @@ static inline void check_partition(const struct clv_superpixels *superpixels, in
     ck_assert_int_eq(superpixels->width, width);
     ck_assert_int_eq(superpixels->height, height);
     size_t n_pixels = (size_t)width * (size_t)height;
-    int32_t *pieces = malloc(n_pixels * sizeof *pieces);
+    OWNED_ARRAY int32_t *pieces = malloc(n_pixels * sizeof *pieces);
     ck_assert_int_eq(superpixels->n, flood_pieces(pieces, superpixels->labels, width, height));
     ck_assert_mem_eq(pieces, superpixels->labels, n_pixels * sizeof *pieces);
-    free(pieces);
 }
 
 #endif

@@ -4,7 +4,7 @@
 static void check_adjacency(const struct clv_superpixels *superpixels)
 {
     int32_t n = superpixels->n, width = superpixels->width, height = superpixels->height;
-    int32_t *length = calloc((size_t)n * (size_t)n, sizeof *length); /* [a][b], a < b */
+    OWNED_ARRAY int32_t *length = calloc((size_t)n * (size_t)n, sizeof *length); /* [a][b], a < b */
     for (int32_t y = 0; y < height; y++)
         for (int32_t x = 0; x < width; x++)
             for (int d = 0; d < 2; d++) {
@@ -32,7 +32,6 @@ static void check_adjacency(const struct clv_superpixels *superpixels)
     ck_assert_int_eq(adjacency.n_edges, at);
     clv_adjacency_release(&adjacency);
     ck_assert_ptr_null(adjacency.edges);
-    free(length);
 }
 
 TEST(edges_are_those_of_a_plain_count)
@@ -40,20 +39,18 @@ TEST(edges_are_those_of_a_plain_count)
     for (uint64_t round = 0; round < 80; round++) {
         int32_t width = 1 + (int32_t)rng_below(4, RNG_TEST, 2 * round, 50);
         int32_t height = 1 + (int32_t)rng_below(4, RNG_TEST, 2 * round + 1, 50), n = 1 + (int32_t)(round * round) % 331;
-        int32_t *labels = random_labels(width, height, n, 1 + (int32_t)(round % 6), 100 + round);
+        OWNED_ARRAY int32_t *labels = random_labels(width, height, n, 1 + (int32_t)(round % 6), 100 + round);
         /* Labels need not be connected, nor used. */
         check_adjacency(&(struct clv_superpixels){width, height, n, labels});
-        free(labels);
     }
 }
 
 TEST(superpixels_of_an_image_have_the_neighbours_of_a_plain_count)
 {
     struct clv_image image = draw_image(90, 70, 50);
-    struct clv_superpixels superpixels = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
     must(clv_slic(&superpixels, &image, &(struct clv_slic_options){120, 10, 5}, err));
     check_adjacency(&superpixels);
-    clv_superpixels_release(&superpixels);
     free(image.pixels);
 }
 

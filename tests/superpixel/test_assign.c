@@ -61,7 +61,7 @@ TEST(every_pixel_gets_its_nearest_candidate)
 {
     static const size_t numbers[] = {1, 2, 5, 16, 17, 64, 65, 200, MAX_CENTRES};
     for (int noise = 0; noise < 200; noise += 90) {
-        struct scene scene = scene_new(noise);
+        OWNED(scene_release) struct scene scene = scene_new(noise);
         for (size_t s = 0; s < sizeof numbers / sizeof *numbers; s++)
             for (float weight = 1; weight < 1e7F; weight *= 100)
                 for (size_t t = 0; t < scene.tiles.n; t++) {
@@ -78,13 +78,12 @@ TEST(every_pixel_gets_its_nearest_candidate)
                         ck_assert_double_le(got - least, 5e-5 * (least + 8e6 + 200 * weight));
                     }
                 }
-        scene_release(&scene);
     }
 }
 
 TEST(the_vector_width_does_not_show)
 {
-    struct scene scene = scene_new(40);
+    OWNED(scene_release) struct scene scene = scene_new(40);
     for (size_t n = 1; n <= MAX_CENTRES; n += 13)
         for (size_t t = 0; t < scene.tiles.n; t++) {
             int32_t wide[TILE_PIXELS], plain[TILE_PIXELS];
@@ -94,12 +93,11 @@ TEST(the_vector_width_does_not_show)
             ck_assert_mem_eq(wide, plain, sizeof wide);
             ck_assert_mem_eq(wide_changed, plain_changed, sizeof wide_changed);
         }
-    scene_release(&scene);
 }
 
 TEST(equal_centres_leave_the_first_and_changes_are_reported)
 {
-    struct scene scene = scene_new(0);
+    OWNED(scene_release) struct scene scene = scene_new(0);
     for (int k = 1; k < MAX_CENTRES; k++)
         scene.centres[k] = scene.centres[0];
     int32_t labels[TILE_PIXELS];
@@ -112,15 +110,14 @@ TEST(equal_centres_leave_the_first_and_changes_are_reported)
         ck_assert_int_eq(labels[i], 0);
         ck_assert_int_eq(changed[i], i % 3 != 0);
     }
-    scene_release(&scene);
 }
 
 TEST(tiles_hold_rounded_lab_values_and_repeat_the_edge)
 {
     struct clv_image image = draw_image(13, 10, 30);
-    float *lab = malloc(13 * 10 * 3 * sizeof *lab);
+    OWNED_ARRAY float *lab = malloc(13 * 10 * 3 * sizeof *lab);
     clv_rgb_to_lab(lab, image.pixels, 13 * 10);
-    struct tiles tiles;
+    OWNED(tiles_release) struct tiles tiles = {0};
     must(tiles_init(&tiles, &image, err));
     ck_assert_int_eq(tiles.columns, 2);
     ck_assert_int_eq(tiles.rows, 2);
@@ -134,7 +131,5 @@ TEST(tiles_hold_rounded_lab_values_and_repeat_the_edge)
                 ck_assert_int_le(tiles.boxes[at / TILE_PIXELS].low[c], value);
                 ck_assert_int_ge(tiles.boxes[at / TILE_PIXELS].high[c], value);
             }
-    tiles_release(&tiles);
-    free(lab);
     free(image.pixels);
 }

@@ -15,11 +15,10 @@ static int32_t *drawn(const char *digits)
 
 static void check_drawn(const char *before, const char *after, int32_t width)
 {
-    int32_t *labels = drawn(before), *expected = drawn(after), n, height = (int32_t)strlen(before) / width;
+    OWNED_ARRAY int32_t *labels = drawn(before), *expected = drawn(after);
+    int32_t n, height = (int32_t)strlen(before) / width;
     must(regions_connect(labels, &n, width, height, 10, err));
     ck_assert_mem_eq(labels, expected, strlen(before) * sizeof *labels);
-    free(labels);
-    free(expected);
 }
 
 TEST(a_fragment_joins_the_region_it_shares_most_border_with)
@@ -121,10 +120,12 @@ TEST(the_largest_piece_of_each_label_stays)
         int32_t width = 1 + (int32_t)rng_below(3, RNG_TEST, 2 * round, 40),
                 height = 1 + (int32_t)rng_below(3, RNG_TEST, 2 * round + 1, 40);
         int32_t n_labels = 1 + (int32_t)(round % 7) * 3, n_pixels = width * height, n_regions;
-        int32_t *labels = random_labels(width, height, n_labels, 1 + (int32_t)(round % 3), round);
-        int32_t *old = malloc((size_t)n_pixels * sizeof *old), *pieces = malloc((size_t)n_pixels * sizeof *pieces);
+        OWNED_ARRAY int32_t *labels = random_labels(width, height, n_labels, 1 + (int32_t)(round % 3), round);
+        OWNED_ARRAY int32_t *old = malloc((size_t)n_pixels * sizeof *old),
+                            *pieces = malloc((size_t)n_pixels * sizeof *pieces);
         memcpy(old, labels, (size_t)n_pixels * sizeof *old);
-        int32_t n_pieces = flood_pieces(pieces, old, width, height), *size = calloc((size_t)n_pieces, sizeof *size);
+        int32_t n_pieces = flood_pieces(pieces, old, width, height);
+        OWNED_ARRAY int32_t *size = calloc((size_t)n_pieces, sizeof *size);
         for (int32_t i = 0; i < n_pixels; i++)
             size[pieces[i]]++;
 
@@ -134,7 +135,7 @@ TEST(the_largest_piece_of_each_label_stays)
         /* Each label's first largest piece, and the region it has become: all different, and no other regions. */
         int32_t used = 0, region_of[32]; /* label -> piece */
         memset(region_of, 0xff, sizeof region_of);
-        char *taken = calloc((size_t)n_regions, 1);
+        OWNED_ARRAY char *taken = calloc((size_t)n_regions, 1);
         for (int32_t label = 0; label < n_labels; label++) {
             int32_t best = -1;
             for (int32_t i = 0; i < n_pixels; i++)
@@ -157,11 +158,6 @@ TEST(the_largest_piece_of_each_label_stays)
                 is_region |= region_of[label] == p;
             n_joined += !is_region && check_joined(p, old, pieces, labels, region_of, width, height);
         }
-        free(taken);
-        free(size);
-        free(pieces);
-        free(old);
-        free(labels);
     }
     ck_assert_int_gt(n_joined, 10);
 }
@@ -190,7 +186,7 @@ TEST(loose_pieces_go_by_length_of_border_in_their_order)
         int32_t width = 4 + (int32_t)(round % 17), height = 3 + (int32_t)(round % 14), n = width * height, n_regions;
         int32_t n_labels = 2 + (int32_t)(round % (LABELS - 1)), pieces[MOST], owner[MOST], size[MOST] = {0},
                 length[LABELS];
-        int32_t *labels = random_labels(width, height, n_labels, 1 + (int32_t)(round % 3), 7000 + round);
+        OWNED_ARRAY int32_t *labels = random_labels(width, height, n_labels, 1 + (int32_t)(round % 3), 7000 + round);
         int32_t n_pieces = flood_pieces(pieces, labels, width, height), best[LABELS], first[MOST], order[MOST];
         bool all_touch = true;
         memset(best, 0xff, sizeof best);
@@ -232,7 +228,6 @@ TEST(loose_pieces_go_by_length_of_border_in_their_order)
             ck_assert_msg(labels[i] == *of, "map %d: pixel %d is %d of %d", (int)round, i, labels[i], *of);
         }
         n_maps += all_touch;
-        free(labels);
     }
     ck_assert_int_gt(n_maps, 100);
     ck_assert_int_gt(n_joined, 200);
@@ -241,7 +236,8 @@ TEST(loose_pieces_go_by_length_of_border_in_their_order)
 TEST(a_spiral_and_a_chessboard_are_handled)
 {
     enum { SIDE = 201 };
-    int32_t *labels = calloc(SIDE * SIDE, sizeof *labels), n, x = 0, y = 0, dx = 1, dy = 0;
+    OWNED_ARRAY int32_t *labels = calloc(SIDE * SIDE, sizeof *labels);
+    int32_t n, x = 0, y = 0, dx = 1, dy = 0;
     for (int32_t step = SIDE - 1, turn = 0; step > 0; turn++) { /* a one-pixel path winding inwards, one pixel apart */
         for (int32_t i = 0; i < step; i++, x += dx, y += dy)
             labels[y * SIDE + x] = 1;
@@ -259,5 +255,4 @@ TEST(a_spiral_and_a_chessboard_are_handled)
     must(regions_connect(labels, &n, SIDE, SIDE, 2, err));
     ck_assert_int_eq(n, 2);
     check_partition(&(struct clv_superpixels){SIDE, SIDE, n, labels}, SIDE, SIDE);
-    free(labels);
 }

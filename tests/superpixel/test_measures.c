@@ -56,9 +56,9 @@ TEST(measures_agree_with_their_definitions)
     for (uint64_t round = 0; round < 40; round++) {
         int32_t width = 1 + (int32_t)rng_below(6, RNG_TEST, 2 * round, 24);
         int32_t height = 1 + (int32_t)rng_below(6, RNG_TEST, 2 * round + 1, 24), n = 1 + (int32_t)(round % 9);
-        int32_t *labels = random_labels(width, height, n, 5, 200 + round);
-        int32_t *true_labels = random_labels(width, height, 1 + (int32_t)(round % 4), 7, 300 + round);
-        uint8_t *truth = malloc((size_t)(width * height));
+        OWNED_ARRAY int32_t *labels = random_labels(width, height, n, 5, 200 + round);
+        OWNED_ARRAY int32_t *true_labels = random_labels(width, height, 1 + (int32_t)(round % 4), 7, 300 + round);
+        OWNED_ARRAY uint8_t *truth = malloc((size_t)(width * height));
         for (int32_t i = 0; i < width * height; i++)
             truth[i] = (uint8_t)(true_labels[i] ? 256 - true_labels[i] : 0);
         struct clv_superpixels superpixels = {width, height, n, labels};
@@ -75,9 +75,6 @@ TEST(measures_agree_with_their_definitions)
         double recall;
         must(clv_boundary_recall(&recall, &superpixels, truth, INT32_MAX, err));
         ck_assert_double_eq_tol(recall, plain_recall(&superpixels, truth, 1000), 1e-12);
-        free(truth);
-        free(true_labels);
-        free(labels);
     }
 }
 

@@ -57,14 +57,13 @@ TEST(pixels_belong_to_the_nearest_centre)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         struct clv_patch_grid grid;
         must(patch_grid_init(&grid, shapes[s][0], shapes[s][1], shapes[s][2], shapes[s][3], err));
-        struct clv_superpixels pixels;
+        OWNED(clv_superpixels_release) struct clv_superpixels pixels = {0};
         must(patch_grid_partition(&pixels, &grid, err));
         ck_assert(pixels.width == grid.width && pixels.height == grid.height &&
                   pixels.n == grid.n_rows * grid.n_columns);
         for (int32_t y = 0; y < grid.height; y++)
             for (int32_t x = 0; x < grid.width; x++)
                 ck_assert_int_eq(pixels.labels[y * grid.width + x], nearest(&grid, x, y));
-        clv_superpixels_release(&pixels);
     }
 }
 
@@ -80,15 +79,13 @@ TEST(grid_edges_are_those_between_painted_patches)
         for (int32_t y = 0; y < grid.height; y++)
             for (int32_t x = 0; x < grid.width; x++)
                 painted.labels[y * grid.width + x] = nearest(&grid, x, y);
-        struct clv_adjacency of_grid = {0}, of_pixels = {0};
+        OWNED(clv_adjacency_release) struct clv_adjacency of_grid = {0}, of_pixels = {0};
         must(patch_grid_adjacency(&of_grid, &grid, err));
         must(clv_adjacency_build(&of_pixels, &painted, err));
         ck_assert_int_eq(of_grid.n_nodes, of_pixels.n_nodes);
         ck_assert_int_eq(of_grid.n_edges, of_pixels.n_edges);
         ck_assert_mem_eq(of_grid.edges, of_pixels.edges, (size_t)of_grid.n_edges * sizeof *of_grid.edges);
         ck_assert_mem_eq(of_grid.boundary_length, of_pixels.boundary_length, (size_t)of_grid.n_edges * sizeof(float));
-        clv_adjacency_release(&of_grid);
-        clv_adjacency_release(&of_pixels);
         free(painted.labels);
     }
 }

@@ -23,7 +23,7 @@ static float *contacts_of(const struct region_graph *graph, const int32_t *of, i
 
 static void check_contacts(const float *contact, const int32_t *labels, int32_t width, int32_t height, int32_t n)
 {
-    struct clv_adjacency adjacency = {0};
+    OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
     struct clv_superpixels whole = {width, height, n, (int32_t *)(uintptr_t)labels};
     int32_t n_found = 0;
     must(clv_adjacency_build(&adjacency, &whole, err));
@@ -32,7 +32,6 @@ static void check_contacts(const float *contact, const int32_t *labels, int32_t 
     for (int32_t k = 0; k < n * n; k++)
         n_found += contact[k] > 0;
     ck_assert_int_eq(n_found, adjacency.n_edges);
-    clv_adjacency_release(&adjacency);
 }
 
 TEST(tiles_of_a_map_have_the_edges_and_contacts_of_the_whole)
@@ -41,8 +40,8 @@ TEST(tiles_of_a_map_have_the_edges_and_contacts_of_the_whole)
         int32_t width = 1 + (int32_t)rng_below(4, RNG_TEST, 3 * round, 40);
         int32_t height = 1 + (int32_t)rng_below(4, RNG_TEST, 3 * round + 1, 40);
         int32_t side = 1 + (int32_t)rng_below(4, RNG_TEST, 3 * round + 2, 24), n = 1 + (int32_t)(round * round) % 61;
-        int32_t *labels = random_labels(width, height, n, 1 + (int32_t)(round % 6), 300 + round);
-        struct cut_map map = cut_map_of(labels, width, height, side);
+        OWNED_ARRAY int32_t *labels = random_labels(width, height, n, 1 + (int32_t)(round % 6), 300 + round);
+        OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, width, height, side);
         /* Pieces: as if the whole had been numbered so. */
         float *contact = contacts_of(&map.graph, NULL, map.graph.n_nodes);
         check_contacts(contact, map.whole, width, height, map.graph.n_nodes);
@@ -57,8 +56,6 @@ TEST(tiles_of_a_map_have_the_edges_and_contacts_of_the_whole)
                 ck_assert_int_lt(map.graph.edges[e][1], map.graph.first_node[t + 1]);
                 ck_assert_int_eq(map.graph.kind[e] == REGION_WITHIN, map.graph.edges[e][0] >= map.graph.first_node[t]);
             }
-        cut_map_release(&map);
-        free(labels);
     }
 }
 
@@ -123,11 +120,11 @@ TEST(a_window_over_all_patches_is_the_whole_problem)
 {
     for (uint64_t round = 0; round < 40; round++) {
         int32_t width = 5 + (int32_t)round % 17, height = 3 + (int32_t)round % 13, side = 2 + (int32_t)round % 9;
-        int32_t *labels = random_labels(width, height, 30, 1 + (int32_t)round % 3, 900 + round);
-        struct cut_map map = cut_map_of(labels, width, height, side);
-        struct whole whole = whole_of(&map);
+        OWNED_ARRAY int32_t *labels = random_labels(width, height, 30, 1 + (int32_t)round % 3, 900 + round);
+        OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, width, height, side);
+        OWNED(whole_release) struct whole whole = whole_of(&map);
         const struct clv_shape shape = {2, 1, 2, CLV_PAIRWISE_POTTS};
-        struct region_window window = {0};
+        OWNED(region_window_release) struct region_window window = {0};
         must(region_window_init(&window, &map.graph, 0, map.graph.n_patches, err));
         const struct clv_problem *problem = &window.problem;
         must(clv_problem_check(problem, &shape, err));
@@ -141,21 +138,17 @@ TEST(a_window_over_all_patches_is_the_whole_problem)
             ck_assert_mem_eq(problem->edge_features + 2 * e, whole.edge_features + 2 * f, 2 * sizeof(float));
             ck_assert_int_eq(window.edge[e], e);
         }
-        region_window_release(&window);
-        whole_release(&whole);
-        cut_map_release(&map);
-        free(labels);
     }
 }
 
 TEST(a_window_has_the_edges_between_its_own_patches)
 {
-    int32_t *labels = random_labels(30, 30, 12, 3, 1);
-    struct cut_map map = cut_map_of(labels, 30, 30, 10);
+    OWNED_ARRAY int32_t *labels = random_labels(30, 30, 12, 3, 1);
+    OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 30, 30, 10);
     const struct region_graph *graph = &map.graph;
     for (int32_t first = 0; first < 9; first++)
         for (int32_t n = 1; first + n <= 9; n++) {
-            struct region_window window = {0};
+            OWNED(region_window_release) struct region_window window = {0};
             int32_t low = graph->first_node[first], high = graph->first_node[first + n], k = 0;
             must(region_window_init(&window, graph, first, n, err));
             ck_assert_int_eq(window.first_node, low);
@@ -171,13 +164,10 @@ TEST(a_window_has_the_edges_between_its_own_patches)
             }
             ck_assert_int_eq(window.problem.n_edges, k);
             ck_assert(window.problem.value[window.problem.row[0]] == (float)map.of[low]);
-            region_window_release(&window);
         }
     struct region_window window = {0};
     must_fail(CLV_ERR_USAGE, "patches 8 to 9 of 9", region_window_init(&window, graph, 8, 2, err));
     must_fail(CLV_ERR_USAGE, "patches -1", region_window_init(&window, graph, -1, 2, err));
-    cut_map_release(&map);
-    free(labels);
 }
 
 /* The scores of a problem under random unaries, of each node's number, and weights. */
@@ -207,11 +197,11 @@ TEST(a_field_over_tiles_has_the_best_labelling_of_the_whole)
     int n_joined = 0;
     for (uint64_t round = 0; round < 120; round++) {
         int32_t n_labels = 2 + (int32_t)(round % 2), y[16], expected[16];
-        int32_t *labels = random_labels(6, 4, 4, 1 + (int32_t)round % 3, 2000 + round);
-        struct cut_map map = cut_map_of(labels, 6, 4, 3 + (int32_t)round % 3);
+        OWNED_ARRAY int32_t *labels = random_labels(6, 4, 4, 1 + (int32_t)round % 3, 2000 + round);
+        OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 6, 4, 3 + (int32_t)round % 3);
         if (map.graph.n_nodes <= 12) {
-            struct whole whole = whole_of(&map);
-            struct region_window window = {0};
+            OWNED(whole_release) struct whole whole = whole_of(&map);
+            OWNED(region_window_release) struct region_window window = {0};
             struct clv_oracle *oracle = NULL;
             double score = 0;
             must(region_window_init(&window, &map.graph, 0, map.graph.n_patches, err));
@@ -231,11 +221,7 @@ TEST(a_field_over_tiles_has_the_best_labelling_of_the_whole)
             free(joined.pairwise);
             free(uncut.unary);
             free(uncut.pairwise);
-            region_window_release(&window);
-            whole_release(&whole);
         }
-        cut_map_release(&map);
-        free(labels);
     }
     ck_assert_int_gt(n_joined, 50);
 }
@@ -243,25 +229,23 @@ TEST(a_field_over_tiles_has_the_best_labelling_of_the_whole)
 /* A patch without features, of a label map. */
 static void append_map(struct region_graph *graph, const struct patch *patch, const int32_t *labels, int32_t n)
 {
-    struct clv_adjacency adjacency = {0};
-    int32_t *copy = malloc((size_t)patch->width * (size_t)patch->height * sizeof *copy);
+    OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
+    OWNED_ARRAY int32_t *copy = malloc((size_t)patch->width * (size_t)patch->height * sizeof *copy);
     memcpy(copy, labels, (size_t)patch->width * (size_t)patch->height * sizeof *copy);
     must(clv_adjacency_build(&adjacency, &(struct clv_superpixels){patch->width, patch->height, n, copy}, err));
     const struct clv_problem problem = {
         .n_nodes = n, .n_edges = adjacency.n_edges, .edges = (const int32_t(*)[2])adjacency.edges};
     must(region_graph_append(graph, patch, &problem, adjacency.boundary_length, err));
-    clv_adjacency_release(&adjacency);
-    free(copy);
 }
 
 TEST(next_edges_are_a_plain_count_of_what_moves_where)
 {
     enum { WIDTH = 23, HEIGHT = 17, N = 9 };
     for (uint64_t round = 0; round < 30; round++) {
-        int32_t *a = random_labels(WIDTH, HEIGHT, N, 3, 50 + round),
-                *b = random_labels(WIDTH, HEIGHT, N, 2, 90 + round);
+        OWNED_ARRAY int32_t *a = random_labels(WIDTH, HEIGHT, N, 3, 50 + round),
+                            *b = random_labels(WIDTH, HEIGHT, N, 2, 90 + round);
         int32_t motion[N][2] = {{0}}, count[N][N] = {{0}}, n_expected = 0;
-        struct region_graph graph;
+        OWNED(region_graph_release) struct region_graph graph = {0};
         region_graph_init(&graph, 0);
         append_map(&graph, &(struct patch){.width = WIDTH, .height = HEIGHT}, a, N);
         append_map(&graph, &(struct patch){.z = 1, .width = WIDTH, .height = HEIGHT}, b, N);
@@ -288,9 +272,6 @@ TEST(next_edges_are_a_plain_count_of_what_moves_where)
                     ck_assert(graph.contact[e] == (float)count[p][q]);
                 }
         ck_assert_int_eq(graph.n_edges - first, n_expected);
-        region_graph_release(&graph);
-        free(a);
-        free(b);
     }
 }
 
@@ -299,7 +280,7 @@ TEST(next_edges_have_a_stretch_of_features_of_their_own)
     const int64_t row[2] = {0, 0};
     const struct clv_problem alone = {.n_nodes = 1, .n_features = 1, .n_edge_features = 2, .row = row};
     const int32_t zero = 0;
-    struct region_graph graph;
+    OWNED(region_graph_release) struct region_graph graph = {0};
     region_graph_init(&graph, 0);
     graph.n_edge_features = 5;
     must(region_graph_append(&graph, &(struct patch){.width = 1, .height = 1}, &alone, NULL, err));
@@ -309,14 +290,13 @@ TEST(next_edges_have_a_stretch_of_features_of_their_own)
     ck_assert_int_eq(graph.n_edges, 1);
     for (int k = 0; k < 5; k++)
         ck_assert(graph.edge_features[k] == 0);
-    region_graph_release(&graph);
 }
 
 TEST(strips_along_a_seam_join_like_whole_maps)
 {
-    int32_t *labels = random_labels(20, 12, 8, 2, 3);
-    struct cut_map map = cut_map_of(labels, 20, 12, 10);
-    struct region_graph graph;
+    OWNED_ARRAY int32_t *labels = random_labels(20, 12, 8, 2, 3);
+    OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 20, 12, 10);
+    OWNED(region_graph_release) struct region_graph graph = {0};
     region_graph_init(&graph, 0);
     struct patch left = {.width = 10, .height = 10}, right = {.x = 10, .width = 10, .height = 10};
     append_map(&graph, &left, map.tile[0], map.graph.first_node[1]);
@@ -332,15 +312,12 @@ TEST(strips_along_a_seam_join_like_whole_maps)
     ck_assert_mem_eq(graph.edges, map.graph.edges, (size_t)graph.n_edges * sizeof *graph.edges);
     ck_assert_mem_eq(graph.contact, map.graph.contact, (size_t)graph.n_edges * sizeof *graph.contact);
     ck_assert_ptr_null(graph.row);
-    region_graph_release(&graph);
-    cut_map_release(&map);
-    free(labels);
 }
 
 TEST(what_does_not_fit_the_graph_is_refused_and_changes_nothing)
 {
-    int32_t *labels = random_labels(20, 12, 8, 2, 3);
-    struct cut_map map = cut_map_of(labels, 20, 12, 10);
+    OWNED_ARRAY int32_t *labels = random_labels(20, 12, 8, 2, 3);
+    OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 20, 12, 10);
     struct region_graph *graph = &map.graph, before = *graph;
     const struct patch patch = {.x = 20, .width = 4, .height = 4};
     const int64_t row[2] = {0, 0};
@@ -369,24 +346,22 @@ TEST(what_does_not_fit_the_graph_is_refused_and_changes_nothing)
     map.tile[3][0] = 1000;
     must_fail(CLV_ERR_USAGE, "region 1000", region_graph_join(graph, &a, &b, REGION_SEAM, NULL, err));
     ck_assert_mem_eq(graph, &before, sizeof before);
-    cut_map_release(&map);
-    free(labels);
 }
 
 TEST(without_memory_a_graph_stays_as_it_is)
 {
-    int32_t *labels = random_labels(20, 12, 8, 2, 3);
-    struct cut_map map = cut_map_of(labels, 20, 12, 10);
+    OWNED_ARRAY int32_t *labels = random_labels(20, 12, 8, 2, 3);
+    OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 20, 12, 10);
     struct clv_error error = {0};
     const struct region_graph *graph = &map.graph;
-    struct region_window whole = {0};
+    OWNED(region_window_release) struct region_window whole = {0};
     must(region_window_init(&whole, graph, 0, graph->n_patches, err));
     for (int step = 0; step < 4; step++) {
         enum clv_status status = CLV_ERR_MEMORY;
         for (size_t request = 1; status == CLV_ERR_MEMORY; request++) {
-            struct region_graph made;
-            struct region_window window = {0};
-            struct edge_problem edges = {0};
+            OWNED(region_graph_release) struct region_graph made = {0};
+            OWNED(region_window_release) struct region_window window = {0};
+            OWNED(edge_problem_release) struct edge_problem edges = {0};
             region_graph_init(&made, 0);
             if (step == 1) {
                 append_map(&made, &map.patches[0], map.tile[0], map.graph.first_node[1]);
@@ -410,13 +385,7 @@ TEST(without_memory_a_graph_stays_as_it_is)
                 ck_assert_ptr_null(window.edges);
                 ck_assert_ptr_null(edges.row);
             }
-            region_graph_release(&made);
-            region_window_release(&window);
-            edge_problem_release(&edges);
         }
         ck_assert_msg(status == CLV_OK, "%s", error.message);
     }
-    region_window_release(&whole);
-    cut_map_release(&map);
-    free(labels);
 }

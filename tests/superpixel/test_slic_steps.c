@@ -121,8 +121,9 @@ TEST(superpixels_are_those_of_the_definition)
         struct clv_image image = draw_image(cases[k].width, cases[k].height, cases[k].noise);
         const struct clv_slic_options options = {cases[k].n, cases[k].compactness, cases[k].n_iterations};
         size_t n = (size_t)image.width * (size_t)image.height;
-        int32_t *labels = malloc(n * sizeof *labels), n_regions;
-        struct clv_superpixels found = {0};
+        OWNED_ARRAY int32_t *labels = malloc(n * sizeof *labels);
+        int32_t n_regions;
+        OWNED(clv_superpixels_release) struct clv_superpixels found = {0};
         struct slow slow;
         open_slow(&slow, &image, cases[k].n);
         for (int i = 0; i < cases[k].n_iterations; i++) {
@@ -133,9 +134,7 @@ TEST(superpixels_are_those_of_the_definition)
         must(clv_slic(&found, &image, &options, err));
         ck_assert_int_eq(found.n, n_regions);
         ck_assert_mem_eq(found.labels, labels, n * sizeof *labels);
-        clv_superpixels_release(&found);
         tiles_release(&slow.tiles);
-        free(labels);
         free(image.pixels);
     }
 }

@@ -18,11 +18,10 @@ TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
             for (size_t i = 0; i < 6; i++)
                 for (size_t m = 0; m < 4; m++) {
                     struct clv_slic_options options = {wanted[i], compactness[m], 3};
-                    struct clv_superpixels superpixels = {0};
+                    OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
                     must(clv_slic(&superpixels, &image, &options, err));
                     check_partition(&superpixels, image.width, image.height);
                     ck_assert_int_le(superpixels.n, wanted[i]);
-                    clv_superpixels_release(&superpixels);
                 }
             free(image.pixels);
         }
@@ -33,11 +32,10 @@ TEST(a_long_narrow_image_is_shared_out_along_its_length)
     for (int tall = 0; tall < 2; tall++) {
         struct clv_image image = draw_image(tall ? 2 : 3000, tall ? 3000 : 2, 0);
         struct clv_slic_options options = {50, 10, 10};
-        struct clv_superpixels superpixels = {0};
+        OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
         must(clv_slic(&superpixels, &image, &options, err));
         check_partition(&superpixels, image.width, image.height);
         ck_assert_int_eq(superpixels.n, 50);
-        clv_superpixels_release(&superpixels);
         free(image.pixels);
     }
 }
@@ -48,19 +46,18 @@ TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
     static const int32_t wanted[] = {1, 2, 3, 7, 50, 200, 601};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct clv_slic_options options = {wanted[i], 10, 10};
-        struct clv_superpixels superpixels = {0};
+        OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
         must(clv_slic(&superpixels, &image, &options, err));
         check_partition(&superpixels, 203, 151);
         ck_assert_int_eq(superpixels.n, wanted[i]);
-        int32_t *size = calloc((size_t)superpixels.n, sizeof *size), mean = 203 * 151 / superpixels.n;
+        OWNED_ARRAY int32_t *size = calloc((size_t)superpixels.n, sizeof *size);
+        int32_t mean = 203 * 151 / superpixels.n;
         for (int32_t p = 0; p < 203 * 151; p++)
             size[superpixels.labels[p]]++;
         for (int32_t k = 0; k < superpixels.n; k++) {
             ck_assert_int_ge(2 * size[k], mean);
             ck_assert_int_le(size[k], 2 * mean);
         }
-        free(size);
-        clv_superpixels_release(&superpixels);
     }
     free(image.pixels);
 }
@@ -68,13 +65,13 @@ TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
 TEST(two_colours_are_separated_at_their_border)
 {
     struct clv_image image = {120, 90, 3, calloc(120 * 90, 3)};
-    uint8_t *truth = calloc(120 * 90, 1);
+    OWNED_ARRAY uint8_t *truth = calloc(120 * 90, 1);
     for (int32_t p = 0; p < 120 * 90; p++)
         if (p % 120 + 2 * (p / 120) > 140) {
             truth[p] = 1;
             image.pixels[3 * p] = 220;
         }
-    struct clv_superpixels superpixels = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels superpixels = {0};
     struct clv_slic_options options = {60, 10, 10};
     must(clv_slic(&superpixels, &image, &options, err));
     double accuracy, recall;
@@ -82,8 +79,6 @@ TEST(two_colours_are_separated_at_their_border)
     must(clv_boundary_recall(&recall, &superpixels, truth, 0, err));
     ck_assert_double_eq(accuracy, 1);
     ck_assert_double_eq(recall, 1);
-    clv_superpixels_release(&superpixels);
-    free(truth);
     free(image.pixels);
 }
 
@@ -102,7 +97,7 @@ TEST(a_recipe_begins_with_the_defaults_of_slic)
 TEST(the_same_image_gives_the_same_superpixels)
 {
     struct clv_image image = draw_image(161, 119, 60);
-    struct clv_superpixels first = {0}, second = {0}, defaults = {0}, spelt_out = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels first = {0}, second = {0}, defaults = {0}, spelt_out = {0};
     struct clv_slic_options options = {150, 7, 10}, standard = {600, 10, 10};
     must(clv_slic(&first, &image, &options, err));
     must(clv_slic(&defaults, &image, NULL, err));
@@ -112,10 +107,6 @@ TEST(the_same_image_gives_the_same_superpixels)
     ck_assert_mem_eq(first.labels, second.labels, 161 * 119 * sizeof *first.labels);
     ck_assert_int_eq(defaults.n, spelt_out.n);
     ck_assert_mem_eq(defaults.labels, spelt_out.labels, 161 * 119 * sizeof *defaults.labels);
-    clv_superpixels_release(&first);
-    clv_superpixels_release(&second);
-    clv_superpixels_release(&defaults);
-    clv_superpixels_release(&spelt_out);
     free(image.pixels);
 }
 
@@ -169,14 +160,14 @@ static struct clv_superpixels vlfeat_slic(const struct clv_image *image, int32_t
 {
     size_t n_pixels = (size_t)image->width * (size_t)image->height;
     int size = (int)lround(sqrt((double)n_pixels / wanted));
-    float *lab = malloc(3 * n_pixels * sizeof *lab), *planes = malloc(3 * n_pixels * sizeof *planes);
+    OWNED_ARRAY float *lab = malloc(3 * n_pixels * sizeof *lab), *planes = malloc(3 * n_pixels * sizeof *planes);
     clv_rgb_to_lab(lab, image->pixels, n_pixels);
     for (size_t i = 0; i < 3 * n_pixels; i++)
         planes[i % 3 * n_pixels + i / 3] = lab[i];
     struct clv_superpixels superpixels = {image->width, image->height, 0, malloc(n_pixels * sizeof(int32_t))};
     vl_slic_segment((vl_uint32 *)superpixels.labels, planes, (vl_size)image->width, (vl_size)image->height, 3,
                     (vl_size)size, m * m, (vl_size)(size * size / 4));
-    int32_t *number = malloc(n_pixels * sizeof *number);
+    OWNED_ARRAY int32_t *number = malloc(n_pixels * sizeof *number);
     memset(number, 0xff, n_pixels * sizeof *number);
     for (size_t i = 0; i < n_pixels; i++) {
         int32_t label = superpixels.labels[i];
@@ -185,9 +176,6 @@ static struct clv_superpixels vlfeat_slic(const struct clv_image *image, int32_t
             number[label] = superpixels.n++;
         superpixels.labels[i] = number[label];
     }
-    free(number);
-    free(lab);
-    free(planes);
     return superpixels;
 }
 
@@ -196,7 +184,8 @@ TEST(real_horses_keep_their_outlines)
     const char *manifest = real_data("real_horses_keep_their_outlines", "horses/manifest.tsv");
     if (!manifest)
         return;
-    char *folder = strdup(manifest), line[4096];
+    OWNED_ARRAY char *folder = strdup(manifest);
+    char line[4096];
     *strrchr(folder, '/') = 0;
     FILE *stream = fopen(manifest, "r");
     struct quality ours = {0}, vlfeat = {0};
@@ -206,8 +195,8 @@ TEST(real_horses_keep_their_outlines)
         char name[1024], mask_name[1024];
         if (sscanf(line, "%1023[^\t]%*1[\t]%1023[^\t\n]", name, mask_name) != 2 || strcmp(name, "image") == 0)
             continue;
-        struct clv_image image = {0};
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_image_read(&image, formatted("%s/%s", folder, name), NULL, err));
         must(clv_indexed_image_read(&mask, formatted("%s/%s", folder, mask_name), NULL, err));
         struct clv_superpixels superpixels = {0};
@@ -218,12 +207,9 @@ TEST(real_horses_keep_their_outlines)
         superpixels = vlfeat_slic(&image, 600, 15);
         judge(&vlfeat, &superpixels, mask.values);
         free(superpixels.labels);
-        clv_image_release(&image);
-        clv_indexed_image_release(&mask);
         n++;
     }
     fclose(stream);
-    free(folder);
     ck_assert_int_eq(n, 30);
     ck_assert_double_ge(ours.count / n, 570);
     ck_assert_double_le(ours.count / n, 600);

@@ -133,11 +133,10 @@ static json_t *call(struct browser *browser, const char *method, json_t *params)
     json_t *command = json_pack("{s:i, s:s, s:o}", "id", id, "method", method, "params", params);
     if (browser->session[0])
         json_object_set_new(command, "sessionId", json_string(browser->session));
-    char *bytes = json_dumps(command, JSON_COMPACT);
+    OWNED_ARRAY char *bytes = json_dumps(command, JSON_COMPACT);
     json_decref(command);
     size_t size = strlen(bytes) + 1;
     ck_assert(write(browser->to, bytes, size) == (ssize_t)size);
-    free(bytes);
     for (;;) {
         json_t *message = receive(browser);
         const json_t *event = json_object_get(message, "method");
@@ -168,11 +167,10 @@ struct browser *browser_open(const char *test_name, const char *path)
     int input[2], output[2];
     ck_assert(pipe(input) == 0 && pipe(output) == 0);
     const char *profile = formatted("%s/chromium-%s", temporary_folder(), test_name);
-    char *real = realpath(path, NULL);
+    OWNED_ARRAY char *real = realpath(path, NULL);
     ck_assert_msg(real != NULL, "%s is missing", path);
     struct browser *browser = calloc(1, sizeof *browser);
     snprintf(browser->page, sizeof browser->page, "file://%s", real);
-    free(real);
 
     signal(SIGPIPE, SIG_IGN);
     running = browser->process = fork();

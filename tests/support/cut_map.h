@@ -68,12 +68,12 @@ static inline struct cut_map cut_map_of(const int32_t *labels, int32_t width, in
                                         .height = height - y < side ? height - y : side};
         int32_t first = map.graph.n_nodes, n = cut_tile(&map, t, labels, first);
         struct clv_superpixels own = {map.patches[t].width, map.patches[t].height, n, map.tile[t]};
-        struct clv_adjacency adjacency = {0};
+        OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
         must(clv_adjacency_build(&adjacency, &own, err));
-        int64_t *row = malloc(((size_t)n + 1) * sizeof *row);
-        int32_t *zero = calloc((size_t)n, sizeof *zero);
-        float *value = malloc((size_t)n * sizeof *value), *volume = calloc((size_t)n, sizeof *volume);
-        float *features = malloc(((size_t)adjacency.n_edges + 1) * 2 * sizeof *features);
+        OWNED_ARRAY int64_t *row = malloc(((size_t)n + 1) * sizeof *row);
+        OWNED_ARRAY int32_t *zero = calloc((size_t)n, sizeof *zero);
+        OWNED_ARRAY float *value = malloc((size_t)n * sizeof *value), *volume = calloc((size_t)n, sizeof *volume);
+        OWNED_ARRAY float *features = malloc(((size_t)adjacency.n_edges + 1) * 2 * sizeof *features);
         for (int32_t i = 0; i < n; i++) {
             row[i] = i;
             value[i] = (float)map.of[first + i];
@@ -109,12 +109,6 @@ static inline struct cut_map cut_map_of(const int32_t *labels, int32_t width, in
                 map.graph.edge_features[2 * e + 1] = map.graph.contact[e];
             }
         }
-        clv_adjacency_release(&adjacency);
-        free(row);
-        free(zero);
-        free(value);
-        free(volume);
-        free(features);
     }
     return map;
 }

@@ -47,8 +47,9 @@ void exhaustive(int32_t *y, double *score, double *log_partition, double *margin
 {
     check_count(field);
     size_t n = (size_t)field->n_nodes, cells = n * (size_t)field->n_labels;
-    int32_t *current = calloc(n + 1, sizeof *current);
-    double *sums = calloc(cells + 1, sizeof *sums), highest = -INFINITY;
+    OWNED_ARRAY int32_t *current = calloc(n + 1, sizeof *current);
+    OWNED_ARRAY double *sums = calloc(cells + 1, sizeof *sums);
+    double highest = -INFINITY;
     do {
         double f = clv_field_score(field, current);
         if (f <= highest)
@@ -66,6 +67,4 @@ void exhaustive(int32_t *y, double *score, double *log_partition, double *margin
     }
     if (score)
         *score = highest;
-    free(current);
-    free(sums);
 }

@@ -107,10 +107,10 @@ void golden_row(uint64_t digest, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    char *text = printed(format, list), *line, column[MAX_STAGES * 32] = "";
+    OWNED_ARRAY char *text = printed(format, list);
+    char *line, column[MAX_STAGES * 32] = "";
     va_end(list);
     ck_assert(asprintf(&line, "%s\t%08x", text, (unsigned)(digest ^ digest >> 32)) > 0);
-    free(text);
     struct row *row = add_row(line);
     for (size_t k = 0; k < n_stages; k++) {
         size_t used = strlen(column);
@@ -152,7 +152,8 @@ static const char *difference(const struct row *row, char *recorded)
 static void compare_rows(const char *path)
 {
     size_t size, n_lines = 0, n_differ = 0;
-    char *recorded = slurp(path, &size), *next = recorded, *line = strsep(&next, "\n");
+    OWNED_ARRAY char *recorded = slurp(path, &size);
+    char *next = recorded, *line = strsep(&next, "\n");
     const char *first = "";
     while ((line = strsep(&next, "\n")) && *line) {
         static const struct row nothing = {.text = (char *)"nothing"};
@@ -168,7 +169,6 @@ static void compare_rows(const char *path)
         }
         n_lines++;
     }
-    free(recorded);
     ck_assert_msg(n_differ == 0, "%zu of %zu results differ from those in %s%s", n_differ, n_lines, path, first);
     ck_assert_msg(n_lines == rows.n, "%zu results, %zu of them in %s", rows.n, n_lines, path);
 }

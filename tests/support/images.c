@@ -83,7 +83,7 @@ uint8_t *make_png(size_t *size, const struct png_recipe *recipe)
         put_extras(png, info);
     png_write_info(png, info);
     int n = recipe->width * png_channels(recipe->kind), n_passes = png_set_interlace_handling(png);
-    uint8_t *row = malloc((size_t)n * 2);
+    OWNED_ARRAY uint8_t *row = malloc((size_t)n * 2);
     for (int pass = 0; pass < n_passes; pass++)
         for (int y = 0; y < recipe->height; y++) {
             pack(row, recipe->samples + (size_t)y * (size_t)n, n, recipe->bit_depth);
@@ -92,7 +92,6 @@ uint8_t *make_png(size_t *size, const struct png_recipe *recipe)
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
     fclose(stream);
-    free(row);
     return (uint8_t *)bytes;
 }
 
@@ -110,12 +109,11 @@ static void set_many_scans(struct jpeg_compress_struct *jpeg, jpeg_scan_info *sc
 
 static void put_markers(struct jpeg_compress_struct *jpeg, const struct jpeg_recipe *recipe)
 {
-    uint8_t *padding = calloc(60000, 1);
+    OWNED_ARRAY uint8_t *padding = calloc(60000, 1);
     for (int i = 0; i < recipe->n_padding; i++)
         jpeg_write_marker(jpeg, JPEG_APP0 + 2, padding, 60000);
     if (recipe->exif_size)
         jpeg_write_marker(jpeg, JPEG_APP0 + 1, recipe->exif, (unsigned)recipe->exif_size);
-    free(padding);
 }
 
 uint8_t *make_jpeg(size_t *size, const struct jpeg_recipe *recipe)

@@ -50,7 +50,7 @@ static void run_suite(struct tally *tally, int index)
 {
     SRunner *runner = srunner_create(registered_suite(index));
     srunner_run_all(runner, CK_SILENT);
-    TestResult **results = srunner_results(runner);
+    OWNED_ARRAY TestResult **results = srunner_results(runner);
     int checks = srunner_ntests_run(runner);
     for (int i = 0; i < checks; i++) {
         if (tr_rtype(results[i]) == CK_FAILURE)
@@ -58,7 +58,6 @@ static void run_suite(struct tally *tally, int index)
         if (tr_rtype(results[i]) == CK_ERROR)
             tally->errors++;
     }
-    free(results);
     tally->checks += checks;
     if (checks)
         printf(" %s\n", registered_name(index));

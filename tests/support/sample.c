@@ -15,7 +15,7 @@ static char set_folder[256], model_path[256];
 
 void sample_setup(void)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     if (set_folder[0])
         return;
     snprintf(set_folder, sizeof set_folder, "%s/sample", temporary_folder());
@@ -29,7 +29,6 @@ void sample_setup(void)
     if (code)
         set_folder[0] = 0; /* the next suite tries again */
     ck_assert_msg(code == 0, "cannot make the sample (status %d): %s", code, output);
-    free(output);
 }
 
 const char *sample_set(void)
@@ -44,15 +43,12 @@ const char *sample_model(void)
 
 void sample_enlarge(const char *path, int width, int height)
 {
-    struct clv_set set = {0};
-    struct clv_image image = {0}, large = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_image_release) struct clv_image image = {0}, large = {0};
     must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", set_folder), err));
     must(clv_image_read(&image, set.items[0].image, NULL, err));
     must(clv_image_resize(&large, &image, width, height, err));
     must(clv_png_write(path, &large, err));
-    clv_image_release(&image);
-    clv_image_release(&large);
-    clv_set_release(&set);
 }
 
 double peak_of(const char *command)
@@ -72,12 +68,11 @@ double peak_of(const char *command)
 
 int count_files(const char *folder)
 {
-    struct path_list list = {0};
+    OWNED(path_list_release) struct path_list list = {0};
     if (!path_is_folder(folder))
         return 0;
     must(folder_walk(&list, folder, err));
     int n = (int)list.n;
-    path_list_release(&list);
     return n;
 }
 

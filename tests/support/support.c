@@ -191,7 +191,8 @@ void expect_in_file(const char *path, const char *part)
 
 void expect_error(int code, const char *part, const char *format, ...)
 {
-    char command[16384], *output;
+    char command[16384];
+    OWNED_ARRAY char *output = NULL;
     va_list args;
     va_start(args, format);
     int got = run_in_folder(command, &output, format, args);
@@ -202,7 +203,6 @@ void expect_error(int code, const char *part, const char *format, ...)
     while (found > output && found[-1] != '\n')
         found--;
     ck_assert_msg(strncmp(found, "cleave", 6) == 0, "%s\nsays it on no line of its own: %s", command, output);
-    free(output);
 }
 
 void expect_refusals(const struct refusal *rows, size_t n)

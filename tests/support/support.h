@@ -42,6 +42,9 @@ void register_timeout(const char *file, double seconds);
 
 #undef fail /* Check's deprecated macro; cleave has a function of that name */
 
+/* Scope release: a test owns what it makes (OWNED, OWNED_ARRAY). One that fails releases nothing: longjmp leaves it. */
+#include "base/base.h"
+
 /* Every check fails by this: one within a helper is reported at the line of the test that called it, and says where it
  * is. */
 _Noreturn void failed_at(const char *file, int line, const char *expression, const char *format, ...)

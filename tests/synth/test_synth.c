@@ -28,28 +28,25 @@ static const char *inside(char path[256], const char *name)
 /* Every file below the folder, its name and its bytes, in one digest (FNV-1a). */
 static uint64_t digest_of(const char *folder)
 {
-    struct path_list list = {0};
+    OWNED(path_list_release) struct path_list list = {0};
     uint64_t digest = 14695981039346656037u;
     must(folder_walk(&list, folder, err));
     for (size_t i = 0; i < list.n; i++) {
         size_t size;
-        char *bytes = slurp(formatted("%s/%s", folder, list.paths[i]), &size);
+        OWNED_ARRAY char *bytes = slurp(formatted("%s/%s", folder, list.paths[i]), &size);
         for (const char *c = list.paths[i]; *c; c++)
             digest = (digest ^ (unsigned char)*c) * 1099511628211u;
         for (size_t k = 0; k < size; k++)
             digest = (digest ^ (unsigned char)bytes[k]) * 1099511628211u;
-        free(bytes);
     }
-    path_list_release(&list);
     return digest;
 }
 
 static size_t count_files(const char *folder)
 {
-    struct path_list list = {0};
+    OWNED(path_list_release) struct path_list list = {0};
     must(folder_walk(&list, folder, err));
     size_t n = list.n;
-    path_list_release(&list);
     return n;
 }
 
@@ -61,13 +58,14 @@ TEST(set_is_complete_and_its_boxes_are_tight)
     must(clv_synth_animals(folder, &options, 2, NULL, err));
     ck_assert_uint_eq(count_files(folder), 9 + 9 + 2);
 
-    struct clv_set set;
+    OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", folder), err));
     ck_assert_uint_eq(set.n_items, 9);
-    char *boxes = slurp(formatted("%s/boxes.tsv", folder), NULL), *line = strchr(boxes, '\n') + 1;
+    OWNED_ARRAY char *boxes = slurp(formatted("%s/boxes.tsv", folder), NULL);
+    char *line = strchr(boxes, '\n') + 1;
     for (size_t i = 0; i < set.n_items; i++) {
-        struct clv_image image = {0};
-        struct clv_mask mask = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         ck_assert_str_eq(set.items[i].split, i < 6 ? "train" : "test");
         must(clv_image_read(&image, set.items[i].image, NULL, err));
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, image.width, image.height, NULL, err));
@@ -94,12 +92,8 @@ TEST(set_is_complete_and_its_boxes_are_tight)
         ck_assert_int_eq(w, x1 - x0 + 1);
         ck_assert_int_eq(h, y1 - y0 + 1);
         line = strchr(line, '\n') + 1;
-        clv_image_release(&image);
-        clv_mask_release(&mask);
     }
     ck_assert_str_eq(line, "");
-    free(boxes);
-    clv_set_release(&set);
 }
 
 TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
@@ -131,12 +125,10 @@ TEST(an_image_does_not_depend_on_how_many_follow)
     options.n_images = 5;
     must(clv_synth_animals(many, &options, 2, NULL, err));
     size_t few_size, many_size;
-    char *a = slurp(formatted("%s/images/0002.jpg", few), &few_size);
-    char *b = slurp(formatted("%s/images/0002.jpg", many), &many_size);
+    OWNED_ARRAY char *a = slurp(formatted("%s/images/0002.jpg", few), &few_size);
+    OWNED_ARRAY char *b = slurp(formatted("%s/images/0002.jpg", many), &many_size);
     ck_assert_uint_eq(few_size, many_size);
     ck_assert_mem_eq(a, b, few_size);
-    free(a);
-    free(b);
 }
 
 TEST(the_smallest_images_still_hold_an_animal)
@@ -146,17 +138,15 @@ TEST(the_smallest_images_still_hold_an_animal)
     struct clv_synth_options options = small_set(60);
     options.width = options.height = 16;
     must(clv_synth_animals(folder, &options, 2, NULL, err));
-    struct clv_set set;
+    OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", folder), err));
     for (size_t i = 0; i < set.n_items; i++) {
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
         size_t n_pixels = (size_t)mask.width * (size_t)mask.height;
         ck_assert_ptr_nonnull(memchr(mask.labels, 1, n_pixels));
         ck_assert_ptr_nonnull(memchr(mask.labels, 0, n_pixels));
-        clv_mask_release(&mask);
     }
-    clv_set_release(&set);
 }
 
 TEST(folders_with_something_in_them_are_refused_and_left_alone)
@@ -211,7 +201,7 @@ TEST(an_interrupted_run_leaves_nothing)
     const char *folder = inside(folder_path, "stopped");
     struct clv_synth_options options = small_set(50);
     volatile int stop = 0;
-    struct clv_progress progress = {stop_after_three, (void *)&stop, &stop, NULL};
+    struct clv_progress progress = {stop_after_three, (void *)&stop, &stop, NULL, NULL};
     must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_synth_animals(folder, &options, 2, &progress, err));
     ck_assert(!path_exists(folder));
     must(folder_create(folder, err)); /* a folder that was there before stays, empty */
@@ -245,8 +235,8 @@ static struct bins count_bins(const struct clv_set *set, const char *split, bin_
     for (size_t i = 0; i < set->n_items; i++) {
         if (strcmp(set->items[i].split, split) != 0)
             continue;
-        struct clv_image image = {0};
-        struct clv_mask mask = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         must(clv_image_read(&image, set->items[i].image, NULL, err));
         must(clv_mask_read(&mask, set->items[i].mask, &set->labels, 0, 0, NULL, err));
         for (int y = 0; y < image.height; y++)
@@ -255,8 +245,6 @@ static struct bins count_bins(const struct clv_set *set, const char *split, bin_
                 bins.count[label][bin_of(&image, x, y)]++;
                 bins.total[label]++;
             }
-        clv_image_release(&image);
-        clv_mask_release(&mask);
     }
     return bins;
 }
@@ -280,10 +268,9 @@ TEST(neither_colour_nor_position_alone_solves_it)
     const char *folder = inside(folder_path, "hard");
     struct clv_synth_options options = small_set(150);
     must(clv_synth_animals(folder, &options, 2, NULL, err));
-    struct clv_set set;
+    OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", folder), err));
     double colour = balanced_error(&set, colour_bin), position = balanced_error(&set, position_bin);
     ck_assert_msg(colour > 0.25, "colour alone errs on %.3f", colour);
     ck_assert_msg(position > 0.25, "position alone errs on %.3f", position);
-    clv_set_release(&set);
 }

@@ -43,7 +43,7 @@ static uint64_t add_decision(uint64_t digest, const struct clv_tag_model *model,
 /* The model, the solver's bounds, and what the model says of every example. */
 static void train_row(const struct clv_tag_training *training, const char *setting)
 {
-    struct clv_tag_model model = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result = {0};
     struct clv_error error = {0};
     const char *name = training->learner->name, *kernel = training->is_rbf ? "rbf" : "linear";
@@ -60,7 +60,6 @@ static void train_row(const struct clv_tag_training *training, const char *setti
     for (size_t l = 0; l < N; l++)
         digest = add_decision(digest, &model, scores + l * K);
     golden_row(digest, "%s\t%s\t%s\t%s", name, kernel, setting, clv_tag_form_name(model.form));
-    clv_tag_model_release(&model);
 }
 
 /* A training that ends soon. */
@@ -127,7 +126,7 @@ static void choice_rows(const struct clv_tag_set *set, const struct clv_tag_lear
 
 TEST(every_learner_of_tags_makes_what_it_made)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     golden_begin();
     for (size_t i = 0; clv_tag_learner_at(i); i++)
         for (int is_rbf = 0; is_rbf < 2; is_rbf++) {
@@ -137,7 +136,6 @@ TEST(every_learner_of_tags_makes_what_it_made)
                 choice_rows(&set, learner, is_rbf);
         }
     golden_end("tags", "learner\tkernel\tsetting\tform\tdigest");
-    clv_tag_set_release(&set);
 }
 
 static double draw(uint32_t stream, uint64_t index)
@@ -196,21 +194,18 @@ TEST(thresholds_are_halfway_between_the_scores_they_part)
 /* The thresholds of tsbc are taken off the biases of bc: a tag is given where the score exceeds its threshold. */
 TEST(tuned_thresholds_are_taken_off_the_biases)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     for (size_t l = 0; l < N; l++)
         for (size_t i = 0; i < K; i++)
             set.tags[l * K + i] = l % 6 == i; /* rare tags, that a classifier never gives */
     struct clv_tag_training plain = training_of(&set, "bc", false), tuned = training_of(&set, "tsbc", false);
     plain.parameters[CLV_TAG_LAMBDA] = tuned.parameters[CLV_TAG_LAMBDA] = 1;
     tuned.goal = CLV_TAG_F_MACRO;
-    struct clv_tag_model bc = {0}, tsbc = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model bc = {0}, tsbc = {0};
     must(clv_tag_train(&bc, NULL, &plain, err));
     must(clv_tag_train(&tsbc, NULL, &tuned, err));
     double below = 0;
     for (size_t i = 0; i < K; i++)
         below += tsbc.bias[i] > bc.bias[i]; /* the threshold of a rare tag is below 0 */
     ck_assert_double_ge(below, K - 1);
-    clv_tag_model_release(&bc);
-    clv_tag_model_release(&tsbc);
-    clv_tag_set_release(&set);
 }

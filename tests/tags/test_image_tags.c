@@ -19,7 +19,7 @@ TEST(moments_of_plain_cells_are_their_colours)
     /* L*u*v* of sRGB red is (53.24, 175.01, 37.76), of white (100, 0, 0), of black 0. */
     const uint8_t red[] = {255, 0, 0}, white[] = {255, 255, 255};
     double moments[CLV_MOMENTS];
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 70, 35, 3, err));
     fill(&image, 10, 20, 5, 10, red);    /* cell 1 of row 1 */
     fill(&image, 60, 65, 30, 35, white); /* half of the last cell, the other half black */
@@ -37,14 +37,13 @@ TEST(moments_of_plain_cells_are_their_colours)
     fill(&image, 10, 20, 5, 10, (const uint8_t[]){10, 10, 10}); /* L* is 903.3 Y in the dark, Y = 10 / 255 / 12.92 */
     clv_colour_moments(moments, &image);
     ck_assert_double_eq_tol(cell[0], 24389.0 / 27 * 10 / 255 / 12.92, 1e-4);
-    clv_image_release(&image);
 }
 
 /* What rounding left was divided by the largest of its kind, and became a feature like any other. */
 TEST(cells_of_one_colour_have_no_variance_at_all)
 {
     double moments[CLV_MOMENTS];
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 40, 30, 3, err));
     for (int value = 5; value < 256; value += 25) {
         fill(&image, 0, 40, 0, 30, (const uint8_t[]){(uint8_t)value, (uint8_t)(255 - value), 87});
@@ -52,19 +51,17 @@ TEST(cells_of_one_colour_have_no_variance_at_all)
         for (int i = 0; i < CLV_MOMENTS; i++)
             ck_assert_msg(i % 6 < 3 || moments[i] == 0, "value %d, moment %d: %g", value, i, moments[i]);
     }
-    clv_image_release(&image);
 }
 
 TEST(images_smaller_than_the_cells_have_moments)
 {
     double moments[CLV_MOMENTS];
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 2, 1, 3, err));
     memset(image.pixels, 200, 6);
     clv_colour_moments(moments, &image);
     for (int cell = 0; cell < 49; cell++)
         ck_assert(fabs(moments[cell * 6] - moments[0]) < 1e-9 && moments[cell * 6] > 50);
-    clv_image_release(&image);
 }
 
 /* A set of 6 plain images; row i of the manifest has tags[i]. */
@@ -72,13 +69,12 @@ static const char *make_set(const char *const tags[6])
 {
     char manifest[512] = "image\ttags\n";
     for (int i = 0; i < 6; i++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         must(clv_image_new(&image, 30, 24, 3, err));
         memset(image.pixels, 40 * i, 30 * 24 * 3);
         for (int k = 0; i >= 3 && k < 30 * 24 * 3; k++) /* the last three have a texture */
             image.pixels[k] = (uint8_t)(image.pixels[k] + k * k / 7 % 41);
         must(clv_png_write(here("%d.png", i), &image, err));
-        clv_image_release(&image);
         sprintf(manifest + strlen(manifest), "%d.png\t%s\n", i, tags[i]);
     }
     const char *path = here("manifest.tsv");
@@ -89,8 +85,8 @@ static const char *make_set(const char *const tags[6])
 TEST(tags_are_collected_sorted_and_known_ones_kept)
 {
     const char *const lines[6] = {"sea, beach", "sea", "", " urban ,sea", "beach", ""};
-    struct clv_set set = {0};
-    struct clv_tag_set tags = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set tags = {0};
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
     recipe.blocks = 0;
@@ -117,16 +113,14 @@ TEST(tags_are_collected_sorted_and_known_ones_kept)
                                 &(struct clv_image_tag_options){.names = known, .n_names = 2, .n_threads = 1},
                                 err)); /* to be predicted */
     ck_assert(tags.n_tags == 2 && !tags.tags[0]);
-    clv_tag_set_release(&tags);
-    clv_set_release(&set);
 }
 
 TEST(words_are_roots_of_shares)
 {
     const char *const lines[6] = {"sea", "sea", "", "", "sea", ""};
-    struct clv_set set = {0};
-    struct clv_tag_set tags = {0};
-    struct clv_recipe recipe;
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set tags = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
     clv_recipe_init(&recipe);
     recipe.blocks = CLV_BLOCK_WORDS;
     give_random_words(&recipe, 10);
@@ -138,7 +132,4 @@ TEST(words_are_roots_of_shares)
             squares += tags.index[k] >= CLV_MOMENTS ? tags.value[k] * tags.value[k] : 0;
         ck_assert_double_eq_tol(squares, recipe.n_scales, 1e-9); /* the shares of each scale add up to 1 */
     }
-    clv_tag_set_release(&tags);
-    clv_set_release(&set);
-    clv_recipe_release(&recipe);
 }

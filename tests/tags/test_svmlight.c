@@ -142,17 +142,15 @@ TEST(a_line_of_a_gigabyte_is_refused)
 TEST(a_line_may_be_as_long_as_the_limit)
 {
     size_t size = CLV_MAX_TAG_LINE;
-    char *text = malloc(size + 2);
+    OWNED_ARRAY char *text = malloc(size + 2);
     memset(text, ' ', size + 2);
     memcpy(text, "3 4:1", 5);
-    struct clv_tag_set set = {0};
+    OWNED(clv_tag_set_release) struct clv_tag_set set = {0};
     memcpy(text + size, "\r\n", 2);
     must(clv_tag_set_read(&set, spilled(text, size + 2), 0, err));
     ck_assert(set.n == 1 && set.row[1] == 1);
-    clv_tag_set_release(&set);
     memcpy(text + size, " \n", 2);
     expect_bad(text, size + 2, 0, "line 1 is longer than 16777216 bytes");
-    free(text);
 }
 
 TEST(the_published_sets_have_their_sizes)
@@ -170,8 +168,8 @@ TEST(the_published_sets_have_their_sizes)
         const char *folder = real_data("the_published_sets_have_their_sizes", formatted("multilabel/%s", sets[i].name));
         if (!folder)
             return;
-        char *copy = strdup(folder);
-        struct clv_tag_set train = {0}, test = {0};
+        OWNED_ARRAY char *copy = strdup(folder);
+        OWNED(clv_tag_set_release) struct clv_tag_set train = {0}, test = {0};
         must(clv_tag_set_read(&train, formatted("%s/train.svm", copy), 0, err));
         must(clv_tag_set_read(&test, formatted("%s/test.svm", copy), train.n_tags, err));
         ck_assert_msg(train.n == sets[i].n_train && test.n == sets[i].n_test && train.n_tags == sets[i].n_tags, "%s",
@@ -179,8 +177,5 @@ TEST(the_published_sets_have_their_sizes)
         int32_t most = train.n_features > test.n_features ? train.n_features : test.n_features;
         ck_assert_int_eq(most, sets[i].n_features);
         ck_assert_str_eq(train.names[train.n_tags - 1], sets[i].last);
-        clv_tag_set_release(&train);
-        clv_tag_set_release(&test);
-        free(copy);
     }
 }

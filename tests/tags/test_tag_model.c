@@ -68,7 +68,7 @@ TEST(every_form_decides_as_enumeration_does)
 {
     static const enum clv_tag_form forms[] = {CLV_TAGS_LMSBN, CLV_TAGS_LMBM, CLV_TAGS_CHAIN, CLV_TAGS_FULL};
     for (uint64_t seed = 0; seed < 400; seed++) {
-        struct clv_tag_model model = make_model(forms[seed % 4], K, 0.6, seed);
+        OWNED(clv_tag_model_release) struct clv_tag_model model = make_model(forms[seed % 4], K, 0.6, seed);
         struct clv_belief_result result;
         double scores[K], least = INFINITY;
         uint8_t tags[K];
@@ -84,7 +84,6 @@ TEST(every_form_decides_as_enumeration_does)
                           result.is_optimal,
                       "%s, seed %llu: %g, least %g", clv_tag_form_name(model.form), (unsigned long long)seed,
                       result.loss, least);
-        clv_tag_model_release(&model);
     }
 }
 
@@ -92,7 +91,7 @@ TEST(more_tags_than_can_be_enumerated_are_near_the_best_where_that_is_known)
 {
     enum { MANY = 24 };
     for (uint64_t seed = 0; seed < 10; seed++) {
-        struct clv_tag_model model = make_model(CLV_TAGS_FULL, MANY, 0.02, seed);
+        OWNED(clv_tag_model_release) struct clv_tag_model model = make_model(CLV_TAGS_FULL, MANY, 0.02, seed);
         struct clv_belief_result result;
         double scores[MANY], value = 0;
         uint8_t tags[MANY];
@@ -107,7 +106,6 @@ TEST(more_tags_than_can_be_enumerated_are_near_the_best_where_that_is_known)
         }
         ck_assert_double_eq_tol(result.loss, value, 1e-9);
         ck_assert(result.is_optimal); /* the relaxation says so */
-        clv_tag_model_release(&model);
     }
 }
 
@@ -118,7 +116,7 @@ TEST(scores_are_those_of_the_definition)
     double value[] = {2, -1, 0.5, 4, 3}, x[3][10] = {{2, 0, 0, -1}, {0}, {0, 0.5, 4, 0, 0, 0, 0, 0, 0, 3}},
            scores[3 * 2];
     struct clv_tag_set set = {.n = 3, .n_features = 10, .n_tags = 2, .row = row, .index = index, .value = value};
-    struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, 2, 0, 1);
+    OWNED(clv_tag_model_release) struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, 2, 0, 1);
     must(clv_tag_scores(scores, &model, &set, 2, err));
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < 2; i++) {
@@ -151,13 +149,12 @@ TEST(scores_are_those_of_the_definition)
     model.row = NULL;
     model.index = NULL;
     model.value = model.coefficient = model.scale = NULL;
-    clv_tag_model_release(&model);
 }
 
 TEST(a_file_gives_the_model_back)
 {
     const char *path = here("m.cleave"), *again = here("n.cleave");
-    struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2), read = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2), read = {0};
     char buffer[16];
     model.names = calloc(K, sizeof *model.names);
     for (size_t i = 0; i < K; i++)
@@ -176,8 +173,6 @@ TEST(a_file_gives_the_model_back)
     ck_assert(size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0);
     free(bytes[0]);
     free(bytes[1]);
-    clv_tag_model_release(&model);
-    clv_tag_model_release(&read);
 }
 
 /* Writes a model that something was done to, and expects reading to refuse it. */
@@ -192,7 +187,8 @@ static void expect_bad_file(const struct clv_tag_model *model, const char *part)
 
 TEST(bad_files_are_refused_by_value)
 {
-    struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2), read = {0};
+    OWNED(clv_tag_model_release) struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2);
+    struct clv_tag_model read = {0};
     model.place[1] = model.place[0];
     expect_bad_file(&model, "decision 1 is tag 6, which is out of range or there twice");
     model.place[1] = 5;
@@ -218,7 +214,6 @@ TEST(bad_files_are_refused_by_value)
     model.row = NULL;
     model.index = NULL;
     model.value = model.coefficient = NULL;
-    clv_tag_model_release(&model);
     const char *path = here("none");
     must_fail(CLV_ERR_NO_INPUT, "none", clv_tag_model_read(&read, path, err));
     const char *const metadata[][2] = {{"format", "cleave tags 9"}};

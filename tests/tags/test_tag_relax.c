@@ -27,7 +27,7 @@ static double value_of(bool *is_whole, int8_t *y, const double *coupling, const 
 TEST(a_cut_solves_the_linear_relaxation)
 {
     int n_whole = 0, n_halves = 0, n_sure = 0;
-    struct tag_relaxation relaxation;
+    OWNED(tag_relaxation_release) struct tag_relaxation relaxation = {0};
     must(tag_relaxation_init(&relaxation, TAGS, err));
     for (uint32_t seed = 0; seed < 200; seed++) {
         double coupling[PAIRS], scores[TAGS], value, relaxed = -INFINITY, best = -INFINITY;
@@ -62,7 +62,6 @@ TEST(a_cut_solves_the_linear_relaxation)
     ck_assert_int_gt(n_whole, 20);
     ck_assert_int_gt(n_halves, 20);
     ck_assert_int_gt(n_sure, TAGS * n_whole); /* some labels besides halves, too */
-    tag_relaxation_release(&relaxation);
 }
 
 /* Tags whose numbers leave one remainder by n_sorts mostly go together; those of different sorts exclude each other. */
@@ -86,7 +85,7 @@ static double relaxed_objective(int *n_halves, const struct clv_tag_model *model
 {
     const struct clv_tag_set *set = training->set;
     double square = 0, couplings = 0, length = 0, hinge = 0;
-    struct tag_relaxation relaxation;
+    OWNED(tag_relaxation_release) struct tag_relaxation relaxation = {0};
     *n_halves = 0;
     must(tag_relaxation_init(&relaxation, MANY, err));
     for (int64_t k = 0; k < set->row[N]; k++)
@@ -112,17 +111,16 @@ static double relaxed_objective(int *n_halves, const struct clv_tag_model *model
     }
     for (size_t k = 0; k < (size_t)MANY * (MANY - 1) / 2; k++)
         couplings += model->coupling[k] * model->coupling[k];
-    tag_relaxation_release(&relaxation);
     return training->parameters[CLV_TAG_LAMBDA] / 2 * (square + (1 + training->parameters[CLV_TAG_ETA0]) * couplings) +
            hinge / N;
 }
 
 TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
 {
-    struct clv_tag_set set = many_tags(2);
+    OWNED(clv_tag_set_release) struct clv_tag_set set = many_tags(2);
     struct clv_tag_training training = training_of(&set, "ssvm-full", 0);
     struct clv_tag_training_result result;
-    struct clv_tag_model model;
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     double scores[N * MANY], together = 0;
     int n_halves;
     training.parameters[CLV_TAG_LAMBDA] = 1;
@@ -144,17 +142,15 @@ TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
         ck_assert_double_ge(found.loss, found.bound - 1e-6 * fabs(found.bound));
         ck_assert_double_gt(found.bound, -INFINITY);
     }
-    clv_tag_model_release(&model);
-    clv_tag_set_release(&set);
 }
 
 /* Of three that exclude each other no two can differ pairwise: halves are best where nothing else decides. */
 TEST(halves_are_learned_from_as_halves)
 {
-    struct clv_tag_set set = many_tags(3);
+    OWNED(clv_tag_set_release) struct clv_tag_set set = many_tags(3);
     struct clv_tag_training training = training_of(&set, "ssvm-full", 0);
     struct clv_tag_training_result result;
-    struct clv_tag_model model;
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     double scores[N * MANY];
     int n_halves;
     training.parameters[CLV_TAG_LAMBDA] = 0.1;
@@ -165,6 +161,4 @@ TEST(halves_are_learned_from_as_halves)
     ck_assert_int_gt(n_halves, N / 2);
     ck_assert_double_le(result.primal, result.dual + 0.1);
     ck_assert_double_ge(result.primal, result.dual - 1e-9);
-    clv_tag_model_release(&model);
-    clv_tag_set_release(&set);
 }

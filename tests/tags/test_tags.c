@@ -61,13 +61,13 @@ static double objective(const struct clv_tag_model *model, const struct clv_tag_
 
 static void expect_minimum(const char *learner, double eta0)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, learner, 0);
     struct clv_tag_training_result result;
     training.parameters[CLV_TAG_ETA0] = eta0;
     training.parameters[CLV_TAG_TOLERANCE] = 1e-9;
     training.parameters[CLV_TAG_PASSES] = 100000;
-    struct clv_tag_model model = train(&training, &result);
+    OWNED(clv_tag_model_release) struct clv_tag_model model = train(&training, &result);
     double least = objective(&model, &training);
     ck_assert_msg(result.is_converged && result.primal - result.dual <= K * 1e-9, "%s: gap %g", learner,
                   result.primal - result.dual);
@@ -86,8 +86,6 @@ static void expect_minimum(const char *learner, double eta0)
         for (size_t k = 0; k < n_couplings; k++)
             model.coupling[k] -= size * (uniform(1000 + trial, k) - 0.5);
     }
-    clv_tag_model_release(&model);
-    clv_tag_set_release(&set);
 }
 
 TEST(trained_weights_minimise_the_documented_objective)
@@ -102,23 +100,22 @@ TEST(trained_weights_minimise_the_documented_objective)
 TEST(the_duality_gap_is_below_a_millionth_by_default)
 {
     static const char *const names[] = {"bc", "lmsbn", "lmbm"};
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     for (int i = 0; i < 6; i++) {
         struct clv_tag_training training = training_of(&set, names[i % 3], i / 3);
         struct clv_tag_training_result result;
-        struct clv_tag_model model = train(&training, &result);
+        OWNED(clv_tag_model_release) struct clv_tag_model model = train(&training, &result);
         double gap = result.primal - result.dual;
         ck_assert_msg(result.is_converged && gap >= -1e-12 && gap <= K * 1e-6, "%s: gap %g", names[i % 3], gap);
-        clv_tag_model_release(&model);
     }
-    clv_tag_set_release(&set);
 }
 
 /* The kernel solver sees only products: with those of the inputs it must find what the linear one finds. */
 TEST(a_gram_matrix_of_products_gives_the_linear_solution)
 {
-    struct clv_tag_set set = make_set();
-    double *gram = calloc(N * N, sizeof *gram), nothing = 0, alpha[2][N], w[D], weighed[D];
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
+    OWNED_ARRAY double *gram = calloc(N * N, sizeof *gram);
+    double nothing = 0, alpha[2][N], w[D], weighed[D];
     int8_t y[N];
     for (size_t l = 0; l < N; l++) {
         y[l] = set.tags[l * K] ? 1 : -1;
@@ -130,6 +127,7 @@ TEST(a_gram_matrix_of_products_gives_the_linear_solution)
     }
     struct hinge_result results[2];
     for (int kind = 0; kind < 2; kind++) {
+        OWNED(hinge_inputs_release)
         struct hinge_inputs inputs = {.n = N,
                                       .row = set.row,
                                       .index = set.index,
@@ -145,7 +143,6 @@ TEST(a_gram_matrix_of_products_gives_the_linear_solution)
         ck_assert(results[kind].is_converged);
         if (kind)
             hinge_weigh(&tag, &inputs);
-        hinge_inputs_release(&inputs);
         if (kind)
             continue;
         double value = tag.b * tag.b / (0.7 * 0.7) / 2; /* of the header: the bias is 0.7 times a weight */
@@ -163,18 +160,17 @@ TEST(a_gram_matrix_of_products_gives_the_linear_solution)
     ck_assert_double_eq_tol(results[0].primal, results[0].dual, 1e-8);
     for (size_t k = 0; k < D; k++)
         ck_assert_double_eq_tol(w[k], weighed[k], 1e-5);
-    free(gram);
-    clv_tag_set_release(&set);
 }
 
 /* A warm start comes to the same solution, sooner; alphas beyond the bound are cut. */
 TEST(dual_variables_of_another_c_are_a_start)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     double nothing = 0, alpha[N], w[D];
     int8_t y[N];
     for (size_t l = 0; l < N; l++)
         y[l] = set.tags[l * K] ? 1 : -1;
+    OWNED(hinge_inputs_release)
     struct hinge_inputs inputs = {
         .n = N, .row = set.row, .index = set.index, .value = set.value, .n_features = D, .bias = 0.7};
     struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha, .w = w};
@@ -196,8 +192,6 @@ TEST(dual_variables_of_another_c_are_a_start)
         for (size_t l = 0; l < N; l++)
             ck_assert(alpha[l] >= 0 && alpha[l] <= block.c);
     }
-    hinge_inputs_release(&inputs);
-    clv_tag_set_release(&set);
 }
 
 static int same_numbers(const double *a, const double *b, size_t n)
@@ -208,16 +202,16 @@ static int same_numbers(const double *a, const double *b, size_t n)
 TEST(without_couplings_every_form_is_the_binary_classifiers_exactly)
 {
     static const char *const others[] = {"lmsbn", "lmbm"};
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     for (int is_rbf = 0; is_rbf < 2; is_rbf++) {
         struct clv_tag_training training = training_of(&set, "bc", is_rbf);
-        struct clv_tag_model binary = train(&training, NULL);
+        OWNED(clv_tag_model_release) struct clv_tag_model binary = train(&training, NULL);
         double a[N * K], b[N * K];
         must(clv_tag_scores(a, &binary, &set, 1, err));
         for (size_t i = 0; i < 2; i++) {
             training.learner = clv_tag_learner_find(others[i]);
             training.parameters[CLV_TAG_ORDER] = 1;
-            struct clv_tag_model model = train(&training, NULL);
+            OWNED(clv_tag_model_release) struct clv_tag_model model = train(&training, NULL);
             must(clv_tag_scores(b, &model, &set, 1, err));
             ck_assert_msg(same_numbers(a, b, N * K) && same_numbers(binary.bias, model.bias, K), "%s", others[i]);
             for (size_t l = 0; l < N; l++) {
@@ -226,17 +220,14 @@ TEST(without_couplings_every_form_is_the_binary_classifiers_exactly)
                 must(clv_tag_decide(tags[1], NULL, &model, b + l * K, NULL, err));
                 ck_assert_mem_eq(tags[0], tags[1], K);
             }
-            clv_tag_model_release(&model);
         }
-        clv_tag_model_release(&binary);
     }
-    clv_tag_set_release(&set);
 }
 
 TEST(the_number_of_threads_changes_nothing)
 {
     static const char *const names[] = {"lmsbn", "tsbc", "ssvm-full"};
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     for (size_t i = 0; i < 3; i++) {
         struct clv_tag_model models[2];
         double scores[2][N * K];
@@ -255,15 +246,14 @@ TEST(the_number_of_threads_changes_nothing)
         clv_tag_model_release(&models[0]);
         clv_tag_model_release(&models[1]);
     }
-    clv_tag_set_release(&set);
 }
 
 TEST(couplings_pay_where_tags_depend_on_each_other)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "bc", 0);
     struct clv_tag_training_result binary, network, third;
-    struct clv_tag_model model = train(&training, &binary);
+    OWNED(clv_tag_model_release) struct clv_tag_model model = train(&training, &binary);
     clv_tag_model_release(&model);
     training.learner = clv_tag_learner_find("lmsbn");
     model = train(&training, &network);
@@ -273,27 +263,23 @@ TEST(couplings_pay_where_tags_depend_on_each_other)
     model = train(&training, &third);
     ck_assert(third.primal < network.primal);
     ck_assert_int_eq(model.order, 3);
-    clv_tag_model_release(&model);
-    clv_tag_set_release(&set);
 }
 
 TEST(structured_svms_come_near_their_dual_bound)
 {
     static const char *const names[] = {"ssvm-chain", "ssvm-full"};
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     double primal[2];
     for (size_t i = 0; i < 2; i++) {
         struct clv_tag_training training = training_of(&set, names[i], 0);
         struct clv_tag_training_result result;
         training.parameters[CLV_TAG_LAMBDA] = 0.1;
-        struct clv_tag_model model = train(&training, &result);
+        OWNED(clv_tag_model_release) struct clv_tag_model model = train(&training, &result);
         ck_assert_msg(result.primal - result.dual >= 0 && result.primal - result.dual < 2e-3 * result.primal,
                       "%s: %g %g", names[i], result.primal, result.dual);
         primal[i] = result.primal;
-        clv_tag_model_release(&model);
     }
     ck_assert(primal[1] <= primal[0] + 2e-3); /* the complete graph contains the chain */
-    clv_tag_set_release(&set);
 }
 
 TEST(tags_are_put_in_the_sequence_of_their_f)
@@ -307,7 +293,7 @@ TEST(tags_are_put_in_the_sequence_of_their_f)
 /* Fits of folds stop at a gap of 0.001, unless a looser one was asked for. */
 TEST(cross_validation_does_not_fit_to_the_last_digit)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "lmsbn", 0);
     struct clv_tag_score scores[2][2];
     const double lambda[] = {1e-4, 1e-2}, tolerance[] = {1e-9, 1e-3, 0.5};
@@ -321,16 +307,15 @@ TEST(cross_validation_does_not_fit_to_the_last_digit)
     }
     ck_assert_mem_eq(scores[0], scores[1], 2 * sizeof *scores[0]);
     ck_assert_mem_ne(scores[0], loose, sizeof loose);
-    clv_tag_set_release(&set);
 }
 
 /* Of few examples that have several features each, and not all the same ones. */
 TEST(products_of_examples_give_the_fit_of_their_features)
 {
     enum { FEW = 18 };
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "lmsbn", 0);
-    struct tag_problem problem;
+    OWNED(tag_problem_release) struct tag_problem problem = {0};
     struct clv_tag_model models[2];
     int32_t examples[FEW];
     for (int32_t l = 0; l < FEW; l++)
@@ -354,13 +339,11 @@ TEST(products_of_examples_give_the_fit_of_their_features)
         ck_assert_double_eq_tol(models[0].weight[k], models[1].weight[k], 1e-5);
     for (int k = 0; k < 2; k++)
         clv_tag_model_release(&models[k]);
-    tag_problem_release(&problem);
-    clv_tag_set_release(&set);
 }
 
 TEST(cross_validation_prefers_what_generalises)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "lmsbn", 1);
     struct clv_tag_score scores[4], again[4];
     const double lambda[] = {1e3, 0.01}, gamma[] = {0.1, 1e4};
@@ -373,7 +356,6 @@ TEST(cross_validation_prefers_what_generalises)
     training.n_threads = 3;
     must(clv_tag_cross_validate(training.parameters, again, &training, &grid, err));
     ck_assert_mem_eq(scores, again, sizeof scores);
-    clv_tag_set_release(&set);
 }
 
 static bool is_same_model(const struct clv_tag_model *a, const struct clv_tag_model *b)
@@ -389,7 +371,7 @@ static bool is_same_model(const struct clv_tag_model *a, const struct clv_tag_mo
 TEST(a_parameter_changes_the_model_or_says_why_not)
 {
     static const double values[] = {0.01, 1, 2, 3, 1000};
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     for (int setting = 0; setting < 4; setting++)
         for (size_t l = 0; clv_tag_learner_at(l); l++) {
             const struct clv_tag_learner *learner = clv_tag_learner_at(l);
@@ -398,32 +380,29 @@ TEST(a_parameter_changes_the_model_or_says_why_not)
                 continue;
             training.parameters[CLV_TAG_PASSES] = 200;
             training.parameters[CLV_TAG_ORDER] = setting < 2 ? 2 : 1;
-            struct clv_tag_model base = train(&training, NULL);
+            OWNED(clv_tag_model_release) struct clv_tag_model base = train(&training, NULL);
             for (int k = 0; k < CLV_TAG_PARAMETERS; k++) {
                 const struct clv_parameter *p = &clv_tag_parameters[k];
                 struct clv_tag_training other = training;
                 bool differs = false;
                 for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-                    struct clv_tag_model model;
+                    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
                     other.parameters[k] = fmin(fmax(values[v], p->minimum), p->maximum);
                     if (clv_tag_train(&model, NULL, &other, NULL))
                         continue; /* an order that this learner does not have */
                     differs |= !is_same_model(&base, &model);
-                    clv_tag_model_release(&model);
                 }
                 const char *why = clv_tag_idle(&training, (enum clv_tag_parameter)k);
                 ck_assert_msg(differs == !why, "%s, order %g, %s: --%s %s: %s", learner->name,
                               training.parameters[CLV_TAG_ORDER], training.is_rbf ? "rbf" : "linear", p->name,
                               differs ? "changes the model" : "changes nothing", why ? why : "said to have an effect");
             }
-            clv_tag_model_release(&base);
         }
-    clv_tag_set_release(&set);
 }
 
 TEST(bad_trainings_are_refused_by_value)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "ssvm-full", 1);
     struct clv_tag_model model = {0};
     must_fail(CLV_ERR_USAGE, "ssvm-full learns with the linear kernel only",
@@ -439,5 +418,4 @@ TEST(bad_trainings_are_refused_by_value)
     training.parameters[CLV_TAG_LAMBDA] = NAN;
     must_fail(CLV_ERR_USAGE, "lambda is nan", clv_tag_train(&model, NULL, &training, err));
     ck_assert_ptr_null(model.bias);
-    clv_tag_set_release(&set);
 }

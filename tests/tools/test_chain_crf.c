@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cleave/learn.h"
+#include "feature/dataset/dataset.h"
 #include "support/sample.h"
 #include "support/support.h"
 #include "tools/reproduce/simulate/simulate.h"
@@ -26,7 +27,7 @@ static struct chain_crf_options small_chains(void)
 TEST(gibbs_sweeps_reach_the_fields_distribution)
 {
     struct chain_crf_options options = small_chains();
-    struct clv_dataset *train, *test;
+    OWNED(dataset_drop) struct clv_dataset *train = NULL, *test = NULL;
     double w[9], seen[8] = {0}, expected[8] = {0}, spread[8] = {0};
     const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_FULL};
     must(simulate_chain_crf(&train, &test, w, &options, 2, NULL, err));
@@ -56,14 +57,12 @@ TEST(gibbs_sweeps_reach_the_fields_distribution)
     }
     for (int k = 0; k < 8; k++)
         ck_assert_double_le(fabs(seen[k] - expected[k]), 4 * sqrt(spread[k]));
-    clv_dataset_free(train);
-    clv_dataset_free(test);
 }
 
 TEST(members_of_a_group_are_alike)
 {
     struct chain_crf_options options = small_chains();
-    struct clv_dataset *train, *test;
+    OWNED(dataset_drop) struct clv_dataset *train = NULL, *test = NULL;
     options.n_features = 8;
     options.n_relevant = 6;
     options.n_groups = 2;
@@ -81,8 +80,6 @@ TEST(members_of_a_group_are_alike)
     }
     ck_assert_double_eq_tol(within / (2 * n), 2 * 0.05 * 0.05, 0.0003);
     ck_assert_double_eq_tol(between / (2 * n), 2, 0.15);
-    clv_dataset_free(train);
-    clv_dataset_free(test);
 }
 
 TEST(chain_k_is_the_same_at_any_thread_count_and_size_of_set)
@@ -127,16 +124,17 @@ TEST(chains_of_the_program_train_sparse_models)
     snprintf(folder, sizeof folder, "%s/chains", temporary_folder());
     run_here("\"$SIMULATE\" chain-crf --train 30 --test 40 --sweeps 50 --seed 3 %s", folder);
     run_here("cd %s && cleave score -q -m model.cleave --data test.safetensors", folder);
-    char *chosen = expect_success("cd %s && cleave train --learner lapmedn --units raw --data train.safetensors -o m "
-                                  "--cv 3 --cv-grid lambda=10,1000 --cv-grid C=0.01,1 --cv-grid rounds=2,3",
-                                  folder);
+    OWNED_ARRAY char *chosen =
+        expect_success("cd %s && cleave train --learner lapmedn --units raw --data train.safetensors -o m "
+                       "--cv 3 --cv-grid lambda=10,1000 --cv-grid C=0.01,1 --cv-grid rounds=2,3",
+                       folder);
     int n_lines = 0;
     for (const char *c = chosen; *c; c++)
         n_lines += *c == '\n';
     ck_assert_int_eq(n_lines, 2 + 2 + 8 + 1 + 2 + 1); /* three rounds are far from the optimum, which is said */
     ck_assert_ptr_nonnull(strstr(chosen, "chosen     lambda 1000, C 1, rounds "));
-    free(chosen);
-    char *reported = expect_success("cd %s && cleave inspect m && cleave inspect --json --threshold 0.5 m", folder);
+    OWNED_ARRAY char *reported =
+        expect_success("cd %s && cleave inspect m && cleave inspect --json --threshold 0.5 m", folder);
     static const char *const parts[] = {"above 0.001 of the largest; ",
                                         "posterior     variances ",
                                         "KL-norm ",
@@ -146,7 +144,6 @@ TEST(chains_of_the_program_train_sparse_models)
                                         "\"variance\":"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         ck_assert_msg(strstr(reported, parts[i]), "%s: %s", parts[i], reported);
-    free(reported);
     expect_error(64, "has no parameter \"D\"",
                  "cd %s && cleave train --learner m3n --data train.safetensors -o n --cv 3 --cv-grid D=1", folder);
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {

@@ -47,19 +47,17 @@ static char *check(int expected)
 /* The source is refused with these texts and for no other reason than `rule`. */
 static void expect_refused(const char *rule, const char *first, const char *second)
 {
-    char *output = check(1);
+    OWNED_ARRAY char *output = check(1);
     ck_assert_msg(strstr(output, rule) && strstr(output, first) && strstr(output, second), "%s", output);
     const char *complaint = strstr(output, "tools/check-layers: ");
     ck_assert_msg(complaint && !strstr(complaint + 1, "tools/check-layers: "), "%s", output);
-    free(output);
 }
 
 TEST(a_sound_source_passes)
 {
     add_sound_source();
-    char *output = check(0);
+    OWNED_ARRAY char *output = check(0);
     ck_assert_str_eq(output, "");
-    free(output);
 }
 
 TEST(a_circle_through_a_function_table_is_named)
@@ -125,10 +123,9 @@ TEST(elementary_functions_of_the_c_library_are_refused)
 
 TEST(objects_that_are_missing_are_reported)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     add_sound_source();
     ck_assert_int_eq(run_command(&output, "SOURCE=$HERE/src FLOORS=$HERE/floors.txt tools/check-layers $HERE/build"),
                      1);
     ck_assert_msg(strstr(output, "objects are missing") != NULL, "%s", output);
-    free(output);
 }

@@ -8,14 +8,14 @@
 /* Checks one file with this text; the only finding must be `line: finding`, or none if line is 0. */
 static void expect(const char *kind, const char *text, int line, const char *finding)
 {
-    char *output, expected[256];
+    OWNED_ARRAY char *output = NULL;
+    char expected[256];
     run_here("mkdir -p src");
     spill(here("src/a.c"), text, strlen(text));
     int code = run_command(&output, "tools/check-text %s $HERE/src", kind);
     snprintf(expected, sizeof expected, line ? "%s:%d: %s\n" : "", here("src/a.c"), line, finding);
     ck_assert_str_eq(output, expected);
     ck_assert_int_eq(code, line != 0);
-    free(output);
 }
 
 TEST(scope_release_passes)
@@ -51,6 +51,22 @@ TEST(setjmp_goes_without_owned_variables)
 {
     expect("idiom", "void f(void)\n{\n    OWNED_ARRAY char *u = g();\n    setjmp(here);\n}\n", 3,
            "an owned variable in a function with setjmp");
+}
+
+TEST(failures_know_what_they_are_about)
+{
+    expect("idiom", "void f(void)\n{\n    fail(err, CLV_ERR_USAGE,\n         \"%s: wrong, %d\", option, 3);\n}\n", 3,
+           "a message that begins with \"%s:\" begins with a path, not option; use fail_about");
+    expect("idiom", "void f(void)\n{\n    FAIL_IF(a, CLV_ERR_USAGE, \"%s: wrong\", x(a) ? \"--a\" : b);\n}\n", 3,
+           "a message that begins with \"%s:\" begins with a path, not x(a) ? \"--a\" : b; use fail_about");
+    expect("idiom", "void f(void)\n{\n    fail(err, status, \"%s; more\", why.message);\n}\n", 3,
+           "why.message loses its path and kind; use fail_as, fail_adding or fail_told");
+    expect("idiom", "void f(void)\n{\n    if (strstr(err->message, path))\n        g();\n}\n", 3,
+           "searches a message; ask for its path_length or kind");
+    expect("idiom",
+           "void f(void)\n{\n    fail(err, s, \"%s: \\\"%s\\\"\", path, option);\n    fail(err, s, \"--%s: a\", "
+           "option);\n}\n",
+           0, "");
 }
 
 TEST(comments_are_sentences_about_files_that_exist)

@@ -27,7 +27,7 @@ static void write_mask(const char *path, const int32_t box[4], uint8_t value)
 
 static void write_horse(const char *path, const int32_t box[4])
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 60, 45, 3, err));
     for (int32_t i = 0; i < 60 * 45; i++) {
         int32_t x = i % 60, y = i / 60;
@@ -36,7 +36,6 @@ static void write_horse(const char *path, const int32_t box[4])
             image.pixels[3 * i + c] = (uint8_t)((inside ? 150 : 60) + (x * 7 + y * 13 + c * 29) % 23);
     }
     must(clv_jpeg_write(path, &image, 90, err));
-    clv_image_release(&image);
 }
 
 /* An image and an annotation of it below HDSeg/. */
@@ -73,12 +72,11 @@ static char *make_horseseg(void)
 
 TEST(horseseg_becomes_a_manifest_with_splits_and_boxes)
 {
-    char *root = make_horseseg();
-    char *said = expect_success("%s %s", converter("horseseg"), root);
+    OWNED_ARRAY char *root = make_horseseg();
+    OWNED_ARRAY char *said = expect_success("%s %s", converter("horseseg"), root);
     ck_assert_str_eq(said, "HorseSeg: 3 train, 2 weak, 1 bare, 2 test; 1 images are not there and were left out; "
                            "1 weak ones have no foreground and so no box\n");
-    free(said);
-    char *manifest = slurp(formatted("%s/manifest.tsv", root), NULL);
+    OWNED_ARRAY char *manifest = slurp(formatted("%s/manifest.tsv", root), NULL);
     ck_assert_str_eq(
         manifest,
         "image\tmask\tsplit\n"
@@ -90,29 +88,25 @@ TEST(horseseg_becomes_a_manifest_with_splits_and_boxes)
         "images/HorseSeg/test/n02374451_99.JPEG\tannotations/HorseSeg/test/n02374451_99.gt.png\ttest\n"
         "images/HorseSeg/voc12/2007_000001.JPEG\tannotations/HorseSeg/voc12/2007_000001.gt.png\ttrain\n"
         "images/HorseSeg/voc12/2008_000002.JPEG\tannotations/HorseSeg/voc12/2008_000002.gt.png\ttrain\n");
-    free(manifest);
-    char *boxes = slurp(formatted("%s/boxes.tsv", root), NULL);
+    OWNED_ARRAY char *boxes = slurp(formatted("%s/boxes.tsv", root), NULL);
     ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\n"
                             "images/HorseSeg/n02374451/n02374451_10.JPEG\tHorseSeg\t30\t10\t25\t32\n");
-    free(boxes);
-    free(root);
 }
 
 TEST(what_horseseg_becomes_can_be_learned_from)
 {
-    char *root = make_horseseg();
+    OWNED_ARRAY char *root = make_horseseg();
     run_here("%s %s", converter("horseseg"), root);
     run_here("cd %s && cleave train --learner wmpmap --data manifest.tsv --split train --boxes boxes.tsv --weak-split "
              "weak --unlabelled-split bare --superpixels 40 --words 10 --codebook-samples 1000 --passes 5 -o m.cleave "
              "&& cleave segment -m m.cleave --data manifest.tsv --split test -o out",
              root);
     ck_assert_int_eq(count_files(formatted("%s/out", root)), 2);
-    free(root);
 }
 
 TEST(horseseg_without_images_or_annotations_is_refused)
 {
-    char *root = make_horseseg(), *said;
+    OWNED_ARRAY char *root = make_horseseg(), *said = NULL;
     ck_assert_int_eq(run_command(&said, "%s %s DogSeg", converter("horseseg"), root), 66);
     ck_assert_ptr_nonnull(strstr(said, "annotations/DogSeg"));
     free(said);
@@ -125,15 +119,13 @@ TEST(horseseg_without_images_or_annotations_is_refused)
     ck_assert_int_eq(run_command(&said, "%s %s", converter("horseseg"), root), 66);
     ck_assert_ptr_nonnull(strstr(said, "has none of the 9 annotated images"));
     ck_assert(!path_exists(formatted("%s/manifest.tsv", root)));
-    free(said);
-    free(root);
 }
 
 /* A 24-bit bitmap of two colours, rgb[0] left of column `edge`. */
 static void write_bitmap(const char *path, int32_t width, int32_t height, const uint8_t rgb[2][3], int32_t edge)
 {
     size_t stride = ((size_t)width * 3 + 3) / 4 * 4, size = 54 + stride * (size_t)height;
-    unsigned char *bytes = calloc(size, 1);
+    OWNED_ARRAY unsigned char *bytes = calloc(size, 1);
     const uint32_t header[] = {(uint32_t)size, 0, 54, 40, (uint32_t)width, (uint32_t)height, 1 | 24 << 16, 0};
     bytes[0] = 'B';
     bytes[1] = 'M';
@@ -143,7 +135,6 @@ static void write_bitmap(const char *path, int32_t width, int32_t height, const 
             for (int c = 0; c < 3; c++)
                 bytes[54 + stride * (size_t)y + 3 * (size_t)x + 2 - (size_t)c] = rgb[x >= edge][c];
     spill(path, bytes, size);
-    free(bytes);
 }
 
 static char *make_msrc(void)
@@ -162,51 +153,44 @@ static char *make_msrc(void)
 
 static void expect_labels(const char *path, int32_t width, int32_t edge, int left, int right)
 {
-    struct clv_indexed_image mask = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     must(clv_indexed_image_read(&mask, path, NULL, err));
     ck_assert_int_eq(mask.width, width);
     for (int32_t i = 0; i < mask.width * mask.height; i++)
         ck_assert_int_eq(mask.values[i], i % width < edge ? left : right);
-    clv_indexed_image_release(&mask);
 }
 
 TEST(msrc_colours_become_labels)
 {
-    char *root = make_msrc(), *out = strdup(here("out"));
-    char *said = expect_success("%s %s %s", converter("msrc"), root, out);
+    OWNED_ARRAY char *root = make_msrc(), *out = strdup(here("out"));
+    OWNED_ARRAY char *said = expect_success("%s %s %s", converter("msrc"), root, out);
     ck_assert_str_eq(said, formatted("2 images of 21 classes in %s; 1 have no truth and were left out\n", out));
-    free(said);
     expect_labels(formatted("%s/masks/5_1_s.png", out), 7, 3, 4, 2);
     expect_labels(formatted("%s/masks/9_2_s.png", out), 6, 2, 0, 11); /* horses are void, water is not */
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_read(&image, formatted("%s/images/5_1_s.png", out), NULL, err));
     ck_assert_int_eq(image.height, 5);
     ck_assert(image.pixels[0] == 200 && image.pixels[1] == 100 && image.pixels[2] == 50);
-    clv_image_release(&image);
     run_here("%s -9 %s %s", converter("msrc"), root, out);
     expect_labels(formatted("%s/masks/9_2_s.png", out), 6, 2, 0, 0);
-    char *manifest = slurp(formatted("%s/manifest.tsv", out), NULL);
+    OWNED_ARRAY char *manifest = slurp(formatted("%s/manifest.tsv", out), NULL);
     ck_assert_str_eq(manifest, "image\tmask\nimages/5_1_s.png\tmasks/5_1_s.png\nimages/9_2_s.png\tmasks/9_2_s.png\n");
-    free(manifest);
-    char *labels = slurp(formatted("%s/labels.tsv", out), NULL);
+    OWNED_ARRAY char *labels = slurp(formatted("%s/labels.tsv", out), NULL);
     ck_assert_ptr_nonnull(strstr(labels, "0\tvoid\t0\t0\t0\n"));
     ck_assert_ptr_nonnull(strstr(labels, "9\tbicycle\t192\t0\t128\n"));
     ck_assert_ptr_null(strstr(labels, "\n10\t"));
-    free(labels);
     char *shared = NULL;
     const char *real = real_data("msrc_colours_become_labels", "msrc/labels.tsv");
     if (real) { /* the same numbers and colours as the set that others cleaned up */
         shared = expect_success("diff %s %s/labels.tsv", real, out);
         free(shared);
     }
-    free(root);
-    free(out);
 }
 
 TEST(msrc_files_that_are_wrong_are_named)
 {
     static const uint8_t odd[2][3] = {{1, 2, 3}, {0, 128, 0}}, cow[2][3] = {{0, 0, 128}, {0, 128, 0}};
-    char *root = make_msrc(), *said;
+    OWNED_ARRAY char *root = make_msrc(), *said = NULL;
     const char *truth = "GroundTruth/9_3_s_GT.bmp";
     write_bitmap(formatted("%s/%s", root, truth), 6, 4, odd, 2);
     ck_assert_int_eq(run_command(&said, "%s %s %s/o", converter("msrc"), root, root), 65);
@@ -218,7 +202,7 @@ TEST(msrc_files_that_are_wrong_are_named)
     ck_assert_ptr_nonnull(strstr(said, "9_3_s_GT.bmp: is 5x4, image is 6x4"));
     free(said);
     size_t size;
-    char *bytes = slurp(formatted("%s/Images/9_3_s.bmp", root), &size);
+    OWNED_ARRAY char *bytes = slurp(formatted("%s/Images/9_3_s.bmp", root), &size);
     spill(formatted("%s/%s", root, truth), bytes, size - 1);
     ck_assert_int_eq(run_command(&said, "%s %s %s/o", converter("msrc"), root, root), 65);
     ck_assert_ptr_nonnull(strstr(said, "9_3_s_GT.bmp: truncated"));
@@ -233,7 +217,4 @@ TEST(msrc_files_that_are_wrong_are_named)
     ck_assert_ptr_nonnull(strstr(said, "9_3_s_GT.bmp: not a bitmap"));
     free(said);
     ck_assert_int_eq(run_command(&said, "%s %s/out %s/o", converter("msrc"), root, root), 66);
-    free(said);
-    free(bytes);
-    free(root);
 }

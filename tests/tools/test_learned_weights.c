@@ -46,7 +46,7 @@ TEST(photos_that_are_in_grabcut_50_are_known)
 
 TEST(of_berkeleys_objects_17_are_in_grabcut_50)
 {
-    struct box_objects objects;
+    OWNED(box_objects_release) struct box_objects objects = {0};
     size_t n = 0;
     if (!real_data("of_berkeleys_objects_17_are_in_grabcut_50", "boxes-berkeley/manifest.tsv"))
         return;
@@ -55,5 +55,4 @@ TEST(of_berkeleys_objects_17_are_in_grabcut_50)
         n += box_is_of_grabcut_50(&objects.items[i]);
     ck_assert_uint_eq(n, 17);
     ck_assert_uint_eq(objects.n, 100);
-    box_objects_release(&objects);
 }

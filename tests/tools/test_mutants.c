@@ -19,8 +19,9 @@ static int count_lines(const char *text, const char *wanted)
 
 TEST(every_mutant_is_of_one_line_and_names_suites_that_exist)
 {
-    char *table = slurp("tools/mutants.tsv", NULL), *rest = strchr(table, '\n') + 1, *row;
-    char *suites;
+    OWNED_ARRAY char *table = slurp("tools/mutants.tsv", NULL);
+    char *rest = strchr(table, '\n') + 1, *row;
+    OWNED_ARRAY char *suites = NULL;
     int n_rows = 0;
     ck_assert_int_eq(run_command(&suites, "find tests -name 'test_*.c'"), 0);
     while ((row = strsep(&rest, "\n")) && *row) {
@@ -28,23 +29,20 @@ TEST(every_mutant_is_of_one_line_and_names_suites_that_exist)
             continue;
         char *file = strsep(&row, "\t"), *text = strsep(&row, "\t"), *with = strsep(&row, "\t");
         ck_assert_msg(row && *row, "row %d of tools/mutants.tsv has no suites", n_rows + 1);
-        char *source = slurp(file, NULL);
+        OWNED_ARRAY char *source = slurp(file, NULL);
         ck_assert_msg(strcmp(text, with) != 0, "%s: the mutant is the line: %s", file, text);
         ck_assert_msg(count_lines(source, text) == 1, "%s: not one line: %s", file, text);
         for (char *suite; (suite = strsep(&row, " "));)
             ck_assert_msg(strcmp(suite, "-") == 0 || strstr(suites, formatted("/test_%s.c\n", suite)),
                           "%s: no suite %s", file, suite);
-        free(source);
         n_rows++;
     }
     ck_assert_int_ge(n_rows, 150);
-    free(suites);
-    free(table);
 }
 
 TEST(areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     ck_assert_int_eq(run_command(&output, "%s",
                                  "grep -v '^#' tools/mutants-areas.txt | while IFS=: read -r folder suites; do\n"
                                  "  [ -d \"src/$folder\" ] || echo \"no folder src/$folder\"\n"
@@ -58,7 +56,6 @@ TEST(areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist)
                                  "tail -n +2 tools/mutants-equivalent.tsv | cut -f 1 | xargs -r ls >/dev/null"),
                      0);
     ck_assert_str_eq(output, "");
-    free(output);
 }
 
 TEST(a_seed_draws_the_same_mutants_again_and_another_one_others)

@@ -9,7 +9,7 @@
 
 TEST(letters_have_a_table_of_one_fold_and_one_learner)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     const char *build = getenv("CLEAVE_BUILD");
     ck_assert_int_eq(mkdir(here("letters"), 0700), 0);
     write_letters(here("letters/letter.data.gz"), 120, 10, 0.02, 3);
@@ -21,12 +21,11 @@ TEST(letters_have_a_table_of_one_fold_and_one_learner)
     ck_assert_msg(row != NULL && strstr(row, "19.5 +- 0.4"), "%s", output);
     double letters = strtod(row + strlen("\nssvm         small     1 "), NULL);
     ck_assert_msg(letters > 0 && letters < 50, "%s", output); /* guessing has 96 % wrong */
-    free(output);
 }
 
 TEST(every_reproduction_is_listed_by_make_help_with_its_data_and_time)
 {
-    char *names, *help;
+    OWNED_ARRAY char *names = NULL, *help = NULL;
     ck_assert_int_eq(run_command(&names, "ls -p tools/reproduce | grep -v -e README.md -e /"), 0);
     ck_assert_int_eq(run_command(&help, "make -s help"), 0);
     for (char *rest = names, *name; (name = strsep(&rest, "\n")) && *name;) {
@@ -35,6 +34,4 @@ TEST(every_reproduction_is_listed_by_make_help_with_its_data_and_time)
         const char *end = strchr(line + 1, '\n');
         ck_assert_msg(memmem(line, (size_t)(end - line), " processor", 10), "no time: %.*s", (int)(end - line), line);
     }
-    free(names);
-    free(help);
 }

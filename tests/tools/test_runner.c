@@ -65,11 +65,10 @@ static const char *failure_of(int *line, const TTest *test)
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_SILENT);
     ck_assert_int_eq(srunner_ntests_failed(runner), 1);
-    TestResult **results = srunner_failures(runner);
+    OWNED_ARRAY TestResult **results = srunner_failures(runner);
     const char *message = formatted("%s", tr_msg(results[0]));
     ck_assert_ptr_nonnull(strstr(tr_lfile(results[0]), "tests/tools/test_runner.c"));
     *line = tr_lno(results[0]);
-    free(results);
     srunner_free(runner);
     return message;
 }
@@ -105,7 +104,8 @@ TEST(a_digest_that_differs_names_the_stage_and_by_how_much)
 
 TEST(a_suite_that_does_not_exist_fails_and_names_near_ones)
 {
-    char self[512] = "", *output;
+    char self[512] = "";
+    OWNED_ARRAY char *output = NULL;
     ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
     ck_assert_int_eq(run_command(&output, "CK_RUN_SUITE=nosuch '%s'", self), 1);
     ck_assert_ptr_nonnull(strstr(output, "no suite is named \"nosuch\""));
@@ -116,5 +116,4 @@ TEST(a_suite_that_does_not_exist_fails_and_names_near_ones)
     free(output);
     ck_assert_int_eq(run_command(&output, "CK_RUN_SUITE=forms '%s'", self), 1);
     ck_assert_msg(strstr(output, "near: boxes_forms\n"), "%s", output);
-    free(output);
 }

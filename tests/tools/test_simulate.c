@@ -57,8 +57,8 @@ static void expect_frequencies(const int32_t *counts, const double *probability,
 
 static void expect_sampler_of_the_model(const struct hidden_options *options, int32_t n_sweeps, int32_t n_samples)
 {
-    struct hidden_model model;
-    struct hidden_sampler sampler;
+    OWNED(hidden_model_release) struct hidden_model model = {0};
+    OWNED(hidden_sampler_release) struct hidden_sampler sampler = {0};
     must(hidden_model_init(&model, options, err));
     must(hidden_sampler_init(&sampler, &model, n_sweeps, err));
     int32_t k = model.n_labels, counts[MAX_STATES] = {0}, inputs[4][9] = {{0}}, y[4], x[4];
@@ -85,8 +85,6 @@ static void expect_sampler_of_the_model(const struct hidden_options *options, in
     expect_frequencies(counts, probability, MAX_STATES, n_samples);
     for (int32_t i = 0; i < 4; i++)
         expect_frequencies(inputs[i], input[i], 9, n_samples);
-    hidden_sampler_release(&sampler);
-    hidden_model_release(&model);
 }
 
 TEST(chains_are_sampled_exactly)
@@ -121,17 +119,18 @@ static double *weights_of(const struct hidden_model *model, const struct clv_sha
 
 static void expect_problems_of_the_model(const struct hidden_options *options)
 {
-    struct hidden_model model;
-    struct clv_dataset *train, *test;
+    OWNED(hidden_model_release) struct hidden_model model = {0};
+    OWNED(dataset_drop) struct clv_dataset *train = NULL, *test = NULL;
     must(simulate_hidden(&train, &test, options, 1, NULL, err));
     must(hidden_model_init(&model, options, err));
     ck_assert_uint_eq(clv_dataset_size(train), (size_t)options->n_train);
     ck_assert_uint_eq(clv_dataset_size(test), (size_t)options->n_test);
     struct clv_problem problem = clv_dataset_problem(test, 1);
     const struct clv_shape shape = {options->n_labels, problem.n_features, problem.n_edge_features, CLV_PAIRWISE_FULL};
-    double *w = weights_of(&model, &shape, options->shared_weights);
-    double *psi = malloc(clv_shape_size(&shape) * sizeof *psi);
-    int32_t *x = malloc((size_t)problem.n_nodes * sizeof *x), *y = malloc((size_t)problem.n_nodes * sizeof *y);
+    OWNED_ARRAY double *w = weights_of(&model, &shape, options->shared_weights);
+    OWNED_ARRAY double *psi = malloc(clv_shape_size(&shape) * sizeof *psi);
+    OWNED_ARRAY int32_t *x = malloc((size_t)problem.n_nodes * sizeof *x),
+                        *y = malloc((size_t)problem.n_nodes * sizeof *y);
     for (int32_t i = 0; i < problem.n_nodes; i++) {
         bool is_visible = i < model.n_visible;
         x[i] = problem.index[problem.row[i]] % (options->n_labels + 1);
@@ -149,13 +148,6 @@ static void expect_problems_of_the_model(const struct hidden_options *options)
             score += psi[j] * w[j];
         ck_assert_double_eq_tol(score, score_of(&model, y, x), 1e-9);
     }
-    free(w);
-    free(psi);
-    free(x);
-    free(y);
-    hidden_model_release(&model);
-    clv_dataset_free(train);
-    clv_dataset_free(test);
 }
 
 TEST(a_problems_score_under_the_true_weights_is_the_models)
@@ -173,7 +165,7 @@ TEST(a_problems_score_under_the_true_weights_is_the_models)
 TEST(edges_join_neighbours_of_a_checkerboard)
 {
     struct hidden_options options = small_field(HIDDEN_GRID);
-    struct hidden_model model;
+    OWNED(hidden_model_release) struct hidden_model model = {0};
     options.size = 3; /* y: cells 0 2 4 6 8, h: 1 3 5 7 */
     must(hidden_model_init(&model, &options, err));
     static const int32_t expected[12][2] = {{0, 5}, {0, 6}, {1, 5}, {2, 5}, {1, 7}, {2, 6},
@@ -181,14 +173,13 @@ TEST(edges_join_neighbours_of_a_checkerboard)
     ck_assert_int_eq(model.n_visible, 5);
     ck_assert_int_eq(model.n_edges, 12);
     ck_assert_mem_eq(model.edges, expected, sizeof expected);
-    hidden_model_release(&model);
 }
 
 TEST(sigma_is_a_variance_or_a_deviation)
 {
     for (int reading = 0; reading < 2; reading++) {
         struct hidden_options options = small_field(HIDDEN_CHAIN);
-        struct hidden_model model;
+        OWNED(hidden_model_release) struct hidden_model model = {0};
         double squares = 0;
         options.size = 2000;
         options.sigma_yh = 3;
@@ -199,7 +190,6 @@ TEST(sigma_is_a_variance_or_a_deviation)
             squares += model.table[j] * model.table[j];
         double expected = reading ? 9 : 3;
         ck_assert_double_eq_tol(squares / n, expected, 5 * expected * sqrt(2.0 / n));
-        hidden_model_release(&model);
     }
 }
 
@@ -235,7 +225,7 @@ TEST(problem_k_is_the_same_at_any_thread_count_and_size_of_set)
 TEST(simulated_sets_read_back_from_their_files)
 {
     struct hidden_options options = small_field(HIDDEN_CHAIN);
-    struct clv_dataset *train, *test, *read;
+    OWNED(dataset_drop) struct clv_dataset *train = NULL, *test = NULL, *read = NULL;
     const char *path = here("test.safetensors");
     must(simulate_hidden(&train, &test, &options, 1, NULL, err));
     must(clv_dataset_write(path, test, err));
@@ -244,9 +234,6 @@ TEST(simulated_sets_read_back_from_their_files)
     ck_assert_int_eq(dataset_counts_errors(read), 1);
     ck_assert_uint_eq(clv_dataset_size(read), clv_dataset_size(test));
     expect_same_sets(test, read, clv_dataset_size(test));
-    clv_dataset_free(train);
-    clv_dataset_free(test);
-    clv_dataset_free(read);
 }
 
 TEST(noisy_images_have_the_noise_and_the_missing_labels_asked_for)

@@ -31,7 +31,7 @@ static enum clv_pairwise choose(const char *learner, const int32_t (*edges)[2], 
                                   .value = value,
                                   .edges = edges,
                                   .edge_features = edge_features};
-    struct clv_dataset *dataset = NULL;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     struct clv_train_options options;
     struct clv_shape shape;
     clv_train_defaults(&options, clv_learner_find(learner));
@@ -40,7 +40,6 @@ static enum clv_pairwise choose(const char *learner, const int32_t (*edges)[2], 
     must(clv_dataset_add(dataset, &problem, "graph", err));
     said[0] = 0;
     must(train_shape_choose(&shape, &options, dataset, err));
-    clv_dataset_free(dataset);
     return shape.pairwise;
 }
 

@@ -77,7 +77,7 @@ static void draw_edges(struct drawn *drawn, size_t at, size_t image)
 }
 
 /* Draws and writes one shard; its bytes are printed. */
-static void write_shard(const char *folder, struct shard shard, size_t n_images)
+static void write_shard(const char *folder, struct clv_shard shard, size_t n_images)
 {
     size_t first, n, used = 0;
     char path[4096], place[64];
@@ -132,6 +132,6 @@ int main(int argc, char **argv)
         return 64;
     }
     for (int32_t number = 1; number <= (int32_t)count; number++)
-        write_shard(argv[1], (struct shard){number, (int32_t)count}, (size_t)n_images);
+        write_shard(argv[1], (struct clv_shard){number, (int32_t)count}, (size_t)n_images);
     return 0;
 }

@@ -82,13 +82,13 @@ labels = model.segment(bands, refine=True)
 picture("bands.png", (bands[:, :, 3:0:-1] / 16).clip(0, 255).astype(np.uint8), labels)
 print(f"bands  IoU {cleave.score(labels, truth).mean_iou:.2f}")
 
-# 6. A volume, here drawn: a ball in noise, slice by slice, of which three have masks; and one mask carried to the others without a model.
+# 6. A volume, here drawn: a ball in noise, slice by slice, of which three have masks; and one mask propagated to the others without a model.
 slices, rows, columns = np.ogrid[-12:12, -32:32, -32:32]
 ball = (4 * slices**2 + (rows - slices)**2 + columns**2 < 26**2).astype(np.uint8)
 volume = (100 + 30 * ball + random.normal(scale=20, size=ball.shape)).clip(0, 255).astype(np.uint8)
 model = cleave.train([(volume, {4: ball[4], 12: ball[12], 20: ball[20]})], sequence=True, superpixels=150, words=20, seed=1)
 labels = model.segment(volume, sequence=True)
-carried = cleave.propagate(volume, {12: ball[12]})
+propagated = cleave.propagate(volume, {12: ball[12]})
 picture("volume.png", np.repeat(np.vstack(volume[2::5])[:, :, None], 3, axis=2), np.vstack(labels[2::5]))
 print(f"volume IoU {cleave.score(np.vstack(labels), np.vstack(ball)).mean_iou:.2f}, "
-      f"one mask carried {cleave.score(np.vstack(carried), np.vstack(ball)).mean_iou:.2f}")
+      f"one mask propagated {cleave.score(np.vstack(propagated), np.vstack(ball)).mean_iou:.2f}")

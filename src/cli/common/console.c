@@ -94,20 +94,6 @@ static FILE *filtered(FILE *raw, struct filter *filter)
     return stream ? stream : raw;
 }
 
-void console_put_field(FILE *stream, const char *string)
-{
-    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
-    for (const char *c = string; *c; c++) {
-        const char *found = strchr(from, *c);
-        if (found)
-            fprintf(stream, "\\%c", to[found - from]);
-        else if ((unsigned char)*c < ' ' || *c == 127)
-            fprintf(stream, "\\x%02x", (unsigned char)*c);
-        else
-            putc(*c, stream);
-    }
-}
-
 void console_init(void)
 {
     static struct filter output = {.fd = STDOUT_FILENO}, errors = {.fd = STDERR_FILENO};

@@ -96,21 +96,6 @@ enum clv_status common_options_check(const struct common_options *common, const 
     return given ? fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s", given, why) : CLV_OK;
 }
 
-const char *const decoding_names[] = {"auto", "map", "marginal-map", "marginals", NULL};
-const char *const decoding_names_of_images[] = {"auto", "map", "marginal-map", "marginals", "min-loss", NULL};
-
-void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
-{
-    static const enum clv_decoding_rule rules[] = {[DECODING_MAP] = CLV_DECODE_MAP,
-                                                   [DECODING_MARGINAL_MAP] = CLV_DECODE_MARGINAL_MAP,
-                                                   [DECODING_MARGINALS] = CLV_DECODE_MARGINALS};
-    if (choice == DECODING_AUTO || choice == DECODING_MIN_LOSS)
-        return;
-    decoding->rule = rules[choice];
-    if (!(decoding->hidden_temperature > 0))
-        decoding->hidden_temperature = 1;
-}
-
 enum { KEY_ROWS = 0x100, KEY_USAGE = 0x1000, KEY_LIST };
 
 /* The context of argp's callbacks. */
@@ -318,38 +303,4 @@ enum clv_status options_check(const struct common_options *common, const struct 
         }
     }
     return CLV_OK;
-}
-
-enum clv_status option_take_shard(void *member, const struct clv_option *option, const char *typed,
-                                  struct clv_error *err)
-{
-    char copy[32], *slash;
-    int32_t number = 0, count = 0;
-    bool fits = (size_t)snprintf(copy, sizeof copy, "%s", typed) < sizeof copy;
-    slash = strchr(copy, '/');
-    if (slash)
-        *slash = 0;
-    if (!fits || !slash || !parse_int32(copy, &number) || !parse_int32(slash + 1, &count) || count < 1 ||
-        count > SHARD_MAX || number < 1 || number > count)
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not I/N with 1 <= I <= N <= %d", option->name, typed,
-                    SHARD_MAX);
-    *(struct shard *)member = (struct shard){number, count};
-    return CLV_OK;
-}
-
-char *shard_path(const char *path, const struct shard *shard, bool is_folder)
-{
-    if (!shard->count || strcmp(path, "-") == 0)
-        return string_copy(path);
-    size_t size = strlen(path), stem = size;
-    while (is_folder && stem > 1 && path[stem - 1] == '/')
-        size = --stem;
-    const char *dot = strrchr(path_name(path), '.');
-    if (!is_folder && dot && dot > path_name(path))
-        stem = (size_t)(dot - path);
-    char *own = array_alloc(size + sizeof "-100000-of-100000", 1);
-    if (own)
-        snprintf(own, size + sizeof "-100000-of-100000", "%.*s-%05d-of-%05d%.*s", (int)stem, path, shard->number,
-                 shard->count, (int)(size - stem), path + stem);
-    return own;
 }

@@ -372,7 +372,7 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
                  "annotation cannot be used, so that what it marks is void",
                  "annotations cannot be used, so that what they mark is void", boxes.first_skipped);
     for (size_t i = 0; i < boxes.n_bad_files; i++)
-        console_error("%s", boxes.bad_files[i]);
+        console_error("%s", boxes.bad_files[i].message);
     self->n_bad_files = boxes.n_bad_files;
     memcpy(self->n_faults, boxes.n_faults, sizeof self->n_faults);
     self->n_crowd_objects = boxes.n_crowd_objects;

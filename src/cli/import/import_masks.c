@@ -396,10 +396,10 @@ static enum clv_status import_images(struct import_set *self, struct clv_error *
         .table = job.table.table.n_rows > 1 ? &job.table.table : NULL,
     };
     const enum clv_status status = mask_plan_make(&plan, &survey, &wishes, &why);
-    FAIL_IF(status == CLV_ERR_DATA, CLV_ERR_DATA, "%s: %s", options->annotations, why.message);
-    if (status != CLV_OK && err)
-        *err = why;
-    MUST(status);
+    if (status == CLV_ERR_DATA)
+        fail_within(&why, status, options->annotations);
+    if (status != CLV_OK)
+        return fail_as(err, status, &why);
     MUST(take_all(self, &job, &plan, &survey, err));
     FAIL_IF(!self->n, CLV_ERR_DATA, "%s: none of the %zu masks can be taken over", options->annotations, job.n);
     labels_put_table(&self->labels, &plan.labels);

@@ -30,7 +30,7 @@ struct features_task {
     const char *model_path;
     int n_threads;
     bool json, wants_likelihood;
-    enum decoding_choice decoding;
+    enum clv_decoding_choice decoding;
 };
 
 struct scoring {
@@ -78,7 +78,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
         return CLV_OK;
     enum clv_status status =
         likelihood_of(&self->log_likelihood[index], &self->likelihoods[thread], self->model, &problem, err);
-    return status == CLV_ERR_USAGE ? fail_within(err, status, "--likelihood") : status;
+    return status == CLV_ERR_USAGE ? fail_about(err, status, "--likelihood") : status;
 }
 
 static enum clv_status score_examples(struct scoring *self, bool wants_likelihood, struct clv_error *err)
@@ -218,8 +218,8 @@ struct score {
     const char *data, *split, *voids, *predictions, *model_path, *pred_labels, *given;
     int band_px;
     bool json, csv, per_image, merge, likelihood;
-    struct shard shard;
-    enum decoding_choice decoding;
+    struct clv_shard shard;
+    enum clv_decoding_choice decoding;
 };
 
 #define AT(member)       offsetof(struct score, member)
@@ -317,9 +317,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (!self->merge)
         MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err));
     bool has_features = self->data && is_tensor_file(self->data);
-    FAIL_IF((self->decoding != DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
+    FAIL_IF((self->decoding != CLV_DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
-    MUST(feature_paths_check(&self->common.paths, "--data", err));
+    MUST(feature_paths_check(&self->common.paths, "data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
     FAIL_IF(!self->data, CLV_ERR_USAGE, "score: no truth; give a folder or manifest with --data");

@@ -126,7 +126,7 @@ void score_print_text(const struct set_score *score, bool per_image)
             const struct clv_image_score *pixel = &score->images[i].pixel;
             printf("%18s %10s %9s  ", shown(a, pixel->weighted_hamming, 100, 2), shown(b, pixel->hamming, 100, 2),
                    shown(c, pixel->mean_iou, 1, 4));
-            console_put_field(stdout, score->inputs->items[i].name);
+            put_field(stdout, score->inputs->items[i].name);
             printf("\n");
         }
         printf("\n");

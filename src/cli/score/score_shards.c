@@ -19,7 +19,7 @@ void score_shard_print(const struct set_score *score, size_t first)
     putchar('\n');
     for (size_t i = 0; i < score->inputs->n; i++) {
         printf("%zu\t", first + i + 1);
-        console_put_field(stdout, score->inputs->items[i].name);
+        put_field(stdout, score->inputs->items[i].name);
         printf("\t%s", score->counts[0][i]);
         if (score->has_superpixels)
             printf("\t%s", score->counts[1][i]);
@@ -41,7 +41,7 @@ static enum clv_status is_name(bool *is, const char *field, const char *name, st
     char *printed = array_zalloc(size + 1, 1);
     FILE *stream = printed ? fmemopen(printed, size, "w") : NULL;
     if (stream)
-        console_put_field(stream, name);
+        put_field(stream, name);
     bool failed = !stream || fclose(stream) != 0;
     *is = !failed && strcmp(printed, field) == 0;
     array_free(printed);

@@ -1,59 +1,39 @@
 /* cleave probabilities: how probable a label is at every pixel, or by what margin it is the best one. */
-#include <stddef.h>
-#include <string.h>
-
-#include "base/base.h"
-#include "cli/common/common.h"
 #include "cli/segment/segment.h"
 
-#define DEFAULT_SIDE 128
-#define MAX_SIDE     1024 /* of maps of 128 labels, which are the largest that are read */
+#include <stddef.h>
 
-#define AT(member) offsetof(struct segment, member)
-#define BASIC      CLV_OPTION_BASIC
-static const struct clv_option own_rows[] = {
-    {"label", 0, "NAME", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(label),
-     .help = "The label, by name or number, whose probability is written (default 1)"},
-    {"all-labels", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(all_labels),
-     .help = "Write the probabilities of all labels: FOLDER/<image stem>.npy\n`cleave train --maps' reads them"},
-    {"margins", 0, NULL, SECTION_OUTPUTS, CLV_OPTION_PLAIN, CLV_OPTION_FLAG, AT(margins),
-     .help = "Write max-marginal margins of all labels instead: FOLDER/<image stem>.npy\n"
-             "How much better the best labelling with a label is than that with any other"},
-    {"side", 0, "N", SECTION_OUTPUTS, CLV_OPTION_PLAIN, CLV_OPTION_INT, AT(side), .minimum = 1, .maximum = MAX_SIDE,
-     .help = "The longer side of these maps, in their pixels (1..1024)\n"
-             "Default: 128 with --all-labels, the working size with --margins"},
-    {"json", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(json),
+#include "base/base.h"
+
+#define DEFAULT_SIDE 128
+
+static const struct clv_option json_rows[] = {
+    {"json", 0, NULL, SECTION_OUTPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, offsetof(struct segment, json),
      .help = "Print numbers of each image as JSON on standard output\n"
              "The label's expected share, mean entropy and the bound of the log-partition"},
-    {"samples", 0, "N", SECTION_DECIDING, BASIC, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
-     .help = "Perturb-and-MAP samples of an image whose graph has loops"},
-    {"seed", 's', "N", SECTION_DECIDING, BASIC, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the samples"},
     {0},
 };
 
-static enum clv_status run(struct segment *self, struct clv_error *err)
+static enum clv_status check(struct segment *self, struct clv_error *err)
 {
     static const struct option_rule rules[] = {
-        {"margins", RULE_EXCLUDES, "all-labels", "its maps are of all labels already, and no probabilities"},
-        {"margins", RULE_EXCLUDES, "label", "its maps are of all labels"},
-        {"margins", RULE_EXCLUDES, "json", "--json is of probabilities"},
-        {"margins", RULE_EXCLUDES, "overlay", "--overlay is of probabilities"},
-        {"margins", RULE_EXCLUDES, "report", "--report is of probabilities"},
+        {"margins", RULE_IDLE, "all-labels", "its maps are of all labels already, and no probabilities"},
+        {"json", RULE_IDLE, "margins", "it is of probabilities"},
+        {"json", RULE_IDLE, "all-labels", "it is of one label"},
         {"samples", RULE_IDLE, "margins", "margins are not sampled"},
         {"seed", RULE_IDLE, "margins", "margins are not sampled"},
-        {"all-labels", RULE_EXCLUDES, "label", "--label is of one label"},
-        {"all-labels", RULE_EXCLUDES, "json", "--json is of one label"},
-        {"all-labels", RULE_EXCLUDES, "overlay", "--overlay is of one label"},
-        {"all-labels", RULE_EXCLUDES, "report", "--report is of one label"},
     };
-    MUST(segment_check(self, "probabilities", err));
+    struct clv_files_options *files = &self->files;
     MUST(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
-    FAIL_IF(self->side && !self->all_labels && !self->margins, CLV_ERR_USAGE,
-            "--side: it is of maps, which --all-labels or --margins write");
-    self->side = self->side || self->margins ? self->side : DEFAULT_SIDE;
-    FAIL_IF(self->json && self->status_file && strcmp(self->status_file, "-") == 0, CLV_ERR_USAGE,
-            "--json and --status - both want standard output");
-    return segment_images(self, err);
+    if (files->sequence && !files->data && self->common.n_arguments == 1)
+        files->data = self->common.arguments[--self->common.n_arguments];
+    if (!files->probabilities)
+        files->probabilities = CLV_PROBABILITIES_OF_LABEL;
+    const bool has_maps = files->probabilities != CLV_PROBABILITIES_OF_LABEL;
+    FAIL_IF(files->side && !has_maps, CLV_ERR_USAGE, "--side: it is of maps, which --all-labels or --margins write");
+    if (!files->side && files->probabilities == CLV_PROBABILITIES_OF_ALL)
+        files->side = DEFAULT_SIDE;
+    return segment_take_arguments(self, err);
 }
 
 static void segment_release(struct segment *self)
@@ -63,7 +43,7 @@ static void segment_release(struct segment *self)
 
 enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(segment_release) struct segment self = {.marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
+    OWNED(segment_release) struct segment self = {.json = false};
     const struct option_table table = {
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Writes how probable a label is at every pixel, as grey images.",
@@ -81,14 +61,20 @@ enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
         "the outline "
         "of probability 1/2. The argument - reads a list of paths from standard input; with -o -, the image itself. "
         "Inputs, failures and Ctrl-C are as for `cleave segment'.",
-        {{segment_shared_rows, &self, false},
-         {own_rows, &self, false},
-         {segment_running_rows, &self, false},
+        {{files_model_rows, &self.files, false},
+         {files_way_rows, &self.files, false},
+         {files_place_rows, &self.files, false},
+         {files_probability_rows, &self.files, false},
+         {json_rows, &self, false},
+         {files_sampling_rows, &self.files, false},
+         {files_run_rows, &self.files, false},
          {image_option_rows, &self.common, false},
          {plain_option_rows, &self.common, false}},
     };
+    clv_files_defaults(&self.files);
     common_options_init(&self.common);
     MUST(options_parse(&table, argc, argv, &self.common, err));
     MUST(options_take_manifest(&table, &self.common, err));
-    return run(&self, err);
+    MUST(check(&self, err));
+    return segment_run(&self, err);
 }

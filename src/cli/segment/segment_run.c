@@ -1,275 +1,136 @@
-/* Runs over all inputs on threads (segment_all), and shares them between processes that mpirun started (segment_team):
- * each takes images in turn, and the leader reports them in input order. */
+/* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the summary. Start at segment_run. */
+#include "cli/segment/segment.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "cli/common/common.h"
-#include "cli/segment/segment.h"
+#include "cluster/comm.h"
+#include "model/model.h"
+#include "train/train.h"
 
-static enum clv_status do_and_illustrate(struct work *work, struct job *job, size_t index, int thread,
-                                         struct clv_error *err)
+#define JSON_MAX_SIZE ((size_t)1 << 30)
+
+static bool is_piped(const struct segment *self)
 {
-    MUST(work_do(work, job, index, index, thread, err));
-    return work_illustrate(work, job, err);
+    return strcmp(self->files.output, "-") == 0;
 }
 
-/* The status of the work is reported in input order, and is this image's alone unless work_report ends the run. */
-static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
+enum clv_status segment_take_arguments(struct segment *self, struct clv_error *err)
 {
-    struct threads *self = context;
-    struct work work;
-    enum clv_status status = work_name(&work, do_and_illustrate(&work, self->job, index, thread, err), err);
-    ordered_queue_enter(&self->queue, index);
-    if (status != CLV_ERR_INTERRUPTED)
-        status = work_report(self->job, &work, index, status, err);
-    ordered_queue_leave(&self->queue);
-    work_release(&work);
-    memory_gate_leave(&self->job->gate, work.bytes);
-    return status;
-}
-
-static void threads_release(struct threads *self)
-{
-    ordered_queue_release(&self->queue);
-}
-
-enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
-{
-    OWNED(job_release) struct job job = {0};
-    MUST(comm_agree(job_init(&job, counts, run, run->options->memory, err), err));
-    OWNED(threads_release) struct threads threads = {.job = &job, .one = segment_one};
-    ordered_queue_init(&threads.queue);
-    if (comm_size() > 1)
-        return segment_team(&job, err);
-    if (run->inputs->n == 1 && run->inputs->items[0].is_tiled) /* its tiles have the threads */
-        return segment_one(&threads, 0, 0, err);
-    return run->sequence ? slices_run(&threads, err)
-                         : parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
-}
-
-/* The message in which a process sends the result of an image: this, then its labels if the leader needs them. */
-struct result {
-    size_t index, n_labels; /* bytes */
-    enum clv_status status;
-    int32_t width, height;
-    struct marginals_summary marginals;
-    char message[CLV_ERROR_MESSAGE_MAX];
-};
-
-/* Work that waits until all before it are reported. */
-struct arrival {
-    struct work work;
-    enum clv_status status;
-    struct clv_error error;
-};
-
-struct sharing {
-    struct job *job;
-    struct comm_deal deal;
-    pthread_mutex_t lock;      /* guards what follows, and reports */
-    struct arrival **arrivals; /* [n_inputs] of the leader */
-    size_t next;               /* to report */
-    size_t n_taken;            /* by this process */
-    enum clv_status status;    /* the first failure that ends the run */
-    struct clv_error error;
-};
-
-enum clv_status segment_team_check(const struct segment *options, struct clv_error *err)
-{
-    bool is_stream = segment_is_piped(options);
-    for (size_t i = 0; i < options->common.n_arguments; i++)
-        is_stream |= strcmp(options->common.arguments[i], "-") == 0;
-    if (comm_size() > 1 && options->is_sequence)
-        return fail(err, CLV_ERR_USAGE, "--sequence: goes with one process, whose threads share it");
-    if (comm_size() > 1 && options->objects)
-        return fail(err, CLV_ERR_USAGE, "--objects: goes with one process; --shard shares images between several");
-    FAIL_IF(comm_size() > 1 && is_stream, CLV_ERR_USAGE,
-            "-: of the processes that mpirun started only one has standard input and output");
+    struct common_options *common = &self->common;
+    struct clv_files_options *files = &self->files;
+    files->images = (const char *const *)common->arguments;
+    files->n_images = common->n_arguments;
+    files->limits = common->limits;
+    files->n_threads = common->n_threads;
+    if (common->paths.n) {
+        files->feature_files = (const char *const *)common->paths.paths;
+        files->n_feature_files = common->paths.n;
+        MUST(feature_paths_check(&common->paths, "features", err));
+    }
+    FAIL_IF(options_given(common, "overwrite") && options_given(common, "resume"), CLV_ERR_USAGE,
+            "--overwrite and --resume exclude each other");
+    MUST(common_options_check(common, files->features ? "a feature file has no images" : NULL, err));
+    const bool has_status_output = self->files.status && strcmp(self->files.status, "-") == 0;
+    FAIL_IF(files->output && is_piped(self) && has_status_output, CLV_ERR_USAGE,
+            "-o - and --status - both want standard output");
+    FAIL_IF(files->output && is_piped(self) && self->json, CLV_ERR_USAGE,
+            "--json cannot be used with -o -: standard output takes the one result");
+    FAIL_IF(self->json && has_status_output, CLV_ERR_USAGE, "--json and --status - both want standard output");
+    const unsigned with_polygons = CLV_EXPORT_COCO | CLV_EXPORT_LABELME | CLV_EXPORT_YOLO | CLV_EXPORT_GEOJSON;
+    FAIL_IF(options_given(common, "tolerance") && !(files->exports & with_polygons), CLV_ERR_USAGE,
+            "--tolerance: goes with --export %s",
+            files->exports ? "coco, labelme, yolo and geojson: VOC's masks are exact"
+                           : "coco, labelme, yolo and geojson");
     return CLV_OK;
 }
 
-static void arrival_free(struct arrival *arrival)
+static void put_json(struct text *json, const struct clv_file_outcome *outcome)
 {
-    if (arrival)
-        work_release(&arrival->work);
-    array_free(arrival);
+    const struct value numbers[] = {{"share", outcome->share},
+                                    {"entropy", outcome->entropy},
+                                    {"log_partition_bound", outcome->bound},
+                                    {"standard_error", outcome->standard_error}};
+    text_put(json, json->size ? ",{\"image\":" : "{\"image\":");
+    text_put_json(json, outcome->name);
+    json_put_string(json, "map", outcome->mask);
+    json_put_string(json, "method", clv_marginals_name(outcome->kind));
+    json_put_values(json, numbers, sizeof numbers / sizeof *numbers);
+    text_put(json, "}");
 }
 
-static void end_run(struct sharing *self, enum clv_status status, const struct clv_error *error)
+static void settle(void *context, const struct clv_file_outcome *outcome)
 {
-    if (self->status == CLV_OK) {
-        self->status = status;
-        self->error = *error;
-    }
-    comm_deal_stop(&self->deal);
+    struct segment *self = context;
+    if (self->json && outcome->status == CLV_OK && !outcome->is_earlier)
+        put_json(&self->lines, outcome);
 }
 
-/* Reports what can be reported now. */
-static void deliver(struct sharing *self, size_t index, struct arrival *arrival)
+static enum clv_status print_json(const struct segment *self, const struct clv_files_result *result,
+                                  struct clv_error *err)
 {
-    pthread_mutex_lock(&self->lock);
-    self->arrivals[index] = arrival;
-    for (; self->next < self->job->run->inputs->n && self->arrivals[self->next]; self->next++) {
-        struct arrival *one = self->arrivals[self->next];
-        if (one->status != CLV_ERR_INTERRUPTED)
-            one->status = work_report(self->job, &one->work, self->next, one->status, &one->error);
-        if (one->status != CLV_OK)
-            end_run(self, one->status, &one->error);
-        self->arrivals[self->next] = NULL;
-        arrival_free(one);
-    }
-    pthread_mutex_unlock(&self->lock);
-}
-
-static void run_out_of_memory(struct sharing *self)
-{
-    struct clv_error error;
-    pthread_mutex_lock(&self->lock);
-    end_run(self, fail_memory(&error), &error);
-    pthread_mutex_unlock(&self->lock);
-}
-
-/* Reads and draws what is reported of another process's image, as if it had been worked on here. */
-static enum clv_status show(struct work *work, const struct job *job, struct clv_error *err)
-{
-    const struct segment_run *run = job->run;
-    if (run->options->report && !run->dataset)
-        MUST(input_read_image(&work->image, work->input, &run->options->common.limits, err));
-    if (run->options->export.forms)
-        MUST(work_trace(work, run, err));
-    return work_illustrate(work, job, err);
-}
-
-static enum clv_status complete(struct arrival *arrival, const struct job *job, const struct result *result,
-                                const char *bytes)
-{
-    const struct segment_run *run = job->run;
-    struct work *work = &arrival->work;
-    struct clv_error *err = &arrival->error;
-    work->input = &run->inputs->items[result->index];
-    work->output = &run->outputs->items[result->index];
-    work->width = result->width;
-    work->height = result->height;
-    work->marginals = result->marginals;
-    FAIL_IF(result->status != CLV_OK, result->status, "%s", result->message);
-    if (result->n_labels)
-        NEED(work->labels = array_copy(bytes, result->n_labels, 1));
-    return work_name(work, show(work, job, err), err);
-}
-
-static void take(void *context, const void *bytes, size_t size)
-{
-    struct sharing *self = context;
-    struct result result;
-    struct arrival *arrival = array_zalloc(1, sizeof *arrival);
-    if (!bytes || !arrival || size < sizeof result) {
-        array_free(arrival);
-        run_out_of_memory(self);
-        return;
-    }
-    memcpy(&result, bytes, sizeof result);
-    arrival->status = complete(arrival, self->job, &result, (const char *)bytes + sizeof result);
-    deliver(self, result.index, arrival);
-}
-
-/* Status CLV_ERR_MEMORY if there is none for the message itself. */
-static enum clv_status hand_in(struct sharing *self, size_t index, const struct arrival *arrival)
-{
-    const struct segment *options = self->job->run->options;
-    const struct work *work = &arrival->work;
-    size_t n = (size_t)work->width * (size_t)work->height;
-    bool is_shown = arrival->status == CLV_OK && work->labels && (options->report || options->export.forms);
-    struct result result = {.index = index,
-                            .n_labels = is_shown ? n : 0,
-                            .status = arrival->status,
-                            .width = work->width,
-                            .height = work->height,
-                            .marginals = work->marginals};
-    size_t size = sizeof result + result.n_labels;
-    char *bytes = array_alloc(size, 1);
-    if (!bytes)
-        return CLV_ERR_MEMORY;
-    memcpy(result.message, arrival->error.message, sizeof result.message);
-    memcpy(bytes, &result, sizeof result);
-    if (result.n_labels)
-        memcpy(bytes + sizeof result, work->labels, n);
-    comm_deal_hand_in(&self->deal, bytes, size);
-    array_free(bytes);
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(text_release) struct text head = {0};
+    MUST(clv_model_read(&model, self->files.model_path, err));
+    text_init(&head, JSON_MAX_SIZE);
+    text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"samples\":%d,\"seed\":%llu", result->n_done, result->n_failed,
+                self->files.n_samples, (unsigned long long)self->files.seed);
+    json_put_string(&head, "scores", clv_scores_name(clv_model_scores(&model)));
+    json_put_string(&head, "label", model.labels.names[result->label]);
+    NEED(!head.failed && !self->lines.failed);
+    printf("%s,\"per_image\":[%s]}\n", head.bytes, self->lines.size ? self->lines.bytes : "");
     return CLV_OK;
 }
 
-/* An image that waits keeps only what its report needs. */
-static void lighten(struct work *work, const struct segment *options)
+static void print_summary(const struct segment *self, const struct clv_files_result *result, bool interrupted)
 {
-    if (options->report)
-        return;
-    clv_image_release(&work->image);
-    array_free(work->labels);
-    work->labels = NULL;
+    const struct clv_files_options *files = &self->files;
+    char of_all[32] = "", failed[64] = "", before[64] = "", objects[48] = "", given[48] = "";
+    const bool is_probable = files->probabilities != CLV_PROBABILITIES_NONE;
+    const size_t n = result->n_inputs;
+    if (interrupted)
+        snprintf(of_all, sizeof of_all, " of %zu", n);
+    if (result->n_failed)
+        snprintf(failed, sizeof failed, ", %zu failed", result->n_failed);
+    if (result->n_earlier)
+        snprintf(before, sizeof before, ", %zu finished before", result->n_earlier);
+    if (files->objects)
+        snprintf(objects, sizeof objects, ", %zu object%s", result->n_objects, result->n_objects == 1 ? "" : "s");
+    if (result->n_given)
+        snprintf(given, sizeof given, ", and %zu given page%s", result->n_given, result->n_given == 1 ? "" : "s");
+    console_note("%zu%s %s%s %s into %s%s%s%s%s%s%s", result->n_done, of_all, is_probable ? "probability map" : "image",
+                 (interrupted ? n : result->n_done) == 1 ? "" : "s", is_probable ? "written" : "segmented",
+                 is_piped(self) ? "standard output" : files->output, given, objects, failed, before,
+                 interrupted ? "; run the same command with --resume to continue" : "",
+                 interrupted && files->existing == CLV_EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
-static enum clv_status share_one(struct sharing *self, size_t index, size_t number, int thread, struct clv_error *err)
+enum clv_status segment_run(struct segment *self, struct clv_error *err)
 {
-    struct arrival *arrival = array_zalloc(1, sizeof *arrival);
-    NEED(arrival);
-    struct job *job = self->job;
-    struct work *work = &arrival->work;
-    arrival->status = work_do(work, job, index, number, thread, &arrival->error);
-    if (arrival->status == CLV_OK && !comm_rank())
-        arrival->status = work_illustrate(work, job, &arrival->error);
-    arrival->status = work_name(work, arrival->status, &arrival->error);
-    double bytes = work->bytes;
-    enum clv_status status = CLV_OK;
-    if (comm_rank()) {
-        status = hand_in(self, index, arrival) == CLV_OK ? CLV_OK : fail_memory(err);
-        arrival_free(arrival);
-    } else {
-        lighten(work, job->run->options);
-        deliver(self, index, arrival);
+    const struct clv_progress progress = console_progress(NULL);
+    struct clv_files_result result = {.n_inputs = 0};
+    text_init(&self->lines, JSON_MAX_SIZE);
+    self->files.progress = &progress;
+    self->files.settled = settle;
+    self->files.context = self;
+    enum clv_status status = clv_segment_files(&result, &self->files, err);
+    const bool is_interrupted = status == CLV_ERR_INTERRUPTED;
+    const bool ran = result.n_done + result.n_earlier + result.n_failed > 0;
+    if (self->json && comm_rank() == 0 && (status == CLV_OK || status == result.first_failure) && ran) {
+        struct clv_error own;
+        const enum clv_status printed = print_json(self, &result, &own);
+        if (printed != CLV_OK && status == CLV_OK) {
+            *err = own;
+            status = printed;
+        }
     }
-    memory_gate_leave(&job->gate, bytes);
-    return status;
-}
-
-/* A thread of this process. */
-static enum clv_status share(void *context, size_t ignored, int thread, struct clv_error *err)
-{
-    (void)ignored;
-    struct sharing *self = context;
-    for (;;) {
-        size_t index;
-        pthread_mutex_lock(&self->lock);
-        size_t number = self->n_taken;
-        bool is_taken = comm_deal_next(&self->deal, &index);
-        self->n_taken += is_taken;
-        pthread_mutex_unlock(&self->lock);
-        if (!is_taken)
-            return CLV_OK;
-        MUST(share_one(self, index, number, thread, err));
-    }
-}
-
-enum clv_status segment_team(struct job *job, struct clv_error *err)
-{
-    size_t n = job->run->inputs->n;
-    struct sharing self = {.job = job};
-    OWNED_ARRAY struct arrival **arrivals = array_zalloc(n, sizeof *arrivals);
-    MUST(comm_agree(arrivals ? CLV_OK : fail_memory(err), err));
-    self.arrivals = arrivals;
-    pthread_mutex_init(&self.lock, NULL);
-    /* The deal is closed by all processes, whatever the status. */
-    enum clv_status status = comm_deal_open(&self.deal, n, take, &self, err);
-    if (status == CLV_OK)
-        status = parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err);
-    if (status != CLV_OK && !comm_rank())
-        comm_deal_stop(&self.deal);
-    comm_deal_close(&self.deal);
-    if (status == CLV_OK && self.status != CLV_OK) {
-        status = self.status;
-        *err = self.error;
-    }
-    for (size_t i = 0; i < n; i++)
-        arrival_free(self.arrivals[i]);
-    pthread_mutex_destroy(&self.lock);
+    if ((result.n_done + result.n_earlier || result.n_failed > 1 || result.has_tiles) && !result.lacks_pages)
+        print_summary(self, &result, is_interrupted && !is_piped(self));
+    text_release(&self->lines);
+    if (result.is_complete && status == result.first_failure)
+        err->message[0] = 0; /* each failure was printed as it came */
     return status;
 }

@@ -283,7 +283,7 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
     if (task->label_costs > 0 && task->stages < 2)
         return fail(err, CLV_ERR_USAGE,
                     "--label-costs needs --stages 2, whose first stage says which labels an image has");
-    MUST(feature_paths_check(&self->common.paths, "--data", err));
+    MUST(feature_paths_check(&self->common.paths, "data", err));
     bool is_file = is_tensor_file(task->data);
     FAIL_IF(task->validate && is_file && !is_tensor_file(task->validate), CLV_ERR_USAGE,
             "--validate: %s is a feature file, which has no splits", task->data);

@@ -37,7 +37,7 @@ void clv_boxes_release(struct clv_boxes *boxes)
     for (size_t i = 0; i < boxes->n_labels; i++)
         array_free(boxes->labels[i]);
     for (size_t i = 0; i < boxes->n_bad_files; i++)
-        array_free(boxes->bad_files[i]);
+        array_free(boxes->bad_files[i].message);
     arrays_free(boxes->images, boxes->by_stem, boxes->labels, boxes->first_skipped, boxes->bad_files);
     *boxes = (struct clv_boxes){0};
 }
@@ -246,13 +246,14 @@ void boxes_mark_return(struct boxes_builder *builder, const struct boxes_mark *m
     builder->boxes_capacity = builder->voids_capacity = 0;
 }
 
-enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const char *message, struct clv_error *err)
+enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const struct clv_error *why, struct clv_error *err)
 {
     struct clv_boxes *boxes = &builder->boxes;
     size_t capacity = boxes->n_bad_files;
     NEED(!array_reserve((void **)&boxes->bad_files, &capacity, boxes->n_bad_files + 1, sizeof *boxes->bad_files));
-    NEED(boxes->bad_files[boxes->n_bad_files] = string_copy(message));
-    boxes->n_bad_files++;
+    char *message = string_copy(why->message);
+    NEED(message);
+    boxes->bad_files[boxes->n_bad_files++] = (struct clv_bad_file){message, why->path_length, why->kind};
     return CLV_OK;
 }
 
@@ -320,7 +321,9 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
     OWNED(boxes_builder_release) struct boxes_builder own = TAKE(*builder);
     struct clv_boxes *result = &own.boxes;
     const size_t n_unlabelled = result->n_faults[CLV_ANNOTATION_UNLABELLED];
-    FAIL_IF(!result->n_images && result->n_bad_files, CLV_ERR_DATA, "%s", result->bad_files[0]);
+    const struct clv_bad_file *bad = result->n_bad_files ? result->bad_files : NULL;
+    if (!result->n_images && bad)
+        return fail_told(err, CLV_ERR_DATA, bad->message, bad->path_length, bad->kind);
     FAIL_IF(!result->n_images && n_unlabelled, CLV_ERR_DATA,
             "%s: none of its %zu images has an annotation; label some first", path, n_unlabelled);
     FAIL_IF(!result->n_images, CLV_ERR_DATA, "%s: holds no boxes", path);

@@ -107,7 +107,8 @@ void boxes_mark_take(struct boxes_mark *mark, const struct boxes_builder *builde
 void boxes_mark_return(struct boxes_builder *builder, const struct boxes_mark *mark);
 
 /* Remembers what is wrong with a file that is skipped; takes nothing. */
-enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const char *message, struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const struct clv_error *why,
+                                   struct clv_error *err) CLV_CHECK;
 
 /* clv_boxes_read with the objects' outlines: polygons, ellipses and runs. `wanted` is the only form that is read, or
  * BOXES_ANY_FORM. With a `property`, whose value is the label, of GeoJSON alone (.geojson, in folders without any

@@ -273,7 +273,7 @@ static enum clv_status match(struct matching *self,
             if (!self->n_ambiguous++)
                 NEED(self->first = string_copy(why.message));
         } else if (status) {
-            return status == CLV_ERR_MEMORY ? fail_memory(err) : fail(err, status, "%s", why.message);
+            return fail_as(err, status, &why);
         }
     }
     for (size_t i = 0; i < self->n; i++)

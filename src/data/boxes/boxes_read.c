@@ -162,7 +162,7 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     json_root_free(root);
     if (status)
         boxes_mark_return(builder, &mark);
-    if (status == CLV_ERR_DATA && err && strncmp(err->message, source, strlen(source)) != 0)
+    if (status == CLV_ERR_DATA && err && !err->path_length)
         fail_within(err, status, source); /* what shapes.h refuses knows no file */
     builder->has_form |= status == CLV_OK;
     return status;
@@ -214,9 +214,8 @@ static enum clv_status settle_file(struct boxes_builder *builder, enum clv_statu
 {
     if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
         return status;
-    char message[CLV_ERROR_MESSAGE_MAX];
-    point_snprintf(message, sizeof message, "%s", err ? err->message : "");
-    return boxes_add_bad_file(builder, message, err);
+    const struct clv_error why = *err;
+    return boxes_add_bad_file(builder, &why, err);
 }
 
 static enum clv_status add_folder(struct boxes_builder *builder, const char *folder, struct clv_error *err)

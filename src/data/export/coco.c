@@ -1,5 +1,7 @@
 /* Writes objects as COCO's JSON: polygons, or compressed run lengths for objects with holes. Start at
- * coco_put_objects. */
+ * coco_put_lines. */
+#include <string.h>
+
 #include "base/base.h"
 #include "data/export/export.h"
 #include "data/shapes/shapes.h"
@@ -22,13 +24,13 @@ static void put_polygons(struct text *text, const struct contours *contours, con
     text_put(text, "]");
 }
 
-static enum clv_status put_runs(struct text *text, const struct contours *contours, int32_t number,
-                                const struct rle_frame *bounds, struct clv_error *err)
+static enum clv_status put_runs(struct text *text, const struct contours *contours, const size_t *pieces,
+                                size_t n_pieces, struct clv_error *err)
 {
     OWNED(text_release) struct text compressed = {0};
     OWNED_ARRAY uint32_t *counts = NULL;
     size_t n;
-    MUST(rle_of_object(&counts, &n, contours, number, bounds, err));
+    MUST(rle_of_pieces(&counts, &n, contours, pieces, n_pieces, err));
     text_init(&compressed, text->max);
     rle_put_compressed(&compressed, counts, n);
     text_printf(text, "{\"size\":[%d,%d],\"counts\":", contours->height, contours->width);
@@ -38,9 +40,8 @@ static enum clv_status put_runs(struct text *text, const struct contours *contou
     return CLV_OK;
 }
 
-enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
-                                 const struct contours *contours, const struct clv_labels *labels, bool runs,
-                                 struct clv_error *err)
+enum clv_status coco_put_lines(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                               bool runs, struct clv_error *err)
 {
     OWNED_ARRAY size_t *order = NULL;
     MUST(export_order(&order, contours, err));
@@ -54,34 +55,70 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
             n_pixels += contours->objects[order[end]].n_pixels;
             has_holes |= contours_has_holes(contours, order[end]);
         }
-        text_printf(text, "%s\n{\"id\":%zu,\"image_id\":%zu,\"category_id\":%d,\"iscrowd\":0,\"area\":%lld,",
-                    *n_annotations ? "," : "", *n_annotations + 1, image_id, export_category(labels, first->label),
+        text_printf(text, "\"category_id\":%d,\"iscrowd\":0,\"area\":%lld,", export_category(labels, first->label),
                     (long long)n_pixels);
         text_printf(text, "\"bbox\":[%d,%d,%d,%d],\"segmentation\":", bounds.left, bounds.top, bounds.width,
                     bounds.height);
         if (runs || has_holes)
-            MUST(put_runs(text, contours, first->number, &bounds, err));
+            MUST(put_runs(text, contours, order + k, end - k, err));
         else
             put_polygons(text, contours, order + k, end - k);
-        text_put(text, "}");
-        (*n_annotations)++;
+        text_put(text, "}\n");
     }
     return CLV_OK;
 }
 
-void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height)
+void coco_put_numbered(struct text *text, size_t *n_annotations, size_t image_id, const char *lines, size_t size)
 {
-    text_printf(images, "%s\n{\"id\":%zu,\"file_name\":", images->size ? "," : "", image_id);
-    text_put_json(images, name);
+    const char *end = lines + size;
+    for (const char *line = lines, *newline; line < end; line = newline + 1) {
+        newline = memchr(line, '\n', (size_t)(end - line));
+        newline = newline ? newline : end;
+        text_printf(text, "%s\n{\"id\":%zu,\"image_id\":%zu,", *n_annotations ? "," : "", *n_annotations + 1, image_id);
+        text_append(text, line, (size_t)(newline - line));
+        (*n_annotations)++;
+    }
+}
+
+enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
+                                 const struct contours *contours, const struct clv_labels *labels, bool runs,
+                                 struct clv_error *err)
+{
+    OWNED(text_release) struct text lines = {0};
+    text_init(&lines, text->max);
+    MUST(coco_put_lines(&lines, contours, labels, runs, err));
+    if (lines.size)
+        coco_put_numbered(text, n_annotations, image_id, lines.bytes, lines.size);
+    text->failed |= lines.failed;
+    return CLV_OK;
+}
+
+void coco_put_entry(struct text *images, bool is_first, size_t image_id, const char *json_name, int32_t width,
+                    int32_t height)
+{
+    text_printf(images, "%s\n{\"id\":%zu,\"file_name\":", is_first ? "" : ",", image_id);
+    text_put(images, json_name);
     text_printf(images, ",\"width\":%d,\"height\":%d}", width, height);
 }
 
-void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels)
+void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height)
+{
+    struct text json;
+    text_init(&json, images->max);
+    text_put_json(&json, name);
+    coco_put_entry(images, !images->size, image_id, json.bytes ? json.bytes : "", width, height);
+    images->failed |= json.failed;
+    text_release(&json);
+}
+
+void coco_begin_images(struct text *text)
+{
+    text_put(text, "\n],\"images\":[");
+}
+
+void coco_put_categories(struct text *text, const struct clv_labels *labels)
 {
     const char *separator = "\n";
-    text_put(text, "\n],\"images\":[");
-    if (images->size)
-        text_append(text, images->bytes, images->size);
     text_put(text, "\n],\"categories\":[");
     for (int32_t label = 0; label < labels->n_labels; label++) {
         if (!export_is_object(labels, label))
@@ -92,4 +129,12 @@ void coco_end(struct text *text, const struct text *images, const struct clv_lab
         separator = ",\n";
     }
     text_put(text, "\n]}\n");
+}
+
+void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels)
+{
+    coco_begin_images(text);
+    if (images->size)
+        text_append(text, images->bytes, images->size);
+    coco_put_categories(text, labels);
 }

@@ -37,6 +37,18 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
 void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height);
 void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels);
 
+/* The same document in pieces, for images whose numbers are known later. coco_put_lines has an image's annotations from
+ * "category_id" on, a line each; coco_put_numbered adds `size` bytes of such lines with their numbers. coco_put_entry
+ * is coco_put_image for a name that is a JSON string already. coco_end is coco_begin_images, the entries and
+ * coco_put_categories. */
+enum clv_status coco_put_lines(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                               bool runs, struct clv_error *err) CLV_CHECK;
+void coco_put_numbered(struct text *text, size_t *n_annotations, size_t image_id, const char *lines, size_t size);
+void coco_put_entry(struct text *images, bool is_first, size_t image_id, const char *json_name, int32_t width,
+                    int32_t height);
+void coco_begin_images(struct text *text);
+void coco_put_categories(struct text *text, const struct clv_labels *labels);
+
 /* Before coco_end: takes in what an earlier document has of images that stay, numbered from n_ids + 1 on. Nothing of a
  * document of other labels. O(its size). */
 struct coco_earlier {
@@ -61,7 +73,8 @@ enum clv_status voc_put(struct text *text, const struct contours *contours, cons
 void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
 
 /* One image's GeoJSON: polygons with their holes, of an object in pieces a MultiPolygon, in the coordinates of its
- * place, in pixels where it has none. Those of other coordinate systems than WGS 84 name theirs. */
+ * place, in pixels where it has none. Those of other coordinate systems than WGS 84 name theirs. Exact contours that
+ * were traced by sides become polygons that are valid for OGC's Simple Features. */
 enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                             const struct raster_place *place, struct clv_error *err) CLV_CHECK;
 

@@ -10,10 +10,10 @@
 /* Working memory for one ring after the other; arrays have the points of the longest ring and one more. */
 struct simplifying {
     double squared_tolerance;
-    bool *is_junction, *is_kept; /* of the ring's points */
-    int32_t (*chain)[2];         /* points between two breaks, both included */
-    size_t *index;               /* which points of the ring they are */
-    size_t (*stack)[2];          /* ranges of the chain that are still to be looked at */
+    bool *is_kept;       /* of the ring's points */
+    int32_t (*chain)[2]; /* points between two breaks, both included */
+    size_t *index;       /* which points of the ring they are */
+    size_t (*stack)[2];  /* ranges of the chain that are still to be looked at */
 };
 
 /* Squared distance of p to the line between a and b, ends included. */
@@ -78,12 +78,12 @@ static void take_chain(struct simplifying *self, const int32_t (*ring)[2], size_
 }
 
 /* Junctions stay, or the uppermost point where there is none: both regions next to a ring choose the same. */
-static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], size_t n)
+static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
 {
     size_t n_breaks = 0, first = 0;
     for (size_t i = 0; i < n; i++) {
-        self->is_kept[i] = self->is_junction[i];
-        n_breaks += self->is_junction[i];
+        self->is_kept[i] = is_junction[i];
+        n_breaks += is_junction[i];
         if (compare_points(ring[i], ring[first]) < 0)
             first = i;
     }
@@ -91,9 +91,9 @@ static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], si
         self->is_kept[first] = true;
 }
 
-static void simplify_ring(struct simplifying *self, const int32_t (*ring)[2], size_t n)
+static void simplify_ring(struct simplifying *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
 {
-    choose_breaks(self, ring, n);
+    choose_breaks(self, ring, is_junction, n);
     size_t start = 0;
     while (!self->is_kept[start])
         start++;
@@ -139,41 +139,45 @@ static enum clv_status simplifying_init(struct simplifying *self, const struct c
     }
     self->squared_tolerance = tolerance * tolerance;
     self->is_kept = array_alloc(longest + 1, sizeof *self->is_kept);
-    self->is_junction = array_alloc(longest + 1, sizeof *self->is_junction);
     self->chain = array_alloc(longest + 1, sizeof *self->chain);
     self->index = array_alloc(longest + 1, sizeof *self->index);
     self->stack = array_alloc(longest + 1, sizeof *self->stack);
-    bool is_complete = self->is_kept && self->is_junction && self->chain && self->index && self->stack;
-    return is_complete ? CLV_OK : fail_memory(err);
+    return self->is_kept && self->chain && self->index && self->stack ? CLV_OK : fail_memory(err);
 }
 
 static void simplifying_release(struct simplifying *self)
 {
-    arrays_free(self->is_kept, self->is_junction, self->chain, self->index, self->stack);
+    arrays_free(self->is_kept, self->chain, self->index, self->stack);
 }
 
-enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
-                                  struct clv_error *err)
+enum clv_status contours_simplify(struct contours *contours, double tolerance, struct clv_error *err)
 {
     OWNED(simplifying_release) struct simplifying self = {0};
-    size_t first = 0, n_kept = 0;
     if (tolerance <= 0 || !contours->n_rings)
         return CLV_OK;
+    FAIL_IF(contours->exact, CLV_ERR_USAGE, "contours that are simplified already");
+    OWNED_ARRAY int32_t(*points)[2] = array_alloc(contours->n_points, sizeof *points);
+    OWNED_ARRAY size_t *ring_ends = array_alloc(contours->n_rings, sizeof *ring_ends);
+    size_t first = 0, n_kept = 0;
+    NEED(points && ring_ends);
     MUST(simplifying_init(&self, contours, tolerance, err));
     for (size_t r = 0; r < contours->n_rings; r++) {
         const int32_t(*ring)[2] = (const int32_t(*)[2])contours->points + first;
         size_t n = contours->ring_ends[r] - first;
-        for (size_t i = 0; i < n; i++)
-            self.is_junction[i] =
-                contour_is_junction(labels, contours->width, contours->height, ring[i][0], ring[i][1]);
-        simplify_ring(&self, ring, n);
+        simplify_ring(&self, ring, contours->is_junction + first, n);
         bool keeps_all = changes_much(ring, self.is_kept, n);
         first = contours->ring_ends[r];
         for (size_t i = 0; i < n; i++)
             if (keeps_all || self.is_kept[i])
-                memmove(contours->points[n_kept++], ring[i], sizeof *ring);
-        contours->ring_ends[r] = n_kept;
+                memcpy(points[n_kept++], ring[i], sizeof *ring);
+        ring_ends[r] = n_kept;
     }
+    array_free(contours->is_junction);
+    contours->is_junction = NULL;
+    contours->exact = contours->points;
+    contours->exact_ends = contours->ring_ends;
+    contours->points = TAKE(points);
+    contours->ring_ends = TAKE(ring_ends);
     contours->n_points = n_kept;
     return CLV_OK;
 }

@@ -1,68 +1,281 @@
-/* Merges regions that are too small to be objects into the largest region that they touch, in rounds. Start at
- * contours_merge_specks. */
+/* Merges regions that are too small to be objects into the largest region that they touch, in rounds. Rows are read
+ * twice: the first time they give the regions, by union-find over runs, their sizes and which touch each other; the
+ * rounds then work on these tables; the second time the rows lead to the same regions again, so that nothing is kept
+ * per pixel. Start at specks_row, then specks_settle. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "data/shapes/row_runs.h"
 #include "data/shapes/shapes.h"
 
-/* Whether region a is the larger one; of equal ones the first; none, -1, is the smallest. */
-static bool is_larger(const struct contours *regions, int32_t a, int32_t b)
+/* Two regions that touch. Some pairs come more than once. */
+struct contact {
+    int32_t a, b;
+};
+
+struct specks {
+    struct specks_settings how;
+    struct row_runs above, row;
+    int32_t *region_of; /* [n_parts] the region of a part; until specks_settle a part of the same region before it, or
+                         * itself */
+    uint8_t *label_of;  /* [n_parts], after specks_settle [n_regions] */
+    int64_t *n_pixels;  /* likewise */
+    size_t n_parts, parts_capacity, n_regions;
+    struct contact *contacts;
+    size_t n_contacts, contacts_capacity;
+    struct contact *recent; /* [n_recent] those that were added last, by a hash; n_recent is a power of 2 */
+    size_t n_recent, n_parts_again;
+};
+
+void specks_free(struct specks *self)
 {
-    int64_t size_a = a < 0 ? 0 : regions->objects[a].n_pixels, size_b = b < 0 ? 0 : regions->objects[b].n_pixels;
+    if (!self)
+        return;
+    row_runs_release(&self->above);
+    row_runs_release(&self->row);
+    arrays_free(self->region_of, self->label_of, self->n_pixels, self->contacts, self->recent, self);
+}
+
+enum clv_status specks_begin(struct specks **self, const struct specks_settings *how, struct clv_error *err)
+{
+    OWNED(specks_drop) struct specks *result = array_zalloc(1, sizeof *result);
+    FAIL_IF(how->width < 1, CLV_ERR_USAGE, "regions of rows of %d pixels", how->width);
+    NEED(result);
+    result->how = *how;
+    for (result->n_recent = 64; result->n_recent < 4 * (size_t)how->width;)
+        result->n_recent *= 2;
+    NEED(result->recent = array_zalloc(result->n_recent, sizeof *result->recent));
+    NEED(row_runs_end(&result->above, how->width, -1));
+    NEED(row_runs_end(&result->row, how->width, -1));
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+static enum clv_status add_part(struct specks *self, uint8_t label, struct clv_error *err)
+{
+    const struct array_part by_part[] = {{&self->region_of, sizeof *self->region_of},
+                                         {&self->label_of, sizeof *self->label_of},
+                                         {&self->n_pixels, sizeof *self->n_pixels}};
+    size_t n = self->n_parts + 1;
+    FAIL_IF(n > INT32_MAX, CLV_ERR_MEMORY, "more than 2^31 pieces of labels, too many to merge by --min-area");
+    NEED(n <= self->parts_capacity || !array_reserve_all(by_part, 3, &self->parts_capacity, n));
+    self->region_of[self->n_parts] = (int32_t)self->n_parts;
+    self->label_of[self->n_parts] = label;
+    self->n_pixels[self->n_parts++] = 0;
+    return CLV_OK;
+}
+
+static int32_t find_first(int32_t *before, int32_t k)
+{
+    while (before[k] != k)
+        k = before[k] = before[before[k]];
+    return k;
+}
+
+/* The earlier one stands for both, so that regions are in the order of their first pixels. */
+static void unite(int32_t *before, int32_t a, int32_t b)
+{
+    a = find_first(before, a);
+    b = find_first(before, b);
+    before[a > b ? a : b] = a > b ? b : a;
+}
+
+static enum clv_status add_contact(struct specks *self, int32_t a, int32_t b, struct clv_error *err)
+{
+    struct contact contact = {a < b ? a : b, a < b ? b : a};
+    uint64_t hash = ((uint64_t)(uint32_t)contact.a << 32 | (uint32_t)contact.b) * UINT64_C(0x9E3779B97F4A7C15);
+    struct contact *recent = &self->recent[(hash >> 32) & (self->n_recent - 1)];
+    if (recent->a == contact.a && recent->b == contact.b)
+        return CLV_OK;
+    NEED(self->n_contacts < self->contacts_capacity ||
+         !array_reserve((void **)&self->contacts, &self->contacts_capacity, self->n_contacts + 1, sizeof contact));
+    self->contacts[self->n_contacts++] = *recent = contact;
+    return CLV_OK;
+}
+
+/* Gives a run the part of the first run above that it touches and whose label it has, else -1. *first is the first run
+ * above that touches it, and moves on from run to run. */
+static void name_run(struct run *run, const struct row_runs *above, size_t *first)
+{
+    const struct run *runs = above->runs;
+    while (*first < above->n && runs[*first + 1].begin < run->begin)
+        ++*first;
+    for (size_t k = *first; k < above->n && runs[k].begin <= run[1].begin && run->region < 0; k++)
+        if (runs[k].value == run->value)
+            run->region = runs[k].region;
+}
+
+/* Takes in the pixels and contacts of run `at` of the row. */
+static enum clv_status take_run(struct specks *self, size_t at, size_t *first, struct clv_error *err)
+{
+    const struct run *above = self->above.runs;
+    struct run *run = &self->row.runs[at];
+    name_run(run, &self->above, first);
+    if (run->region < 0) {
+        run->region = (int32_t)self->n_parts;
+        MUST(add_part(self, (uint8_t)run->value, err));
+    }
+    self->n_pixels[run->region] += run[1].begin - run->begin;
+    for (size_t k = *first; k < self->above.n && above[k].begin <= run[1].begin; k++) {
+        if (above[k].value != run->value)
+            MUST(add_contact(self, run->region, above[k].region, err));
+        else if (above[k].region != run->region)
+            unite(self->region_of, run->region, above[k].region);
+    }
+    return at ? add_contact(self, run->region, run[-1].region, err) : CLV_OK;
+}
+
+static void swap_rows(struct specks *self)
+{
+    struct row_runs above = self->above;
+    self->above = self->row;
+    self->row = above;
+}
+
+static size_t bytes_of(const struct specks *self)
+{
+    return self->n_parts * (sizeof *self->region_of + sizeof *self->label_of + sizeof *self->n_pixels) +
+           self->n_contacts * sizeof *self->contacts;
+}
+
+enum clv_status specks_row(struct specks *self, const uint8_t *labels, struct clv_error *err)
+{
+    size_t first = 0;
+    NEED(row_runs_cut_labels(&self->row, labels, self->how.width, -1));
+    for (size_t k = 0; k < self->row.n; k++)
+        MUST(take_run(self, k, &first, err));
+    FAIL_IF(self->how.budget && bytes_of(self) > self->how.budget, CLV_ERR_MEMORY,
+            "%zu pieces of labels take more than %zu MB, too many to merge by --min-area", self->n_parts,
+            self->how.budget >> 20);
+    swap_rows(self);
+    return CLV_OK;
+}
+
+/* Brings parts together where before[k] leads to an earlier one of the same region: before[k] becomes the number of
+ * its region, labels and sizes those of the regions. Returns how many regions there are. */
+static size_t number_regions(int32_t *before, uint8_t *label_of, int64_t *n_pixels, size_t n)
+{
+    size_t n_regions = 0;
+    for (size_t k = 0; k < n; k++) {
+        if ((size_t)before[k] == k) {
+            before[k] = (int32_t)n_regions;
+            label_of[n_regions] = label_of[k];
+            n_pixels[n_regions++] = n_pixels[k];
+        } else {
+            before[k] = before[before[k]]; /* which has its number already */
+            n_pixels[before[k]] += n_pixels[k];
+        }
+    }
+    return n_regions;
+}
+
+/* Renames the regions of contacts; those within one region go. */
+static void move_contacts(struct specks *self, const int32_t *name)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < self->n_contacts; k++) {
+        struct contact contact = {name[self->contacts[k].a], name[self->contacts[k].b]};
+        if (contact.a != contact.b)
+            self->contacts[n++] = contact;
+    }
+    self->n_contacts = n;
+}
+
+/* Whether region a is the larger one; of equal ones the first; none, -1, is the smallest. */
+static bool is_larger(const struct specks *self, int32_t a, int32_t b)
+{
+    int64_t size_a = a < 0 ? 0 : self->n_pixels[a], size_b = b < 0 ? 0 : self->n_pixels[b];
     return size_a != size_b ? size_a > size_b : a < b;
 }
 
-/* best[n_objects] = the largest region that each touches, or -1. */
-static void find_largest_neighbours(int32_t *best, const struct contours *regions)
+/* Chooses best[n_regions], the largest region that each of the small ones touches, or -1 where it stays as it is.
+ * Returns whether some do not stay. */
+static bool choose(int32_t *best, const struct specks *self)
 {
-    const int32_t *of = regions->object_of;
-    for (size_t r = 0; r < regions->n_objects; r++)
+    bool again = false;
+    for (size_t r = 0; r < self->n_regions; r++)
         best[r] = -1;
-    for (int32_t y = 0; y < regions->height; y++)
-        for (int32_t x = 0; x < regions->width; x++)
-            for (int k = 0; k < 9; k++) {
-                int32_t u = x + k % 3 - 1, v = y + k / 3 - 1;
-                if (u < 0 || v < 0 || u >= regions->width || v >= regions->height)
-                    continue;
-                int32_t own = of[(size_t)y * (size_t)regions->width + (size_t)x] - 1;
-                int32_t other = of[(size_t)v * (size_t)regions->width + (size_t)u] - 1;
-                if (other != own && is_larger(regions, other, best[own]))
-                    best[own] = other;
-            }
+    for (size_t k = 0; k < self->n_contacts; k++) {
+        int32_t a = self->contacts[k].a, b = self->contacts[k].b;
+        best[a] = is_larger(self, b, best[a]) ? b : best[a];
+        best[b] = is_larger(self, a, best[b]) ? a : best[b];
+    }
+    for (size_t r = 0; r < self->n_regions; r++) {
+        if (self->n_pixels[r] >= self->how.min_pixels || !is_larger(self, best[r], (int32_t)r))
+            best[r] = -1;
+        again |= best[r] >= 0;
+    }
+    return again;
 }
 
-static enum clv_status merge_round(bool *again, uint8_t *labels, const struct contours *regions, int32_t min_pixels,
-                                   struct clv_error *err)
+/* Regions take the labels of the best ones; those that touch and have one label then are one. */
+static enum clv_status merge_round(bool *again, struct specks *self, struct clv_error *err)
 {
-    OWNED_ARRAY int32_t *best = array_alloc(regions->n_objects, sizeof *best);
-    size_t n_pixels = (size_t)regions->width * (size_t)regions->height;
+    OWNED_ARRAY int32_t *best = array_alloc(self->n_regions, sizeof *best);
     NEED(best);
-    find_largest_neighbours(best, regions);
-    *again = false;
-    for (size_t r = 0; r < regions->n_objects; r++) {
-        if (regions->objects[r].n_pixels >= min_pixels || !is_larger(regions, best[r], (int32_t)r))
-            best[r] = -1; /* it stays */
-        *again |= best[r] >= 0;
+    *again = choose(best, self);
+    if (!*again)
+        return CLV_OK;
+    for (size_t r = 0; r < self->n_regions; r++) {
+        int32_t last = (int32_t)r;
+        while (best[last] >= 0) {
+            if (best[best[last]] >= 0)
+                best[last] = best[best[last]];
+            last = best[last];
+        }
+        self->label_of[r] = self->label_of[last]; /* whose own label stays */
     }
-    for (size_t p = 0; p < n_pixels; p++) {
-        int32_t r = regions->object_of[p] - 1;
-        while (best[r] >= 0)
-            r = best[r];
-        labels[p] = regions->objects[r].label;
+    int32_t *before = best;
+    for (size_t r = 0; r < self->n_regions; r++)
+        before[r] = (int32_t)r;
+    for (size_t k = 0; k < self->n_contacts; k++)
+        if (self->label_of[self->contacts[k].a] == self->label_of[self->contacts[k].b])
+            unite(before, self->contacts[k].a, self->contacts[k].b);
+    self->n_regions = number_regions(before, self->label_of, self->n_pixels, self->n_regions);
+    move_contacts(self, before);
+    for (size_t k = 0; k < self->n_parts; k++)
+        self->region_of[k] = before[self->region_of[k]];
+    return CLV_OK;
+}
+
+enum clv_status specks_settle(bool *changes, struct specks *self, struct clv_error *err)
+{
+    self->n_regions = number_regions(self->region_of, self->label_of, self->n_pixels, self->n_parts);
+    move_contacts(self, self->region_of);
+    *changes = false;
+    for (bool again = true; again; *changes |= again)
+        MUST(merge_round(&again, self, err));
+    self->above.n = 0;
+    return CLV_OK;
+}
+
+enum clv_status specks_merge_row(struct specks *self, uint8_t *labels, struct clv_error *err)
+{
+    size_t first = 0;
+    NEED(row_runs_cut_labels(&self->row, labels, self->how.width, -1));
+    for (size_t at = 0; at < self->row.n; at++) {
+        struct run *run = &self->row.runs[at];
+        name_run(run, &self->above, &first);
+        if (run->region < 0)
+            run->region = (int32_t)self->n_parts_again++;
+        FAIL_IF((size_t)run->region >= self->n_parts, CLV_ERR_DATA, "the labels changed while they were read twice");
+        memset(labels + run->begin, self->label_of[self->region_of[run->region]], (size_t)(run[1].begin - run->begin));
     }
+    swap_rows(self);
     return CLV_OK;
 }
 
 enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
                                       struct clv_error *err)
 {
-    bool is_traced[256];
-    memset(is_traced, true, sizeof is_traced);
-    for (bool again = true; again;) {
-        OWNED(contours_release) struct contours regions = {0};
-        MUST(contours_trace(&regions, labels, width, height, is_traced, err));
-        MUST(merge_round(&again, labels, &regions, min_pixels, err));
-    }
+    OWNED(specks_drop) struct specks *self = NULL;
+    bool changes;
+    MUST(specks_begin(&self, &(struct specks_settings){.width = width, .min_pixels = min_pixels}, err));
+    for (int32_t y = 0; y < height; y++)
+        MUST(specks_row(self, labels + (size_t)y * (size_t)width, err));
+    MUST(specks_settle(&changes, self, err));
+    for (int32_t y = 0; y < height && changes; y++)
+        MUST(specks_merge_row(self, labels + (size_t)y * (size_t)width, err));
     return CLV_OK;
 }

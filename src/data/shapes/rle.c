@@ -1,5 +1,5 @@
 /* Run lengths of masks: COCO's compressed text and lists of numbers, bounds, filling, and encoding of an object. Start
- * at rle_parse_compressed and rle_of_object. */
+ * at rle_parse_compressed and rle_of_pieces. */
 #include "data/shapes/shapes.h"
 
 #include <stdbool.h>
@@ -156,40 +156,96 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
     return CLV_OK;
 }
 
-/* A run ends before pixel `at`, by columns. */
-static enum clv_status end_run(uint32_t **counts, size_t *capacity, size_t *n, uint64_t *from, uint64_t at,
-                               struct clv_error *err)
+/* Where columns of pixels come into objects and leave them: in column left + k at rows rows[starts[k]] ..
+ * rows[starts[k + 1] - 1]. */
+struct changes {
+    int32_t left, n_columns;
+    size_t *starts; /* [n_columns + 2] */
+    int32_t *rows;
+};
+
+static void changes_release(struct changes *self)
 {
-    NEED(!array_reserve((void **)counts, capacity, *n + 1, sizeof **counts));
-    (*counts)[(*n)++] = (uint32_t)(at - *from);
-    *from = at;
+    arrays_free(self->starts, self->rows);
+}
+
+/* Counts the changes that an edge makes, or puts them. */
+static void take_edge(struct changes *self, const int32_t a[2], const int32_t b[2])
+{
+    int32_t first = a[0] < b[0] ? a[0] : b[0], end = a[0] < b[0] ? b[0] : a[0];
+    for (int32_t x = first - self->left; a[1] == b[1] && x < end - self->left; x++) {
+        if (self->rows)
+            self->rows[self->starts[x + 1]++] = a[1];
+        else
+            self->starts[x + 2]++;
+    }
+}
+
+static void take_edges(struct changes *self, const struct contours *contours, const size_t *pieces, size_t n_pieces)
+{
+    const int32_t(*points)[2] = (const int32_t(*)[2])(contours->exact ? contours->exact : contours->points);
+    const size_t *ends = contours->exact ? contours->exact_ends : contours->ring_ends;
+    for (size_t k = 0; k < n_pieces; k++) {
+        size_t ring, end;
+        contours_rings(contours, pieces[k], &ring, &end);
+        for (; ring < end; ring++)
+            for (size_t first = ring ? ends[ring - 1] : 0, i = first; i < ends[ring]; i++)
+                take_edge(self, points[i], points[i + 1 < ends[ring] ? i + 1 : first]);
+    }
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Finds the changes of each column, from above. */
+static enum clv_status find_changes(struct changes *self, const struct contours *contours, const size_t *pieces,
+                                    size_t n_pieces, struct clv_error *err)
+{
+    int32_t right = 0;
+    self->left = contours->width;
+    for (size_t k = 0; k < n_pieces; k++) {
+        const struct contour_object *piece = &contours->objects[pieces[k]];
+        self->left = piece->left < self->left ? piece->left : self->left;
+        right = piece->left + piece->width > right ? piece->left + piece->width : right;
+    }
+    self->n_columns = right > self->left ? right - self->left : 0;
+    size_t n = (size_t)self->n_columns;
+    NEED(self->starts = array_zalloc(n + 2, sizeof *self->starts));
+    take_edges(self, contours, pieces, n_pieces);
+    for (size_t x = 0; x < n; x++)
+        self->starts[x + 2] += self->starts[x + 1];
+    NEED(self->rows = array_alloc(self->starts[n + 1], sizeof *self->rows));
+    take_edges(self, contours, pieces, n_pieces); /* which moves each start to the next one's place */
+    for (size_t x = 0; x < n; x++)
+        qsort(self->rows + self->starts[x], self->starts[x + 1] - self->starts[x], sizeof *self->rows, compare_rows);
     return CLV_OK;
 }
 
-enum clv_status rle_of_object(uint32_t **counts, size_t *n, const struct contours *contours, int32_t object,
-                              const struct rle_frame *bounds, struct clv_error *err)
+enum clv_status rle_of_pieces(uint32_t **counts, size_t *n, const struct contours *contours, const size_t *pieces,
+                              size_t n_pieces, struct clv_error *err)
 {
-    int32_t width = contours->width, height = contours->height;
-    size_t capacity = 0, m = 0;
-    uint64_t from = 0, total = (uint64_t)width * (uint64_t)height;
-    OWNED_ARRAY uint32_t *result = NULL;
-    bool is_inside = false;
-    int32_t right = bounds->left + bounds->width, bottom = bounds->top + bounds->height;
-    for (int32_t x = bounds->left; x < right; x++) {
-        uint64_t column = (uint64_t)x * (uint64_t)height;
-        for (int32_t y = bounds->top; y < bottom + (bottom < height); y++) {
-            bool is_next = contours->object_of[(size_t)y * (size_t)width + (size_t)x] == object;
-            if (is_next != is_inside)
-                MUST(end_run(&result, &capacity, &m, &from, column + (uint64_t)y, err));
-            is_inside = is_next;
+    OWNED(changes_release) struct changes changes = {0};
+    MUST(find_changes(&changes, contours, pieces, n_pieces, err));
+    const uint64_t height = (uint64_t)contours->height, total = (uint64_t)contours->width * height;
+    OWNED_ARRAY uint32_t *result = array_alloc(changes.starts[changes.n_columns] + 1, sizeof *result);
+    uint64_t at = 0; /* where the last run ends */
+    size_t m = 0;
+    NEED(result);
+    for (int32_t x = 0; x < changes.n_columns; x++)
+        for (size_t k = changes.starts[x]; k < changes.starts[x + 1]; k++) {
+            uint64_t next = (uint64_t)(changes.left + x) * height + (uint64_t)changes.rows[k];
+            if (m && next == at) { /* the object goes on from the end of a column to the next one */
+                at -= result[--m];
+                continue;
+            }
+            result[m++] = (uint32_t)(next - at);
+            at = next;
         }
-        if (is_inside && (bounds->top > 0 || x + 1 == right)) {
-            MUST(end_run(&result, &capacity, &m, &from, column + (uint64_t)height, err));
-            is_inside = false;
-        }
-    }
-    if (from < total)
-        MUST(end_run(&result, &capacity, &m, &from, total, err));
+    if (at < total)
+        result[m++] = (uint32_t)(total - at);
     *counts = TAKE(result);
     *n = m;
     return CLV_OK;

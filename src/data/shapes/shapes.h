@@ -9,13 +9,14 @@
 
 /* Contours of labelled regions: where the pixels' edges run, with holes, and simpler polygons near them. */
 
-/* A region of one label whose pixels touch by sides or corners. Its rings end before ring `end_ring` and begin where
+/* A region of one value whose pixels touch by sides or corners. Its rings end before ring `end_ring` and begin where
  * those of the object before it end: the outer one first, then its holes. */
 struct contour_object {
-    uint8_t label;
+    int32_t label; /* the value that was traced */
     size_t end_ring;
     int64_t n_pixels;
     int32_t left, top, width, height; /* of the pixels */
+    int32_t first_column;             /* the first pixel is in row `top` there */
     int32_t number;                   /* from 1, its own; contours of one number are pieces of one thing */
 };
 
@@ -25,18 +26,56 @@ struct contour_object {
 struct contours {
     int32_t width, height;
     struct contour_object *objects;
-    size_t n_objects, objects_capacity;
+    size_t n_objects;
     int32_t (*points)[2]; /* x, y */
-    size_t n_points, points_capacity;
+    bool *is_junction;    /* [n_points] more than two regions, or two crosswise, meet there, what is outside being one;
+                           * NULL: contours_simplify was there */
+    size_t n_points;
     size_t *ring_ends; /* ring k ends before point ring_ends[k] */
-    size_t n_rings, rings_capacity;
-    int32_t *object_of; /* [height][width] the object's number, or 0 */
+    size_t n_rings;
+    int32_t (*exact)[2]; /* the points before contours_simplify, and where their rings end; NULL: they are `points` */
+    size_t *exact_ends;
 };
 void contours_release(struct contours *self);
 
-/* Traces the regions of labels[height][width] with is_traced[label]. O(pixels); 4 bytes per pixel, and the points. */
-enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int32_t width, int32_t height,
-                               const bool is_traced[256], struct clv_error *err) CLV_CHECK;
+/* Takes a region as soon as it is whole: one->n_objects is 1. `one` may be changed, and is released afterwards. */
+typedef enum clv_status take_contours(void *context, struct contours *one, struct clv_error *err);
+
+/* How contours are traced. */
+struct tracing {
+    int32_t width, height;
+    const bool *is_traced; /* [n_traced] whether regions of a value are objects; those outside 0..n_traced - 1 are none.
+                            * NULL: values above 0 are objects */
+    int32_t n_traced;
+    bool by_sides; /* pixels of an object touch by sides, and its rings, none of which touches itself, meet at points at
+                    * most: polygons that are valid for OGC's Simple Features */
+    size_t budget; /* of bytes for points, rings and objects that are not whole or not taken; 0: without bound */
+    take_contours *take; /* NULL: tracer_end has all objects */
+    void *context;
+};
+
+/* Traces regions by rows, one after another from the top:
+ *
+ *     tracer_begin, then tracer_row or tracer_row_of_labels for each row, then tracer_end
+ *
+ * Between rows it has what two rows need, O(width), and the points of rings that are not closed or whose object is not
+ * whole. Objects are taken in the order in which they end; each is the same as tracer_end would have it, but for its
+ * number. -1 is the value of what is outside; other values below 0 are values that are not traced. Rows after a failure
+ * are not to be given. CLV_ERR_MEMORY beyond the budget; the message names --min-area and --tolerance. CLV_ERR_USAGE:
+ * no pixels, or another number of rows. O(pixels); 8 values at a time where they are equal. */
+struct tracer;
+enum clv_status tracer_begin(struct tracer **self, const struct tracing *how, struct clv_error *err) CLV_CHECK;
+enum clv_status tracer_row(struct tracer *self, const int32_t *values, struct clv_error *err) CLV_CHECK;
+enum clv_status tracer_row_of_labels(struct tracer *self, const uint8_t *labels, struct clv_error *err) CLV_CHECK;
+enum clv_status tracer_end(struct contours *contours, struct tracer *self, struct clv_error *err) CLV_CHECK;
+void tracer_free(struct tracer *self);
+DROPS(tracer_drop, struct tracer, tracer_free)
+
+/* Traces the regions of labels[height][width], or of values likewise. */
+enum clv_status contours_trace(struct contours *self, const struct tracing *how, const uint8_t *labels,
+                               struct clv_error *err) CLV_CHECK;
+enum clv_status contours_trace_values(struct contours *self, const struct tracing *how, const int32_t *values,
+                                      struct clv_error *err) CLV_CHECK;
 
 /* The rings of object k: *first to *end. */
 void contours_rings(const struct contours *self, size_t k, size_t *first, size_t *end);
@@ -49,24 +88,38 @@ bool contours_has_holes(const struct contours *self, size_t k);
 enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct contours *self, size_t k,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Whether more than two regions of labels[height][width], or two crosswise, meet at corner (x, y) of pixels; what is
- * outside counts as one. */
-bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, int32_t x, int32_t y);
-
 /* Leaves out points (Douglas and Peucker 1973) so that no point of a ring is farther than `tolerance` pixels from the
- * ring that replaces it, and the other way round. `labels` are those that were traced. What two regions share stays
- * shared: both sides are broken where three or more regions meet and simplified alike in between. Two borders closer
- * than the tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points; so do
- * all with a tolerance of 0. O(points log points) mostly, O(points^2) at worst. */
-enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
-                                  struct clv_error *err) CLV_CHECK;
+ * ring that replaces it, and the other way round. A border that two regions share stays shared: both sides are broken
+ * at junctions and simplified in the same way in between, whichever is simplified first. Two borders closer than the
+ * tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points; so do all with
+ * a tolerance of 0. To be called once; the exact rings are kept for rle_of_pieces. O(points log points) mostly, O(points^2) at worst. */
+enum clv_status contours_simplify(struct contours *contours, double tolerance, struct clv_error *err) CLV_CHECK;
 
 /* In rounds, each region of labels[height][width] with less than min_pixels pixels takes the label of the largest
  * region that it touches (of equal ones the one with the first pixel) if that is larger than itself, until none is
- * left. The regions at least halve: O(pixels log pixels). Bytes a pixel where they are not all single pixels: */
+ * left. The regions at least halve: O(pixels + contacts log regions). Bytes per pixel where five labels are noise: */
 #define SPECKS_BYTES 24
 enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
                                       struct clv_error *err) CLV_CHECK;
+
+/* The same for an image that is read row by row, twice:
+ *
+ *     specks_begin, specks_row for each row from the top, specks_settle, specks_merge_row for each row once more
+ *
+ * The second time a row gets its new labels. Kept are 13 bytes per piece of a region that meets others further down,
+ * and 8 per pair of them that touch. CLV_ERR_MEMORY, which names --min-area: they exceed `budget`; CLV_ERR_DATA: the
+ * rows differ the second time. *changes: whether any label does. Rows after a failure are not to be given. */
+struct specks_settings {
+    int32_t width, min_pixels;
+    size_t budget; /* in bytes; 0: without bound */
+};
+struct specks;
+enum clv_status specks_begin(struct specks **self, const struct specks_settings *how, struct clv_error *err) CLV_CHECK;
+enum clv_status specks_row(struct specks *self, const uint8_t *labels, struct clv_error *err) CLV_CHECK;
+enum clv_status specks_settle(bool *changes, struct specks *self, struct clv_error *err) CLV_CHECK;
+enum clv_status specks_merge_row(struct specks *self, uint8_t *labels, struct clv_error *err) CLV_CHECK;
+void specks_free(struct specks *self);
+DROPS(specks_drop, struct specks, specks_free)
 
 /* Masks as run lengths: pixels outside, inside, outside .. in turn, the first run outside (and perhaps empty). */
 
@@ -103,10 +156,10 @@ enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *fr
 enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                           enum rle_order order, struct clv_error *err) CLV_CHECK;
 
-/* *counts[*n], by columns, array_free them: of the pixels of object_of that are `object`, all within `bounds`, in an
- * image of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
-enum clv_status rle_of_object(uint32_t **counts, size_t *n, const struct contours *contours, int32_t object,
-                              const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
+/* *counts[*n], by columns, array_free them: of the pixels of objects pieces[n_pieces], by their exact rings, in an image
+ * of at most RLE_MAX_PIXELS. O(points + columns + runs log(runs of a column)). */
+enum clv_status rle_of_pieces(uint32_t **counts, size_t *n, const struct contours *contours, const size_t *pieces,
+                              size_t n_pieces, struct clv_error *err) CLV_CHECK;
 
 /* Appends run lengths as rle_parse_compressed reads them. */
 void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n);
@@ -150,15 +203,15 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
 /* box->x, y, width, height around all of it; sizes 0 if there is nothing. */
 enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
 
-/* *outline, new, of a rectangle, turned by `degrees` around (pivot_x, pivot_y) where y points down: clockwise as one
- * sees it. Points are divided by `scale`, {1, 1} for pixels. Errors as outline_add_point. */
-enum clv_status outline_of_rectangle(struct clv_outline **outline, const struct clv_box *box, double degrees,
-                                     const double pivot[2], const double scale[2], struct clv_error *err) CLV_CHECK;
+/* An outline of a rectangle, turned by `degrees` around (pivot_x, pivot_y) where y points down: clockwise as one sees
+ * it. Points are divided by `scale`, {1, 1} for pixels. NULL: out of memory. */
+struct clv_outline *outline_of_rectangle(const struct clv_box *box, double degrees, const double pivot[2],
+                                         const double scale[2]);
 
 /* An ellipse by its centre and radii along x and y, turned around its centre likewise. It is exact: a pixel belongs to
  * it if its centre is inside. */
-enum clv_status outline_of_ellipse(struct clv_outline **outline, const double centre[2], const double radii[2],
-                                   double degrees, const double scale[2], struct clv_error *err) CLV_CHECK;
+struct clv_outline *outline_of_ellipse(const double centre[2], const double radii[2], double degrees,
+                                       const double scale[2]);
 
 /* Runs by rows of what is not 0 in inside[height][width], of which (0, 0) is pixel (left, top). NULL: out of memory. */
 struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_frame *frame);

@@ -298,7 +298,7 @@ enum clv_status features_number(int32_t *number, const struct features_reading *
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
  * whose file says which it is. An index of all shards opens as one dataset. */
-enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct shard *shard,
+enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_shard *shard,
                                      const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
 /* Opening feature files. */

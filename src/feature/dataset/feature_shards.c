@@ -28,7 +28,7 @@ static bool take_word(const char **text, const char *word)
 }
 
 /* "2/3 of 40" in a file's metadata: shard 2 of 3 of a set of 40 images. */
-static bool parse_place(struct shard *shard, size_t *total, const struct clv_dataset *part)
+static bool parse_place(struct clv_shard *shard, size_t *total, const struct clv_dataset *part)
 {
     const char *text = clv_tensors_metadata(part->file.tensors, FEATURES_SHARD);
     size_t number, count;
@@ -36,7 +36,7 @@ static bool parse_place(struct shard *shard, size_t *total, const struct clv_dat
         !take_number(&count, &text, SHARD_MAX) || !take_word(&text, " of ") || !take_number(total, &text, INT32_MAX) ||
         *text || number < 1 || number > count)
         return false;
-    *shard = (struct shard){(int32_t)number, (int32_t)count};
+    *shard = (struct clv_shard){(int32_t)number, (int32_t)count};
     return true;
 }
 
@@ -50,7 +50,7 @@ struct place {
 static enum clv_status check_place(struct place *place, const struct clv_dataset *part, const char *path,
                                    struct clv_error *err)
 {
-    struct shard shard;
+    struct clv_shard shard;
     size_t said, first, n, expected = ++place->n_opened;
     FAIL_IF(!parse_place(&shard, &said, part), CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote",
             path);
@@ -69,7 +69,7 @@ static enum clv_status check_place(struct place *place, const struct clv_dataset
 static enum clv_status check_turn(struct place *place, const struct clv_dataset *part, const char *path,
                                   struct clv_error *err)
 {
-    struct shard shard;
+    struct clv_shard shard;
     size_t total;
     bool is_between = place->n_opened == place->n_shards, is_shard = parse_place(&shard, &total, part);
     if (is_between && !is_shard)

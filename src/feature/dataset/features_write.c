@@ -313,7 +313,7 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
 }
 
 /* *part points into the set; place[64] is what the shard's metadata say. */
-static void cut_part(struct clv_set *part, char *place, const struct clv_set *set, const struct shard *shard)
+static void cut_part(struct clv_set *part, char *place, const struct clv_set *set, const struct clv_shard *shard)
 {
     size_t first;
     *part = *set;
@@ -322,7 +322,7 @@ static void cut_part(struct clv_set *part, char *place, const struct clv_set *se
     snprintf(place, 64, "%d/%d of %zu", shard->number, shard->count, set->n_items);
 }
 
-enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct shard *shard,
+enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_shard *shard,
                                      const struct extract_options *how, struct clv_error *err)
 {
     int32_t number = shard->number, count = shard->count;

@@ -381,9 +381,7 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
 /* The checks that extraction makes of its caller's values are, of a file's values, about its content. */
 static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
 {
-    struct clv_error reason;
-    return recipe_check(recipe, false, &reason) == CLV_OK ? CLV_OK
-                                                          : fail(err, CLV_ERR_DATA, "%s: %s", name, reason.message);
+    return recipe_check(recipe, false, err) == CLV_OK ? CLV_OK : fail_within(err, CLV_ERR_DATA, name);
 }
 
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,

@@ -67,12 +67,13 @@ static enum clv_status open_image(struct raster_part *part, struct raster *own, 
 /* A channel, from 1, of the part's page in the way that its format is read; leaves the part closed where it has to be
  * decoded as a whole. */
 static enum clv_status open_stored(struct raster_part *part, struct raster *found, bool is_tiff, uint32_t channel,
-                                   const char *path, const struct clv_image_limits *limits, struct clv_error *err)
+                                   enum raster_access access, const char *path, const struct clv_image_limits *limits,
+                                   struct clv_error *err)
 {
     if (is_tiff)
         return raster_tiff_open(&part->tiff, found,
                                 &(struct image_bytes){part->map.bytes, part->map.size, part->page, limits, channel},
-                                err);
+                                access == RASTER_STORED, err);
     if (npy_recognised(part->map.bytes, part->map.size))
         return open_array(part, found, limits, err);
     return raster_gdal_knows(path) ? raster_gdal_open(&part->gdal, found, path, limits, err) : CLV_OK;
@@ -81,7 +82,7 @@ static enum clv_status open_stored(struct raster_part *part, struct raster *foun
 /* Opens a file, or a channel of one, from 1, and describes it in *found, which is zeros before. *n_channels are those
  * of the page. */
 static enum clv_status open_part(struct raster_part *part, struct raster *found, uint32_t *n_channels, uint32_t channel,
-                                 bool is_by_windows, const char *path, const struct clv_image_limits *limits,
+                                 enum raster_access access, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err)
 {
     size_t length;
@@ -99,12 +100,12 @@ static enum clv_status open_part(struct raster_part *part, struct raster *found,
     part->page = names_page ? page : 1;
     if (is_tiff && tiff_find_axes(&axes, part->map.bytes, part->map.size, &ignored) == CLV_OK)
         *n_channels = axes.n_channels;
-    enum clv_status status = open_stored(part, found, is_tiff, channel, path, limits, err);
+    enum clv_status status = open_stored(part, found, is_tiff, channel, access, path, limits, err);
     if (status)
         return fail_within(err, status, path);
     if (!part->tiff && !part->array.bytes && !part->gdal) {
-        FAIL_IF(is_by_windows, CLV_ERR_DATA, "%s: only TIFFs of bands, grey or RGB and .npy files are read by windows",
-                path);
+        FAIL_IF(access != RASTER_WHOLE, CLV_ERR_DATA,
+                "%s: only TIFFs of bands, grey or RGB and .npy files are read by windows", path);
         MUST(open_image(part, found, path, limits, err));
     }
     part->n_bands = found->n_bands;
@@ -131,7 +132,7 @@ static enum clv_status add_channel(struct raster *self, uint32_t *n_channels, ui
     FAIL_IF(self->n_parts == CLV_MAX_BANDS, CLV_ERR_DATA, "%s: more than %d bands with those before", path,
             CLV_MAX_BANDS);
     struct raster_part *part = &self->parts[self->n_parts++];
-    MUST(open_part(part, &found, n_channels, channel, self->is_by_windows, path, limits, err));
+    MUST(open_part(part, &found, n_channels, channel, self->access, path, limits, err));
     bool is_first = self->n_parts == 1;
     FAIL_IF(!is_first && (found.width != self->width || found.height != self->height), CLV_ERR_DATA,
             "%s: %dx%d pixels, the first of its bands has %dx%d", path, found.width, found.height, self->width,
@@ -145,7 +146,7 @@ static enum clv_status add_channel(struct raster *self, uint32_t *n_channels, ui
         return CLV_OK;
     }
     found.parts = self->parts;
-    found.is_by_windows = self->is_by_windows;
+    found.access = self->access;
     found.n_parts = self->n_parts;
     *self = TAKE(found);
     return CLV_OK;
@@ -162,15 +163,15 @@ static enum clv_status add_part(struct raster *self, const char *path, const str
     return CLV_OK;
 }
 
-static enum clv_status open_all(struct raster *self, bool is_by_windows, const char *path,
+static enum clv_status open_all(struct raster *self, enum raster_access access, const char *path,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = {.max_pixels = UINT64_C(1) << 62, .max_side_px = INT32_MAX, .max_jpeg_scans = 0};
-    OWNED(raster_close) struct raster result = {.is_by_windows = is_by_windows};
+    OWNED(raster_close) struct raster result = {.access = access};
     const char *names = limits && limits->band_files ? limits->band_files : "";
     size_t first = strcspn(names, ","), length = strlen(path);
     bool is_several = first && length >= first && memcmp(path + length - first, names, first) == 0;
-    if (limits && !is_by_windows)
+    if (limits && access == RASTER_WHOLE)
         resolved = limits_resolved(limits);
     result.parts = array_zalloc(CLV_MAX_BANDS, sizeof *result.parts);
     NEED(result.parts);
@@ -191,13 +192,23 @@ static enum clv_status open_all(struct raster *self, bool is_by_windows, const c
 enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
                             struct clv_error *err)
 {
-    return open_all(self, false, path, limits, err);
+    return open_all(self, RASTER_WHOLE, path, limits, err);
 }
 
 enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err)
 {
-    return open_all(self, true, path, limits, err);
+    return open_all(self, RASTER_WINDOWS, path, limits, err);
+}
+
+enum clv_status raster_open_stored(struct raster *self, const char *path, struct clv_error *err)
+{
+    OWNED(raster_close) struct raster result = {0};
+    MUST(open_all(&result, RASTER_STORED, path, NULL, err));
+    FAIL_IF(result.n_parts != 1 || !result.parts->tiff || result.n_bands != 1, CLV_ERR_DATA,
+            "%s: not a TIFF of one whole number per pixel, which a mask and an image of objects are", path);
+    *self = TAKE(result);
+    return CLV_OK;
 }
 
 enum clv_status raster_stamp(uint64_t *hash, const struct raster *self, bool is_strict, struct clv_error *err)
@@ -267,6 +278,38 @@ enum clv_status raster_read(float *values, struct raster *self, const struct ima
         values += part->n_bands;
     }
     return CLV_OK;
+}
+
+static enum clv_status read_whole(uint8_t *labels, int32_t *numbers, struct raster *self,
+                                  const struct image_part *window, struct clv_error *err)
+{
+    enum clv_status status = raster_tiff_read_whole(labels, numbers, self->parts->tiff, window, err);
+    return status ? fail_within(err, status, self->parts->map.path) : CLV_OK;
+}
+
+enum clv_status raster_read_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
+                                   struct clv_error *err)
+{
+    return read_whole(labels, NULL, self, window, err);
+}
+
+enum clv_status raster_read_numbers(int32_t *numbers, struct raster *self, const struct image_part *window,
+                                    struct clv_error *err)
+{
+    return read_whole(NULL, numbers, self, window, err);
+}
+
+void raster_block(int32_t *width, int32_t *height, const struct raster *self)
+{
+    *width = self->width;
+    *height = 1;
+    for (size_t k = 0; k < self->n_parts; k++) {
+        int32_t across = self->width, down = 1;
+        if (self->parts[k].tiff)
+            raster_tiff_block(&across, &down, self->parts[k].tiff);
+        *width = across < *width ? across : *width;
+        *height = down > *height ? down : *height;
+    }
 }
 
 #define VALUES_AT_ONCE ((size_t)16 << 20)

@@ -1,6 +1,6 @@
 /* Rasters: images of any number of bands, samples of any depth, and a place on Earth, read by windows. raster_tiff.c
- * reads TIFFs and raster.c all else, values.c whole files of them; raster_write.c writes masks, bands.c makes ordinary
- * images of bands.
+ * reads TIFFs and raster.c all else, values.c whole files of them; bands.c makes ordinary images of bands.
+ * raster_write.c writes masks and other rasters, raster_rows.c reads them again by rows.
  *
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
  * with further bands; whole numbers of 1 to 32 or of 64 bits, signed or not, or floating-point ones of 16, 32 or 64), a
@@ -88,6 +88,10 @@ bool raster_place_inverse(double m[6], const struct raster_place *place);
 /* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */
 int raster_place_epsg(bool *is_geographic, const struct raster_place *place);
 
+/* How a raster is opened: images that store no bands are decoded as a whole or refused; RASTER_STORED takes indices of
+ * palettes for a band, too. */
+enum raster_access { RASTER_WHOLE, RASTER_WINDOWS, RASTER_STORED };
+
 /* A file. */
 struct raster_part {
     struct file_map map;
@@ -106,7 +110,7 @@ struct raster {
     bool is_plain;             /* what it shows at all, 16 bits squeezed */
     bool is_bytes;             /* all samples are whole numbers of 8 bits */
     struct raster_place place; /* of the first file */
-    bool is_by_windows;        /* nothing is decoded as a whole */
+    enum raster_access access;
     struct raster_part *parts; /* [n_parts] */
     size_t n_parts;
 };
@@ -122,6 +126,9 @@ enum clv_status raster_open(struct raster *self, const char *path, const struct 
  * YCbCr). */
 enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err) CLV_CHECK;
+/* Opens a TIFF of one band of whole numbers, of any size, to be read as they are stored: a mask (indices of a palette, or
+ * grey) by raster_read_labels, an image of objects by raster_read_numbers. CLV_ERR_DATA for other files. */
+enum clv_status raster_open_stored(struct raster *self, const char *path, struct clv_error *err) CLV_CHECK;
 void raster_close(struct raster *self); /* zeros: does nothing */
 
 /* Adds to *hash what tells the raster's files from others of their names (stamp_file): of all files that it is made of,
@@ -138,6 +145,17 @@ void raster_forget(const struct raster *self);
  * whole; the last one is kept. One thread at a time. CLV_ERR_DATA: the file is corrupt there. */
 enum clv_status raster_read(float *values, struct raster *self, const struct image_part *window,
                             struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width] of up to 8 bits, numbers[height][width] of up to 32, 0..INT32_MAX, of a raster that
+ * raster_open_stored opened; the darker of two inks has the smaller one. CLV_ERR_DATA: samples of more bits, a number out
+ * of range, a corrupt file. */
+enum clv_status raster_read_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
+                                   struct clv_error *err) CLV_CHECK;
+enum clv_status raster_read_numbers(int32_t *numbers, struct raster *self, const struct image_part *window,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* Pixels across and down of what is decoded together; one row where any is as quick. */
+void raster_block(int32_t *width, int32_t *height, const struct raster *self);
 
 #define RASTER_VOID 255 /* CLV_VOID */
 
@@ -211,16 +229,22 @@ void geo_tags_declare(TIFF *tiff);
 
 struct raster_tiff;
 
-/* *tiff is NULL where the page is one that its colours are all of (palette, YCbCr, ..), which clv_image_decode reads;
- * else it, and what the raster says of it, are filled in; the place is in both cases. its bytes must stay. */
+/* *tiff is NULL where the page is one that its colours are all of (palette unless takes_palette, YCbCr, ..), which
+ * clv_image_decode reads; else it, and what the raster says of it, are filled in; the place is in both cases. its bytes
+ * must stay. */
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
-                                 struct clv_error *err) CLV_CHECK;
+                                 bool takes_palette, struct clv_error *err) CLV_CHECK;
 void raster_tiff_close(struct raster_tiff *self);
 DROPS(raster_tiff_drop, struct raster_tiff, raster_tiff_close)
 
 /* Reads like raster_read, with `step` values from pixel to pixel. */
 enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *at,
                                  struct clv_error *err) CLV_CHECK;
+
+/* Reads one band of whole numbers like raster_read_labels (numbers NULL) or raster_read_numbers (labels NULL). */
+enum clv_status raster_tiff_read_whole(uint8_t *labels, int32_t *numbers, struct raster_tiff *self,
+                                       const struct image_part *at, struct clv_error *err) CLV_CHECK;
+void raster_tiff_block(int32_t *width, int32_t *height, const struct raster_tiff *self);
 
 /* Files that GDAL reads, like TIFFs above; builds WITH_GDAL=0 know none. Formats that this folder reads are not left to
  * GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The place has the tags
@@ -239,15 +263,76 @@ enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self
 enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, const struct image_part *window,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Masks as tiled GeoTIFFs. */
+/* Full-width bands of rows of a raster and of what was made of it, from its top to its bottom.
+ *
+ *     OWNED(raster_rows_close) struct raster_rows rows = {0};
+ *     MUST(raster_rows_open(&rows, &(struct raster_rows_files){.mask = path}, 256, halo, err));
+ *     for (bool more = true;;) {
+ *         MUST(raster_rows_next(&more, &rows, err));
+ *         if (!more)
+ *             break;
+ *         ..                                                     // rows.band
+ *     } */
+
+struct raster_rows_files {
+    const char *image; /* of bands, opened by windows; NULL: not read, as all of these */
+    const struct clv_image_limits *limits;
+    const struct clv_bands *bands; /* pixels of the band are the image's colours by these */
+    bool has_samples;              /* samples of the band are the image's values */
+    const char *mask;              /* a TIFF, read as it is stored */
+    const uint8_t *label_of;       /* [256] the labels of its values; NULL: they are themselves */
+    const char *objects;           /* a TIFF of numbers */
+};
+
+struct raster_rows_source {
+    struct raster raster;
+    int32_t step, end;           /* rows that are decoded together; the first row that was not read yet */
+    int32_t columns, chunk_rows; /* of the image: pixels whose values are read at a time */
+};
+
+struct raster_rows {
+    struct raster_rows_files files; /* what they point to must stay */
+    struct raster_rows_source image, mask, objects;
+    int32_t width, height, max_rows, halo;
+    struct image_band band; /* the current one */
+    uint8_t *pixels, *labels;
+    float *samples, *values;
+    int32_t *numbers;
+};
+
+/* Opens the files, which must have one size, for bands of n_rows rows with a halo of `halo`. Memory: the rows of a band,
+ * its halo and a row of tiles. */
+enum clv_status raster_rows_open(struct raster_rows *self, const struct raster_rows_files *files, int32_t n_rows,
+                                 int32_t halo, struct clv_error *err) CLV_CHECK;
+void raster_rows_close(struct raster_rows *self);
+/* Reads the next band; *more is false behind the last one. */
+enum clv_status raster_rows_next(bool *more, struct raster_rows *self, struct clv_error *err) CLV_CHECK;
+void raster_rows_rewind(struct raster_rows *self);
+
+/* A new place of the part of a raster whose upper left corner is at the pixel (left, top). */
+enum clv_status raster_place_of_part(struct raster_place *part, const struct raster_place *place, int32_t left,
+                                     int32_t top, struct clv_error *err) CLV_CHECK;
+
+/* Tiled GeoTIFFs: masks, images of objects, overlays and cut-outs. */
 
 #define RASTER_TILE 256 /* pixels a side */
 
-/* A file that is being written, all or nothing: labels of 8 bits in tiles, deflated. */
+struct raster_layout {
+    int32_t width, height;
+    int n_channels, bits; /* 1 of 8, 16 or 32; 3 (red, green, blue) or 4 (and alpha, not multiplied) of 8 */
+    const uint8_t (*palette)[3];
+    int palette_size; /* of labels; 0: grey */
+};
+
+/* A file that is being written, all or nothing: in tiles, deflated. */
 struct raster_writer {
     struct file_writer file;
     struct tiff *tiff; /* libtiff's */
     int32_t width, height;
+    size_t pixel_bytes;
+    uint8_t *tile; /* scratch */
+    uint8_t *rows; /* [RASTER_TILE][width] that wait for the others of a row of tiles */
+    int32_t n_held;
     uint32_t n_written;      /* tiles */
     const char *description; /* of pages: of the first one; NULL: none. With one, pages have strips, not tiles */
     char message[200];
@@ -258,9 +343,18 @@ struct raster_writer {
 enum clv_status raster_writer_open(struct raster_writer *self, const char *path, const struct label_image *image,
                                    const struct raster_place *place, struct clv_error *err) CLV_CHECK;
 
-/* The next tile, row after row of them: labels of its pixels that are in the image, rows `stride` apart. */
-enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *labels, size_t stride,
+/* Begins a file of any layout in the same way. Only masks (one channel of 8 bits) name a no-data value. */
+enum clv_status raster_writer_create(struct raster_writer *self, const char *path, const struct raster_layout *layout,
+                                     const struct raster_place *place, struct clv_error *err) CLV_CHECK;
+
+/* The next tile, row after row of them: its pixels that are in the image, rows `stride` pixels apart. Samples of more
+ * than a byte are in the machine's order. */
+enum clv_status raster_writer_put(struct raster_writer *self, const void *pixels, size_t stride,
                                   struct clv_error *err) CLV_CHECK;
+
+/* The next rows of the image, in place of tiles. */
+enum clv_status raster_writer_rows(struct raster_writer *self, const void *rows, int32_t n_rows,
+                                   struct clv_error *err) CLV_CHECK;
 enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err) CLV_CHECK;
 void raster_writer_abort(struct raster_writer *self);
 

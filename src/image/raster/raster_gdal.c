@@ -122,7 +122,7 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
     if (!bytes)
         return fail_gdal(err, "place");
-    MUST(raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, err));
+    MUST(raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, false, err));
     *place = read.place;
     return CLV_OK;
 }

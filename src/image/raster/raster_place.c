@@ -3,6 +3,7 @@
 #include "image/raster/raster.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 
@@ -53,6 +54,36 @@ bool raster_place_at(double at[2], const struct raster_place *place, double x, d
     at[0] = tie[3] + (x - tie[0]) * scale[0];
     at[1] = tie[4] - (y - tie[1]) * scale[1];
     return true;
+}
+
+static bool copy(void *target, const void *source, size_t n, size_t size)
+{
+    void *made = source ? array_copy(source, n, size) : NULL;
+    memcpy(target, &made, sizeof made);
+    return made || !source;
+}
+
+enum clv_status raster_place_of_part(struct raster_place *part, const struct raster_place *place, int32_t left,
+                                     int32_t top, struct clv_error *err)
+{
+    OWNED(raster_place_release) struct raster_place result = *place;
+    result.scale = result.tie_points = result.transformation = result.doubles = NULL;
+    result.keys = NULL;
+    result.texts = NULL;
+    NEED(copy(&result.scale, place->scale, place->n_scale, sizeof *place->scale) &&
+         copy(&result.tie_points, place->tie_points, place->n_tie_points, sizeof *place->tie_points) &&
+         copy(&result.transformation, place->transformation, place->n_transformation, sizeof *place->transformation) &&
+         copy(&result.doubles, place->doubles, place->n_doubles, sizeof *place->doubles) &&
+         copy(&result.keys, place->keys, place->n_keys, sizeof *place->keys) &&
+         copy(&result.texts, place->texts, place->texts ? strlen(place->texts) + 1 : 0, 1));
+    for (size_t k = 0; k + 6 <= result.n_tie_points; k += 6) {
+        result.tie_points[k] -= left;
+        result.tie_points[k + 1] -= top;
+    }
+    for (size_t k = 0; k < 12 && result.n_transformation == 16; k += 4)
+        result.transformation[k + 3] += result.transformation[k] * left + result.transformation[k + 1] * top;
+    *part = TAKE(result);
+    return CLV_OK;
 }
 
 bool raster_place_inverse(double m[6], const struct raster_place *place)

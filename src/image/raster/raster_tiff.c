@@ -31,10 +31,10 @@ void raster_tiff_close(struct raster_tiff *self)
 }
 
 /* Samples of a page that is read as it is stored; others are colours as libtiff converts them. */
-static bool is_stored(const struct tiff_file *file)
+static bool is_stored(const struct tiff_file *file, bool takes_palette)
 {
-    return file->photometric == PHOTOMETRIC_MINISBLACK || file->photometric == PHOTOMETRIC_MINISWHITE ||
-           file->photometric == PHOTOMETRIC_RGB;
+    return (takes_palette && file->photometric == PHOTOMETRIC_PALETTE) || file->photometric == PHOTOMETRIC_MINISBLACK ||
+           file->photometric == PHOTOMETRIC_MINISWHITE || file->photometric == PHOTOMETRIC_RGB;
 }
 
 static enum clv_status check_samples(const struct tiff_file *file, struct clv_error *err)
@@ -96,7 +96,7 @@ static enum clv_status find_blocks(struct raster_tiff *self, struct clv_error *e
 }
 
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
-                                 struct clv_error *err)
+                                 bool takes_palette, struct clv_error *err)
 {
     *tiff = NULL;
     OWNED(raster_tiff_drop) struct raster_tiff *self = array_zalloc(1, sizeof *self);
@@ -105,7 +105,7 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     struct raster result = {0};
     MUST(tiff_open(&self->file, from, err));
     MUST(geo_tags_read(&place, &self->has_no_data, &self->no_data, self->file.tiff, err));
-    if (is_stored(&self->file)) {
+    if (is_stored(&self->file, takes_palette)) {
         MUST(check_samples(&self->file, err));
         MUST(count_bands(self, &result, err));
         MUST(find_blocks(self, err));
@@ -184,20 +184,29 @@ struct window {
     uint32_t left, top, right, bottom;
 };
 
+/* The part of the window that is in the block. */
+static struct window window_in_block(const struct raster_tiff *self, const struct window *window)
+{
+    const struct tiff_file *file = &self->file;
+    uint32_t x = self->x, y = self->y;
+    return (struct window){.left = x > window->left ? x : window->left,
+                           .top = y > window->top ? y : window->top,
+                           .right = window->right - x < file->block_width ? window->right : x + file->block_width,
+                           .bottom = window->bottom - y < file->block_height ? window->bottom : y + file->block_height};
+}
+
 /* Copies the block's samples that are in the window: all channels, or those of the block's plane. */
 static void take_block(float *values, size_t step, const struct raster_tiff *self, const struct window *window)
 {
     const struct tiff_file *file = &self->file;
     uint16_t first = file->is_planar ? self->plane : 0, end = file->is_planar ? self->plane + 1 : file->n_samples;
     uint32_t x = self->x, y = self->y;
-    uint32_t left = x > window->left ? x : window->left, top = y > window->top ? y : window->top;
-    uint32_t right = window->right - x < file->block_width ? window->right : x + file->block_width;
-    uint32_t bottom = window->bottom - y < file->block_height ? window->bottom : y + file->block_height;
+    const struct window part = window_in_block(self, window);
     bool is_signed = file->format == SAMPLEFORMAT_INT, is_float = file->format == SAMPLEFORMAT_IEEEFP;
     bool is_inverse = file->photometric == PHOTOMETRIC_MINISWHITE && !is_signed && !is_float && file->bits <= 16;
     double largest = (double)((1u << (file->bits & 31)) - 1);
-    for (uint32_t row = top; row < bottom; row++)
-        for (uint32_t column = left; column < right; column++) {
+    for (uint32_t row = part.top; row < part.bottom; row++)
+        for (uint32_t column = part.left; column < part.right; column++) {
             float *to =
                 values + ((size_t)(row - window->top) * (window->right - window->left) + column - window->left) * step;
             const uint8_t *from = self->block + (row - y) * self->stride;
@@ -228,4 +237,75 @@ enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff 
                 take_block(values, step, self, &window);
             }
     return CLV_OK;
+}
+
+/* Copies one row of whole numbers; false: one is out of range. */
+static bool take_whole(uint8_t *labels, int32_t *numbers, const struct tiff_file *file, const uint8_t *row,
+                       size_t first, size_t n)
+{
+    bool is_signed = file->format == SAMPLEFORMAT_INT, is_inverse = file->photometric == PHOTOMETRIC_MINISWHITE;
+    double largest = (double)(UINT32_MAX >> (32 - file->bits));
+    if (labels && file->bits == 8 && !is_inverse) {
+        memcpy(labels, row + first, n);
+        return true;
+    }
+    for (size_t k = 0; k < n; k++) {
+        double stored = load(row, first + k, file->bits, is_signed, false);
+        double value = is_inverse ? largest - stored : stored;
+        if (value < 0 || value > INT32_MAX)
+            return false;
+        if (labels)
+            labels[k] = (uint8_t)value;
+        else
+            numbers[k] = (int32_t)value;
+    }
+    return true;
+}
+
+static enum clv_status take_whole_block(uint8_t *labels, int32_t *numbers, const struct raster_tiff *self,
+                                        const struct window *window, struct clv_error *err)
+{
+    const struct window part = window_in_block(self, window);
+    for (uint32_t row = part.top; row < part.bottom; row++) {
+        size_t at = (size_t)(row - window->top) * (window->right - window->left) + part.left - window->left;
+        FAIL_IF(!take_whole(labels ? labels + at : NULL, numbers ? numbers + at : NULL, &self->file,
+                            self->block + (row - self->y) * self->stride, part.left - self->x, part.right - part.left),
+                CLV_ERR_DATA, "row %u has a number below 0 or above 2,147,483,647", row);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status check_whole(const struct raster_tiff *self, int max_bits, struct clv_error *err)
+{
+    const struct tiff_file *file = &self->file;
+    bool is_whole = file->format == SAMPLEFORMAT_UINT || file->format == SAMPLEFORMAT_VOID ||
+                    (file->format == SAMPLEFORMAT_INT && max_bits > 8);
+    FAIL_IF(file->n_samples != 1 || !is_whole || file->bits > max_bits, CLV_ERR_DATA,
+            "a TIFF of %d samples of %d bits per pixel; here it has one whole number of up to %d", file->n_samples,
+            file->bits, max_bits);
+    return CLV_OK;
+}
+
+enum clv_status raster_tiff_read_whole(uint8_t *labels, int32_t *numbers, struct raster_tiff *self,
+                                       const struct image_part *at, struct clv_error *err)
+{
+    const struct window window = {(uint32_t)at->left, (uint32_t)at->top, (uint32_t)(at->left + at->width),
+                                  (uint32_t)(at->top + at->height)};
+    uint32_t across = self->file.block_width, down = self->file.block_height;
+    MUST(check_whole(self, labels ? 8 : 32, err));
+    for (uint32_t y = window.top - window.top % down; y < window.bottom; y += down)
+        for (uint32_t x = window.left - window.left % across; x < window.right; x += across) {
+            MUST(load_block(self, x, y, 0, err));
+            MUST(take_whole_block(labels, numbers, self, &window, err));
+        }
+    return CLV_OK;
+}
+
+/* A strip stays decoded from row to row, unless those of several planes take turns. */
+void raster_tiff_block(int32_t *width, int32_t *height, const struct raster_tiff *self)
+{
+    const struct tiff_file *file = &self->file;
+    bool is_kept = !file->is_tiled && (!file->is_planar || file->n_samples == 1);
+    *width = file->block_width < file->width ? (int32_t)file->block_width : (int32_t)file->width;
+    *height = is_kept ? 1 : file->block_height < file->height ? (int32_t)file->block_height : (int32_t)file->height;
 }

@@ -139,7 +139,7 @@ static enum clv_status looped_marginals(struct clv_oracle *oracle, struct margin
     if (options->looped == CLV_MARGINALS_PROPAGATED)
         return propagated_marginals(found->marginals, &found->log_partition, field, err);
     return clv_perturbed_marginals(oracle, found->marginals, &found->log_partition, &found->standard_error, field,
-                                   options->seed, options->n_draws, err);
+                                   options->seed, options->n_samples, err);
 }
 
 /* The field of some nodes of another one, with the edges among them, and memory of its own. */
@@ -215,8 +215,8 @@ enum clv_status field_marginals(struct clv_oracle *oracle, struct marginals_foun
 {
     OWNED(components_release) struct components components = {0};
     struct marginals_found result = {.marginals = found->marginals};
-    if (options->n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
-        return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", options->n_draws,
+    if (options->n_samples == 0 || field->n_nodes < 0 || field->n_labels < 2)
+        return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", options->n_samples,
                     field->n_nodes, field->n_labels);
     FAIL_IF(oracle->stop && *oracle->stop, CLV_ERR_INTERRUPTED, "interrupted");
     MUST(field_check(field, err));
@@ -235,9 +235,9 @@ enum clv_status field_marginals(struct clv_oracle *oracle, struct marginals_foun
 
 enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
                                      double *standard_error, const struct clv_field *field, uint64_t seed,
-                                     uint32_t n_draws, struct clv_error *err)
+                                     uint32_t n_samples, struct clv_error *err)
 {
-    const struct marginals_options options = {CLV_MARGINALS_SAMPLED, seed, n_draws};
+    const struct marginals_options options = {CLV_MARGINALS_SAMPLED, seed, n_samples};
     size_t n = field->n_nodes > 0 ? (size_t)field->n_nodes : 0, k = field->n_labels > 0 ? (size_t)field->n_labels : 0;
     OWNED_ARRAY double *own = array_alloc(n, k * sizeof *own);
     NEED(own);

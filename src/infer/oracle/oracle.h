@@ -43,7 +43,7 @@ static inline double pair_score(const struct clv_field *field, int32_t edge, int
 struct marginals_options {
     enum clv_marginals looped; /* how in components with loops: sampled or propagated */
     uint64_t seed;
-    uint32_t n_draws; /* of samples, >= 1 */
+    uint32_t n_samples; /* of samples, >= 1 */
 };
 
 struct marginals_found {

@@ -145,14 +145,15 @@ static enum clv_status draw(struct clv_oracle *oracle, int32_t *y, double *value
 }
 
 enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
-                                  uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
+                                  uint64_t seed, uint32_t first_draw, uint32_t n_samples, struct clv_error *err)
 {
-    FAIL_IF(n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
-            "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes, field->n_labels);
+    FAIL_IF(n_samples == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
+            "%u draws of a field of %d nodes and %d labels", n_samples, field->n_nodes, field->n_labels);
     enum clv_status status = CLV_OK;
-    for (uint32_t k = 0; k < n_draws && !status; k += BATCH_LANES)
-        status = draw(oracle, &y[(size_t)k * (size_t)field->n_nodes], value ? &value[k] : NULL, field,
-                      (struct draws){seed, first_draw + k, n_draws - k < BATCH_LANES ? n_draws - k : BATCH_LANES}, err);
+    for (uint32_t k = 0; k < n_samples && !status; k += BATCH_LANES)
+        status =
+            draw(oracle, &y[(size_t)k * (size_t)field->n_nodes], value ? &value[k] : NULL, field,
+                 (struct draws){seed, first_draw + k, n_samples - k < BATCH_LANES ? n_samples - k : BATCH_LANES}, err);
     oracle->state = ORACLE_EMPTY; /* after a failure, too: it holds the solution of a sample */
     return status;
 }
@@ -172,18 +173,18 @@ static void moments_add(struct moments *moments, double value)
 
 enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
                                         double *standard_error, const struct clv_field *field, uint64_t seed,
-                                        uint32_t n_draws, struct clv_error *err)
+                                        uint32_t n_samples, struct clv_error *err)
 {
-    FAIL_IF(n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
-            "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes, field->n_labels);
+    FAIL_IF(n_samples == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
+            "%u draws of a field of %d nodes and %d labels", n_samples, field->n_nodes, field->n_labels);
     size_t n = (size_t)field->n_nodes, labels = (size_t)field->n_labels;
     OWNED_ARRAY double *counts = array_zalloc(n * labels, sizeof *counts);
     double value[BATCH_LANES];
     OWNED_ARRAY int32_t *y = array_alloc(n, BATCH_LANES * sizeof *y);
     struct moments values = {0};
     NEED(counts && y);
-    for (uint32_t draw = 0; draw < n_draws; draw += BATCH_LANES) {
-        uint32_t count = n_draws - draw < BATCH_LANES ? n_draws - draw : BATCH_LANES;
+    for (uint32_t draw = 0; draw < n_samples; draw += BATCH_LANES) {
+        uint32_t count = n_samples - draw < BATCH_LANES ? n_samples - draw : BATCH_LANES;
         FAIL_IF(oracle->stop && *oracle->stop, CLV_ERR_INTERRUPTED, "interrupted");
         MUST(clv_perturbed_map(oracle, y, value, field, seed, draw, count, err));
         for (uint32_t l = 0; l < count; l++) {
@@ -193,10 +194,10 @@ enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *margi
         }
     }
     for (size_t k = 0; marginals && k < n * labels; k++)
-        marginals[k] = counts[k] / n_draws;
+        marginals[k] = counts[k] / n_samples;
     if (bound)
         *bound = values.mean;
     if (standard_error)
-        *standard_error = n_draws > 1 ? sqrt(values.squares / (values.n - 1) / values.n) : NAN;
+        *standard_error = n_samples > 1 ? sqrt(values.squares / (values.n - 1) / values.n) : NAN;
     return CLV_OK;
 }

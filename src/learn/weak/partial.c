@@ -127,7 +127,7 @@ enum clv_status partial_marginals(struct partial_labels labels, struct decoder *
         array_alloc((size_t)example->problem->n_nodes * (size_t)example->shape->n_labels, sizeof *q);
     NEED(q);
     MUST(partial_load(decoder, example, err));
-    MUST(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err));
+    MUST(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_samples, err));
     return partial_weigh(labels, q, example->problem, example->shape, options, err);
 }
 

@@ -86,7 +86,7 @@ struct partial_options pseudo_labelled_options(const struct clv_learner *learner
     bool is_published = weak_as_published(learner, training);
     return (struct partial_options){.weighted = true,
                                     .is_published = is_published,
-                                    .n_draws = (uint32_t)parameter(learner, training, "samples", 1),
+                                    .n_samples = (uint32_t)parameter(learner, training, "samples", 1),
                                     .sharpness = is_published ? 1 : parameter(learner, training, "sharpness", 1)};
 }
 

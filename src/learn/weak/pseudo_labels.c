@@ -180,7 +180,7 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     if (has_marginals(self->learner)) {
         struct partial_options options = pseudo_labelled_options(self->learner, training);
         return clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
-                                       TEACHER_SEED(training->seed, self->round, k), options.n_draws, err);
+                                       TEACHER_SEED(training->seed, self->round, k), options.n_samples, err);
     }
     MUST(clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err));
     set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->shape.n_labels);

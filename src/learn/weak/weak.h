@@ -41,10 +41,10 @@ enum clv_status partial_load(struct decoder *decoder, const struct partial_examp
 void partial_force(struct clv_field *field, const int32_t *given);
 
 struct partial_options {
-    bool weighted;     /* for weighted likelihood */
-    uint32_t n_draws;  /* >= 1 */
-    double sharpness;  /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
-    bool is_published; /* volumes are sums of marginals (partial.c) */
+    bool weighted;      /* for weighted likelihood */
+    uint32_t n_samples; /* >= 1 */
+    double sharpness;   /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
+    bool is_published;  /* volumes are sums of marginals (partial.c) */
 };
 
 /* Pseudo-labels of one example. */
@@ -60,7 +60,7 @@ enum clv_status partial_weigh(struct partial_labels labels, const double *q, con
                               const struct clv_shape *shape, const struct partial_options *options,
                               struct clv_error *err) CLV_CHECK;
 
-/* Makes labels and weights of q by conditional samples of w's model. O(n_draws cuts). */
+/* Makes labels and weights of q by conditional samples of w's model. O(n_samples cuts). */
 enum clv_status partial_marginals(struct partial_labels labels, struct decoder *decoder,
                                   const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err) CLV_CHECK;

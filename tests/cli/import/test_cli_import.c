@@ -19,18 +19,17 @@ static const char *make_photos(const char *names)
 {
     static char folder[256];
     snprintf(folder, sizeof folder, "%s", temporary_folder());
-    char *list = strdup(names), *cursor = list, *name;
+    OWNED_ARRAY char *list = strdup(names);
+    char *cursor = list, *name;
     for (int i = 0; (name = strsep(&cursor, " ")); i++) {
         uint8_t pixels[8 * 6] = {(uint8_t)i, (uint8_t)(i >> 8)};
         struct clv_image image = {.width = 8, .height = 6, .channels = 1, .pixels = pixels};
         const char *path = here("photos/%s", name);
-        char *below = strdup(path);
+        OWNED_ARRAY char *below = strdup(path);
         *strrchr(below, '/') = 0;
         run_here("mkdir -p '%s'", below);
-        free(below);
         must(clv_png_write(path, &image, err));
     }
-    free(list);
     return folder;
 }
 
@@ -53,18 +52,16 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
                  "says nothing of 1 of 4 images, which were skipped; the first is d.png");
     static const uint8_t wanted[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 2, 2, 1, 1, 0, 0,
                                      0, 1, 2, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    struct clv_set set = {0};
-    struct clv_mask mask = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
     must(clv_set_read(&set, formatted("%s/set/manifest.tsv", folder), err));
     ck_assert_uint_eq(set.n_items, 3);
     must(clv_mask_read(&mask, set.items[0].mask, &set.labels, 8, 6, NULL, err));
     /* dog was met first */
     for (size_t i = 0; i < sizeof wanted; i++)
         ck_assert_int_eq(mask.labels[i], wanted[i] == 1 ? 2 : wanted[i] == 2 ? 1 : 0);
-    clv_mask_release(&mask);
     ck_assert(!set.items[1].mask && set.items[1].boxes && set.items[2].mask);
     ck_assert_str_eq(set.labels.names[1], "dog");
-    clv_set_release(&set);
     run_here("cd %s && grep -q '^images/b.png\tdog\t1\t2\t3\t4$' set/boxes.tsv", folder);
 }
 
@@ -101,12 +98,11 @@ TEST(splits_are_seeded_and_keep_copies_and_folders_together)
     }
     const char *folder = make_photos(names);
     run_here("cd %s/photos && cp s0/0.png s1/1.png && cp s0/0.png s2/2.png", folder);
-    char *text = malloc(20000);
+    OWNED_ARRAY char *text = malloc(20000);
     snprintf(text, 20000, "{\"images\":[%s],\"categories\":[],\"annotations\":[]}", images);
     write_annotations(folder, text);
-    free(text);
     for (int seed = 1; seed <= 2; seed++) {
-        char *output = expect_success(
+        OWNED_ARRAY char *output = expect_success(
             "cd %s && cleave import coco coco.json --images photos --seed %d -o %d && cleave import -q coco coco.json "
             "--images photos --seed %d -o again%d && cmp %d/manifest.tsv again%d/manifest.tsv && awk -F'[\\t/]' 'NR > "
             "1 {print $2, $NF}' %d/manifest.tsv | sort -u | cut -d' ' -f1 | sort | uniq -d",
@@ -115,7 +111,6 @@ TEST(splits_are_seeded_and_keep_copies_and_folders_together)
                       output);
         ck_assert_msg(strstr(output, "the images of each of 12 folders are in one split") != NULL, "%s", output);
         ck_assert_msg(strstr(output, "\ns") == NULL, "a folder in two splits: %s", output);
-        free(output);
         run_here("cd %s && test 1 = $(grep -E '/(0|1|2).png' %d/manifest.tsv | awk -F'\\t' '{print $NF}' | sort -u | "
                  "wc -l) && grep -q test$ %d/manifest.tsv && grep -q train$ %d/manifest.tsv",
                  folder, seed, seed, seed);
@@ -166,9 +161,8 @@ TEST(voc_masks_keep_their_splits_and_bad_ones_are_named)
     make_voc(folder);
     run_here("cd %s && cp voc/SegmentationClass/a.png voc/SegmentationClass/nobody.png", folder);
     expect_error(65, "2 images could not be taken over", "cd %s && cleave import voc voc -o set", folder);
-    char *table = expect_success("cd %s && tail -n +2 set/manifest.tsv | cut -f1,3 | sort", folder);
+    OWNED_ARRAY char *table = expect_success("cd %s && tail -n +2 set/manifest.tsv | cut -f1,3 | sort", folder);
     ck_assert_str_eq(table, "images/a.png\ttrain\nimages/b.png\ttest\nimages/c.png\tval\n");
-    free(table);
     expect_error(65, "d.png: mask is 6x8, image is 8x6", "cd %s && cleave import voc voc -o again", folder);
     expect_error(65, "nobody.png: has no image in", "cd %s && cleave import voc voc -o third", folder);
     expect_error(66, "no mask in it can be taken over",
@@ -184,13 +178,12 @@ TEST(what_an_image_lacks_costs_that_image)
                                        "2", "1", "[[1,1,6,1,6,5]]") "," OBJECT("2", "2", "[[1,1]]")));
     run_here("cd %s && mv coco.json photos && echo x >photos/b.png", folder);
     /* Images are next to the annotations unless --images says where. */
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(&output, "cd %s && cleave import coco photos/coco.json -o set", folder);
     ck_assert_int_eq(code, 65);
     ck_assert_msg(strstr(output, "1 annotation cannot be used, so that what it marks is void: "), "%s", output);
     ck_assert_msg(strstr(output, "b.png: not a PNG"), "%s", output);
     ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
-    free(output);
     run_here("cd %s && mkdir others && cp photos/c.png others/z.png", folder);
     expect_error(65, "says something of none of the 1 images in others, such as z.png; it has a.png",
                  "cd %s && cleave import coco photos/coco.json --images others -o other", folder);
@@ -214,10 +207,10 @@ TEST(what_cannot_be_used_is_left_out_of_its_image_and_the_rest_stays)
         "outline is no polygons",
         "void, neither object nor background: 1 polygon that is none, 1 annotation without a known label",
         "set: 2 images, 2 with masks, 0 with boxes");
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read(&set, formatted("%s/set/manifest.tsv", folder), err));
     for (size_t i = 0; i < 2; i++) {
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 8, 6, NULL, err));
         for (int p = 0; p < 8 * 6; p++) {
             int x = p % 8, y = p / 8, object = x >= 1 && x < 3 && y >= 1 && y < 3;
@@ -225,9 +218,7 @@ TEST(what_cannot_be_used_is_left_out_of_its_image_and_the_rest_stays)
             ck_assert_int_eq(mask.labels[p] == CLV_VOID, is_void);
             ck_assert_int_eq(!is_void && mask.labels[p] != 0, object);
         }
-        clv_mask_release(&mask);
     }
-    clv_set_release(&set);
 }
 
 #define SIZED(id, name) "{\"id\":" id ",\"file_name\":\"" name "\",\"width\":8,\"height\":6}"
@@ -244,7 +235,7 @@ TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
                                                                                                         "{\"size\":[8,"
                                                                                                         "6],\"counts\":"
                                                                                                         "[0,48]}")));
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(&output, "cd %s && cleave import coco coco.json --images photos -o set", folder);
     ck_assert_int_eq(code, 65);
     ck_assert_msg(
@@ -256,7 +247,6 @@ TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
     ck_assert_msg(strstr(output, "coco.json: annotation 4: runs of a mask of 6x8 pixels, c.png is 8x6"), "%s", output);
     ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
     ck_assert_msg(strstr(output, "says nothing of 1 of 3 images"), "%s", output);
-    free(output);
     run_here("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder);
 }
 
@@ -279,10 +269,9 @@ TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
                  i ? "," : "", i, i % 2, i);
     }
     const char *folder = make_photos(names);
-    char *text =
+    OWNED_ARRAY char *text =
         strdup(formatted("{\"images\":[%s],\"categories\":[{\"id\":1,\"name\":\"cow\"}],\"annotations\":[]}", images));
     write_annotations(folder, text);
-    free(text);
     static const struct {
         const char *options;
         int n_train;
@@ -293,11 +282,11 @@ TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
                   "--train-share 0.5",
                   10}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        char *count = expect_success("cd %s && cleave import -q coco coco.json --images photos %s -o set%zu >reported "
-                                     "&& grep -c 'train$' set%zu/manifest.tsv",
-                                     folder, cases[k].options, k, k);
+        OWNED_ARRAY char *count =
+            expect_success("cd %s && cleave import -q coco coco.json --images photos %s -o set%zu >reported "
+                           "&& grep -c 'train$' set%zu/manifest.tsv",
+                           folder, cases[k].options, k, k);
         ck_assert_int_eq(strtol(count, NULL, 10), cases[k].n_train);
-        free(count);
     }
 }
 
@@ -313,18 +302,17 @@ TEST(a_large_folder_does_not_overfill_the_test_split)
         snprintf(images + strlen(images), sizeof images - strlen(images), ",{\"id\":%d,\"file_name\":\"s/%d.png\"}",
                  i + 3, i);
     const char *folder = make_photos(names);
-    char *text =
+    OWNED_ARRAY char *text =
         strdup(formatted("{\"images\":[%s],\"categories\":[{\"id\":1,\"name\":\"cow\"}],\"annotations\":[]}", images));
     write_annotations(folder, text);
-    free(text);
     for (int seed = 0; seed < 6; seed++) {
-        char *count = expect_success("cd %s && cleave import -q coco coco.json --images photos --group-by folder "
-                                     "--seed %d -o seed%d >reported && grep -c 'test$' seed%d/manifest.tsv",
-                                     folder, seed, seed, seed);
+        OWNED_ARRAY char *count =
+            expect_success("cd %s && cleave import -q coco coco.json --images photos --group-by folder "
+                           "--seed %d -o seed%d >reported && grep -c 'test$' seed%d/manifest.tsv",
+                           folder, seed, seed, seed);
         n_test = atoi(count);
         ck_assert_msg(n_test == 2 || n_test == 8, "seed %d: %d", seed, n_test);
         n_small += n_test == 2;
-        free(count);
     }
     ck_assert(n_small > 0 && n_small < 6);
 }
@@ -333,7 +321,7 @@ TEST(a_large_folder_does_not_overfill_the_test_split)
 static const char *make_many(void)
 {
     const char *folder = make_photos("0.png");
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 20);
     text_put(&text, "{\"images\":[");
     for (int i = 0; i < 60; i++)
@@ -343,7 +331,6 @@ static const char *make_many(void)
         text_printf(&text, "%s" OBJECT("%d", "1", "[[1,1,6,1,6,5,1,5]]"), i ? "," : "", i);
     text_put(&text, "]}");
     write_annotations(folder, text.bytes);
-    text_release(&text);
     run_here("cd %s && for i in $(seq 59); do cp photos/0.png photos/$i.png; done && cleave import -q coco coco.json "
              "--images photos -o reference",
              folder);
@@ -386,7 +373,7 @@ TEST(an_import_that_is_asked_to_stop_leaves_nothing)
 TEST(one_import_at_a_time_makes_a_set)
 {
     const char *folder = make_many();
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code =
         run_command(&output,
                     "cd %s && { " IMPORT " & }; first=$!; " UNTIL(
@@ -394,7 +381,6 @@ TEST(one_import_at_a_time_makes_a_set)
                                        "--overwrite; second=$?; kill -CONT $first; wait $first || exit 1; exit $second",
                     folder);
     ck_assert_msg(code == 75 && strstr(output, "set: another run writes there now"), "%d: %s", code, output);
-    free(output);
     run_here("cd %s && diff -r set reference", folder);
     expect_error(73, "set: folder is not empty (it holds ", "cd %s && " IMPORT, folder);
     expect_error(73, "; --overwrite replaces it", "cd %s && " IMPORT, folder);
@@ -445,9 +431,8 @@ TEST(the_hostile_run_lengths_are_imported_or_refused)
         expect_output("annotation 1: runs of a mask of", "rm -rf set; cleave import coco %s.json --images . -o set",
                       names[k]);
     run_here("rm -r set; cleave import cvat rle-slow-cvat.xml --images . -o set");
-    struct clv_indexed_image mask = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     must(clv_indexed_image_read(&mask, here("set/masks/0001.png"), NULL, err));
     for (int p = 0; p < 107 * 51; p++)
         ck_assert_int_eq(mask.values[p], 1);
-    clv_indexed_image_release(&mask);
 }

@@ -32,13 +32,12 @@ static void put_text(const char *name, const char *text)
 
 static void expect_mask(const char *name, const char *wanted)
 {
-    struct clv_indexed_image mask = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
     must(clv_indexed_image_read(&mask, here("%s", name), NULL, err));
     ck_assert_int_eq(mask.width * mask.height, (int)strlen(wanted));
     for (size_t p = 0; wanted[p]; p++)
         ck_assert_msg(mask.values[p] == (wanted[p] == '.' ? CLV_VOID : wanted[p] - '0'), "%s: %zu,%zu is %d", name,
                       p % WIDTH, p / WIDTH, mask.values[p]);
-    clv_indexed_image_release(&mask);
 }
 
 #define EMPTY "000000000000"
@@ -105,7 +104,7 @@ TEST(brushes_and_ellipses_of_label_studio_are_read_and_bad_ones_are_void)
     static const char rows[] = EMPTY "011000000000"
                                      "011100000000"
                                      "001100000000" EMPTY EMPTY EMPTY "000000000011";
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     put_photo("photos/a.png");
     put_photo("photos/b.png");
     put_photo("photos/c.png");
@@ -125,7 +124,6 @@ TEST(brushes_and_ellipses_of_label_studio_are_read_and_bad_ones_are_void)
                                "ellipselabels", "\"x\":50,\"y\":50,\"radiusX\":16.666666666667,"
                                                 "\"radiusY\":25,\"ellipselabels\":[\"car\"]"))) "]");
     put_text("ls.json", text.bytes);
-    text_release(&text);
     EXPECT_PARTS(expect_success("cleave import label-studio ls.json --images photos -o set"),
                  "region 1: brush of 5 bytes", "void, neither object nor background: 1 damaged mask or run lengths");
     expect_mask("set/masks/a.png", rows);
@@ -181,10 +179,9 @@ TEST(results_of_one_id_are_one_region)
                                   "[0,100]],\"labels\":[\"car\"]}}")) "]");
     run_here("cleave import label-studio ls.json --images photos -o set && ! grep object set/labels.tsv && grep -q "
              "'^1\tcar' set/labels.tsv");
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_object_map_read(&map, here("set/instances/a.png"), WIDTH, HEIGHT, NULL, err));
     ck_assert_int_eq(map.n_objects, 1);
-    clv_object_map_release(&map);
 }
 
 /* CVAT. */
@@ -267,19 +264,18 @@ static void put_png(struct text *text)
     uint8_t pixels[6] = {255, 0, 255, 0, 255, 0}, *bytes;
     struct clv_image image = {.width = 3, .height = 2, .channels = 1, .pixels = pixels};
     size_t size, encoded;
-    char *word;
+    OWNED_ARRAY char *word = NULL;
     must(clv_png_encode(&bytes, &size, &image, err));
     FILE *stream = open_memstream(&word, &encoded);
     base64_write(stream, bytes, size);
     fclose(stream);
     text_put(text, word);
-    free(word);
     clv_free(bytes);
 }
 
 TEST(masks_circles_and_turned_rectangles_of_labelme_are_read_and_what_remains_is_void)
 {
-    struct text text;
+    OWNED(text_release) struct text text = {0};
     put_photo("a/a.png");
     put_photo("a/b.png");
     text_init(&text, 1 << 16);
@@ -288,7 +284,6 @@ TEST(masks_circles_and_turned_rectangles_of_labelme_are_read_and_what_remains_is
     text_put(&text, "\"}," SHAPE("cell", "oriented_rectangle", "[[8,0],[12,0],[12,1],[8,1]]") "," SHAPE(
                         "cell", "circle", "[[3,5],[5,5]]") "],\"imagePath\":\"a.png\"}");
     put_text("a/a.json", text.bytes);
-    text_release(&text);
     put_text(
         "a/b.json",
         LABELME(
@@ -390,14 +385,13 @@ TEST(lines_of_poses_and_classes_without_a_name_are_no_background)
 /* VOC. */
 static void put_colours(const char *name, const uint8_t colours[][3], const char *rows)
 {
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (size_t p = 0; rows[p]; p++)
         memcpy(image.pixels + 3 * p, colours[rows[p] - '0'], 3);
     const char *path = here("%s", name);
     run_here("mkdir -p \"$(dirname '%s')\"", path);
     must(clv_png_write(path, &image, err));
-    clv_image_release(&image);
 }
 
 TEST(colours_of_voc_are_labels_by_labelmap_and_objects_come_along)
@@ -411,11 +405,10 @@ TEST(colours_of_voc_are_labels_by_labelmap_and_objects_come_along)
                                "person:51,221,255::\n");
     EXPECT_PARTS(expect_success("cleave import voc v -o set"), "labelmap.txt does not name their colours: 1 pixels");
     expect_mask("set/masks/a.png", "11112200000." EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY);
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_object_map_read(&map, here("set/instances/a.png"), WIDTH, HEIGHT, NULL, err));
     static const int32_t numbers[WIDTH] = {1, 1, 2, 2, 3, 3};
     ck_assert_mem_eq(map.objects, numbers, sizeof numbers);
-    clv_object_map_release(&map);
     run_here("[ \"$(cut -f1,2 set/labels.tsv | tr '\t\n' ': ')\" = 'value:name 0:background 1:car 2:person ' ]");
     expect_error(66, "colour 250,50,83 is none of VOC's", "rm v/labelmap.txt; cleave import voc v -o none");
 }

@@ -47,15 +47,13 @@ static void write_layer(const char *path, const char *text)
 /* Rows of a mask of a set, '.' for void. */
 static void expect_mask(const char *set, const char *name, const char *wanted)
 {
-    struct clv_mask mask = {0};
-    struct clv_set read = {0};
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
+    OWNED(clv_set_release) struct clv_set read = {0};
     must(clv_set_read(&read, formatted("%s/manifest.tsv", set), err));
     must(clv_mask_read(&mask, formatted("%s/masks/%s.png", set, name), &read.labels, WIDTH, HEIGHT, NULL, err));
-    clv_set_release(&read);
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         ck_assert_msg(mask.labels[p] == (wanted[p] == '.' ? CLV_VOID : wanted[p] - '0'), "%s of %s: pixel %d is %d",
                       name, set, p, mask.labels[p]);
-    clv_mask_release(&mask);
 }
 
 /* A square with a hole and a second part with heights, of class 7; a square of class "wood" on the image's border; one
@@ -94,14 +92,13 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
                 LAYER(CRS("urn:ogc:def:crs:EPSG::32632"),
                       SQUARES "," FEATURE("\"class\":1", "Point", "[500000,5000000]") "," FEATURE(
                           "\"name\":1", "Polygon", "[[[500000,5000060],[500080,5000060],[500000,5000000]]]")));
-    char *output = expect_success(
+    OWNED_ARRAY char *output = expect_success(
         "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos --property class -o set", folder);
     static const char *const said[] = {"2 annotations cannot be used", "feature 4: a Point, no polygon",
                                        "says nothing of 1 of 3 images, which were skipped; the first is far.tif",
                                        "set: 2 images, 2 with masks"};
     for (size_t k = 0; k < sizeof said / sizeof *said; k++)
         ck_assert_msg(strstr(output, said[k]) != NULL, "\"%s\" is not in %s", said[k], output);
-    free(output);
     const char *set = formatted("%s/set", folder);
     expect_mask(set, "a",
                 "......11"
@@ -188,7 +185,7 @@ TEST(exported_polygons_come_back_as_they_were)
         expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o out --export geojson "
                        "--tolerance 0 && \"$CLEAVE\" import geojson out -o set && ls set/masks | wc -l | grep -qx 4",
                        folder, sample_model(), sample_set()));
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read(&set, formatted("%s/set/manifest.tsv", folder), err));
     for (int i = 9; i <= 12; i++) {
         struct clv_mask masks[2] = {0};
@@ -200,7 +197,6 @@ TEST(exported_polygons_come_back_as_they_were)
         clv_mask_release(&masks[0]);
         clv_mask_release(&masks[1]);
     }
-    clv_set_release(&set);
 }
 
 /* Their pixels are 1e-300 wide, so that the layer's coordinates are 1e308 pixels apart. */

@@ -113,12 +113,11 @@ static void make_set(const struct kind *kind)
     run_here("rm -rf set set-labels && mkdir -p set/images set/masks");
     for (int i = 0; i < N; i++) {
         size_t size;
-        uint8_t *file = make_photo(&size, kind, i);
+        OWNED_ARRAY uint8_t *file = make_photo(&size, kind, i);
         spill(here("set/images/%d.jpg", i), file, size);
         free(file);
         file = make_mask(&size, kind, i);
         spill(here("set/masks/%d.%s", i, kind->is_jpeg ? "jpg" : "png"), file, size);
-        free(file);
     }
     if (kind->before)
         run_here("cd set && %s", kind->before);
@@ -127,7 +126,7 @@ static void make_set(const struct kind *kind)
 /* The labels of one mask of a set that was made, in the middle of each part. */
 static void expect_labels(const struct kind *kind, const char *path)
 {
-    struct clv_indexed_image image = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image image = {0};
     must(clv_indexed_image_read(&image, path, NULL, err));
     const bool is_turned = image.width == HEIGHT;
     ck_assert_msg(is_turned == kind->is_turned && image.width * image.height == WIDTH * HEIGHT, "%s: %dx%d", kind->name,
@@ -148,7 +147,6 @@ static void expect_labels(const struct kind *kind, const char *path)
             ck_assert_msg(image.values[p] == label, "%s: %d at (%d, %d), %d is right", kind->name, image.values[p], x,
                           y, label);
     }
-    clv_indexed_image_release(&image);
 }
 
 #define BLACK 0x000000u
@@ -283,7 +281,7 @@ static const struct kind kinds[] = {
 /* Trains; if that fails, runs the command that the message names, to the end of its line, and trains what it made. */
 static void expect_training(const struct kind *kind)
 {
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     make_set(kind);
     const int code = run_command(&output, "cd $HERE && " TRAIN "set -o m");
     ck_assert_msg((code != 0) == (kind->message != NULL), "%s: code %d: %s", kind->name, code, output);
@@ -296,7 +294,6 @@ static void expect_training(const struct kind *kind)
         ck_assert_msg(!made && run_command(NULL, "cd $HERE && " TRAIN "set-labels -o m >trained 2>&1") == 0,
                       "%s: %s\n%s", kind->name, output, slurp(here(made ? "said" : "trained"), &(size_t){0}));
     }
-    free(output);
     run_here("if test -d set-labels; then cp $(find set-labels/masks -name '*1*.png' | head -1) one.png; else cp "
              "$(find set -name 1.png | head -1) one.png; fi");
     if (strcmp(kind->name, "colours on transparency") != 0 && (code || kind->form == PNG_GREY))
@@ -322,10 +319,10 @@ static void make_photos(const char *names)
 /* A mask, or a label image of objects, as a string of digits, row after row. */
 static void expect_pixels(const char *path, const char *pixels)
 {
-    struct clv_object_map map = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
     char found[21];
     must(clv_object_map_read(&map, here("%s", path), 5, 4, NULL, err));
-    struct clv_indexed_image image = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image image = {0};
     const bool is_mask = strstr(path, "masks/") != NULL;
     if (is_mask)
         must(clv_indexed_image_read(&image, here("%s", path), NULL, err));
@@ -333,8 +330,6 @@ static void expect_pixels(const char *path, const char *pixels)
         found[p] = (char)('0' + (is_mask ? image.values[p] : map.objects[p]));
     found[20] = 0;
     ck_assert_str_eq(found, pixels);
-    clv_indexed_image_release(&image);
-    clv_object_map_release(&map);
 }
 
 #define RUNS "cleave import masks runs.csv --images photos -o s --overwrite"
@@ -462,12 +457,11 @@ TEST(tables_and_ways_that_a_user_names_come_first)
                                "vvvvv");
     /* Oxford's trimaps: 1 the pet, 2 the rest, 3 and 0 void */
     run_here("cleave import masks drawn --images photos -o s --codes oxford-pets");
-    struct clv_indexed_image image = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image image = {0};
     must(clv_indexed_image_read(&image, here("s/masks/a.png"), NULL, err));
     ck_assert_int_eq(image.values[5], 1);
     ck_assert_int_eq(image.values[6], 0);
     ck_assert_int_eq(image.values[8], 255);
-    clv_indexed_image_release(&image);
     run_here(
         "cleave import masks drawn --images photos -o s --overwrite --codes ade20k && grep -q '0\twall' s/labels.tsv "
         "&& grep -q '2\tsky' s/labels.tsv && cleave import masks drawn --images photos -o s --overwrite --codes voc "

@@ -358,11 +358,9 @@ static char *noted(const char *more)
 TEST(who_listens_for_others_is_warned)
 {
     make_set();
-    char *alone = noted(""), *open = noted("--listen 127.0.0.2");
+    OWNED_ARRAY char *alone = noted(""), *open = noted("--listen 127.0.0.2");
     ck_assert(!strstr(alone, "whoever"));
     ck_assert_ptr_nonnull(strstr(open, "--listen 127.0.0.2: whoever can reach this machine there and sees the link"));
-    free(alone);
-    free(open);
 }
 
 /* By this address as the link has it; the answer's code. */
@@ -430,10 +428,9 @@ TEST(addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do)
 
 static void expect(int code, const char *part, const char *arguments)
 {
-    char *output = NULL;
+    OWNED_ARRAY char *output = NULL;
     int is = run_command(&output, "timeout 20 cleave label --no-browser %s", arguments);
     ck_assert_msg(is == code && strstr(output, part), "%s: %d %s", arguments, is, output);
-    free(output);
 }
 
 TEST(what_cannot_be_served_is_reported_at_once)
@@ -459,7 +456,7 @@ TEST(what_cannot_be_served_is_reported_at_once)
 TEST(a_folder_that_may_not_be_written_to_is_refused)
 {
     const char *other = getuid() == 0 ? "setpriv --reuid 65534 --clear-groups" : ""; /* nothing stops a superuser */
-    char *output = NULL;
+    OWNED_ARRAY char *output = NULL;
     if (run_command(NULL, "%s timeout 20 cleave --version", other) != 0) {
         skip("a_folder_that_may_not_be_written_to_is_refused", "nobody but root may run what is in root's own folder");
         return;
@@ -469,5 +466,4 @@ TEST(a_folder_that_may_not_be_written_to_is_refused)
     int is = run_command(&output, "%s timeout 20 cleave label --no-browser %s", other, folder());
     ck_assert_msg(is == 73 && strstr(output, "/set: cannot save labels there"), "%d %s", is, output);
     run_here("chmod 755 %s", folder());
-    free(output);
 }

@@ -63,7 +63,7 @@ static pid_t find_training(const struct server *server)
 /* As the command says of the same training. */
 static void expect_cross_validated(double loss, double error)
 {
-    char *summary = NULL;
+    OWNED_ARRAY char *summary = NULL;
     double row[3];
     ck_assert_int_eq(
         run_command(&summary, "cleave train --learner wmpmap --data %s --seed 1 --cv-grid 1e-05 --cv 2 -o $HERE/other",
@@ -74,7 +74,6 @@ static void expect_cross_validated(double loss, double error)
     ck_assert_msg(row[1] != row[0] && row[1] != row[2], "%s", summary);
     ck_assert_double_eq(loss, row[1]);
     ck_assert_double_eq(error, row[2]);
-    free(summary);
 }
 
 TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
@@ -96,11 +95,10 @@ TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
     ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"has_model\":true"));
     stop(&server);
-    char *record = NULL;
+    OWNED_ARRAY char *record = NULL;
     ck_assert_int_eq(run_command(&record, "cleave inspect %s/label.cleave", folder()), 0);
     ck_assert_ptr_nonnull(strstr(record, "wmpmap"));
     run_here("test ! -e %s/strokes/.training/accepted", folder());
-    free(record);
 }
 
 /* One mask and a box, then a mask and strokes. */
@@ -211,10 +209,9 @@ TEST(more_than_two_labels_are_learned_without_a_word)
     ck_assert_msg(strstr(reported, "\"models\":1") && strstr(reported, "\"error\":\"\""), "%s", reported);
     ck_assert_msg(!strstr(reported, "learns no") && !strstr(reported, "--"), "%s", reported);
     stop(&server);
-    char *record = NULL;
+    OWNED_ARRAY char *record = NULL;
     ck_assert_int_eq(run_command(&record, "cleave inspect --json --top 0 %s/label.cleave", folder()), 0);
     ck_assert_msg(strstr(record, "--pairwise none") && strstr(record, "sky"), "%s", record);
-    free(record);
 }
 
 /* One mask and a box. */
@@ -340,7 +337,7 @@ TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
     make_set();
     make_desktop();
     struct server server = start_with((const char *const[]){NULL});
-    char *path = opened_path(), *page, *mode = NULL;
+    OWNED_ARRAY char *path = opened_path(), *page = NULL, *mode = NULL;
     ck_assert_msg(strstr(path, here("run/")) == path, "%s", path);
     ck_assert(strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".html") == 0 && !strstr(path, server.token));
     ck_assert_int_eq(run_command(&mode, "stat -c %%a %s", path), 0);
@@ -353,14 +350,11 @@ TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
         strstr(page, formatted("<a href=\"http://127.0.0.1:%d/?token=%s\">", server.port, server.token)));
     stop(&server);
     ck_assert_int_ne(access(path, F_OK), 0);
-    free(path);
-    free(page);
-    free(mode);
 }
 
 TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
 {
-    char *output = NULL;
+    OWNED_ARRAY char *output = NULL;
     make_set();
     make_desktop();
     int code = run_command(
@@ -372,7 +366,6 @@ TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
     ck_assert_msg(strstr(output, "cleave: note: the browser is not opened: ") == output &&
                       strstr(output, ".html: cannot write: "),
                   "%s", output);
-    free(output);
 }
 
 TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
@@ -382,11 +375,10 @@ TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
     run_here("rmdir run && mkdir other");
     setenv("TMPDIR", here("other"), 1);
     struct server server = start_with((const char *const[]){NULL});
-    char *path = opened_path();
+    OWNED_ARRAY char *path = opened_path();
     ck_assert_msg(strstr(path, here("other/")) == path, "%s", path);
     stop(&server);
     run_here("rmdir other");
-    free(path);
 }
 
 TEST(a_desktop_of_wayland_alone_will_do)
@@ -435,15 +427,13 @@ TEST(the_link_changes_for_a_cookie)
 
 static int post_large(const struct server *server, const char *path, const char *body, size_t size)
 {
-    char *request = malloc(size + 1000);
+    OWNED_ARRAY char *request = malloc(size + 1000);
     int head = snprintf(request, 1000,
                         "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: http://127.0.0.1:%d\r\n"
                         "Cookie: cleave-%d=%s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
                         path, server->port, server->port, server->port, server->token, size);
     memcpy(request + head, body, size);
-    int code = exchange(answer, sizeof answer, server, request, (size_t)head + size);
-    free(request);
-    return code;
+    return exchange(answer, sizeof answer, server, request, (size_t)head + size);
 }
 
 /* 900 kB come in many pieces. */
@@ -452,7 +442,7 @@ TEST(large_bodies_are_put_together)
     make_set();
     struct server server = start();
     size_t size = 900000;
-    char *body = malloc(size + 1);
+    OWNED_ARRAY char *body = malloc(size + 1);
     memset(body, ' ', size);
     body[size] = 0;
     char whole[PATH_MAX];
@@ -463,7 +453,6 @@ TEST(large_bodies_are_put_together)
     ck_assert_int_eq(post_large(&server, "/api/label", body, size), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"name\":\"sky\""));
     stop(&server);
-    free(body);
 }
 
 TEST(bodies_without_end_are_refused)
@@ -471,11 +460,10 @@ TEST(bodies_without_end_are_refused)
     make_set();
     struct server server = start();
     size_t size = 3u << 19; /* half a megabyte too many */
-    char *body = malloc(size + 1);
+    OWNED_ARRAY char *body = malloc(size + 1);
     memset(body, ' ', size);
     ck_assert_int_eq(post_large(&server, "/api/label", body, size), 413);
     stop(&server);
-    free(body);
 }
 
 /* What a server writes to the terminal from its start to its end. */
@@ -499,7 +487,7 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
     run_here("mv set \"it's \\$HOME\"");
     const char *head = formatted("cleave: note: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
     for (int k = 0; k < 2; k++) {
-        char *text = noted("\"it's \\$HOME\"");
+        OWNED_ARRAY char *text = noted("\"it's \\$HOME\"");
         ck_assert_msg(
             strncmp(text, head, strlen(head)) == 0 && !strstr(text + 1, head) &&
                 strstr(text, "\ncleave: note: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
@@ -507,13 +495,11 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
         ck_assert_int_eq(strstr(text, "--overwrite") != NULL, k);
         run_here(
             "grep '^  cleave' notes | head -2 >lines && sh -e lines && test $(ls \"it's \\$HOME-masks\" | wc -l) = 2");
-        free(text);
     }
     run_here("mkdir p && cp it*/*.png it*/*.jpg p 2>/dev/null; ls p/*");
     free(noted("p"));
     run_here("cd p && test ! -e masks && test ! -e strokes && mkdir ../one && cp $(ls | head -n 1) ../one");
     EXPECT_PARTS(noted("one"), "/one: 1 image, 0 accepted; ", "0 of 1 image is accepted, ");
-    char *quiet = noted("-q \"it's \\$HOME\"");
+    OWNED_ARRAY char *quiet = noted("-q \"it's \\$HOME\"");
     ck_assert_str_eq(quiet, "");
-    free(quiet);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "data/data.h"
+#include "feature/dataset/dataset.h"
 #include "support/exhaustive.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -22,11 +23,10 @@ static const char *make_tiny_set(const char *header)
     const uint8_t truth[] = {1, 1, 1, 1, 0, 0, 0, 0}, prediction[] = {1, 1, 1, 0, 1, 0, 0, 0};
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     run_here("mkdir -p set/images/deep set/masks pred");
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 4, 2, 3, err));
     must(clv_png_write(here("set/images/a.png"), &image, err));
     must(clv_png_write(here("set/images/b.png"), &image, err));
-    clv_image_release(&image);
     write_mask(here("set/masks/a.png"), 4, 2, truth);
     write_mask(here("set/masks/b.png"), 4, 2, truth);
     write_mask(here("pred/a.png"), 4, 2, prediction);
@@ -39,18 +39,18 @@ static const char *make_tiny_set(const char *header)
 TEST(predictions_in_the_place_of_the_set_are_said_to_be_there)
 {
     run_here("mkdir out && cp $SET/masks/000[12].png out");
-    char *text = NULL;
+    OWNED_ARRAY char *text = NULL;
     ck_assert_int_eq(run_command(&text, "cd $HERE && cleave score out $SET"), 65);
     ck_assert_msg(strstr(text, "the set with the truth comes first, the folder of predictions second") &&
                       !strstr(text, "learn"),
                   "%s", text);
-    free(text);
 }
 
 TEST(json_holds_the_means_over_images)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
-    char *json = expect_success("cd %s && cleave score --data set/manifest.tsv --pred pred --json --per-image", folder);
+    OWNED_ARRAY char *json =
+        expect_success("cd %s && cleave score --data set/manifest.tsv --pred pred --json --per-image", folder);
     ck_assert_str_eq(
         json, "{\"images\":2,\"weighted_hamming\":0.125,\"weighted_hamming_standard_error\":0.125,\"hamming\":0.125,"
               "\"iou\":{\"0\":0.8,\"1\":0.8},\"mean_iou\":0.8,\"pixels\":16,\"accuracy\":0.875,\"class_accuracy\":{"
@@ -59,11 +59,9 @@ TEST(json_holds_the_means_over_images)
               "\"mean_class_iou\":0.7777777777777778,\"per_image\":["
               "{\"image\":\"images/a.png\",\"weighted_hamming\":0.25,\"hamming\":0.25,\"mean_iou\":0.6},"
               "{\"image\":\"images/b.png\",\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}]}\n");
-    free(json);
-    char *csv = expect_success("cd %s && cleave score -q --data set --pred pred --csv", folder);
+    OWNED_ARRAY char *csv = expect_success("cd %s && cleave score -q --data set --pred pred --csv", folder);
     ck_assert_str_eq(csv, "image,pixels,weighted_hamming,hamming,mean_iou,iou_0,iou_1\n"
                           "\"images/a.png\",8,0.25,0.25,0.6,0.6,0.6\n\"images/b.png\",8,0,0,1,1,1\n");
-    free(csv);
     EXPECT_PARTS(expect_success("cd %s && cleave score --data set --pred pred --per-image", folder), "12.50",
                  "25.00      25.00    0.6000  images/a.png");
 }
@@ -105,11 +103,10 @@ TEST(known_nodes_of_a_feature_file_are_scored)
     write_feature_file(here("train.safetensors"), x, counts);
     write_feature_file(here("test.safetensors"), other, counts);
     run_here("cleave train -l perceptron --data train.safetensors -o m");
-    char *json = expect_success("cleave score -m m --data test.safetensors --json");
+    OWNED_ARRAY char *json = expect_success("cleave score -m m --data test.safetensors --json");
     ck_assert_str_eq(json, "{\"examples\":2,\"nodes\":5,\"accuracy\":0.8,\"node_error\":0.2,"
                            "\"mean_node_error\":0.16666666666666666,\"mean_loss\":0.5,\"class_accuracy\":{"
                            "\"background\":0.5,\"foreground\":1}}\n");
-    free(json);
     expect_output("accuracy      80.00 %", "cleave score -m m --data test.safetensors");
     expect_error(64, "needs a model; add -m MODEL", "cleave score --data test.safetensors");
     expect_error(64, "-m and --json only", "cleave score -m m --data test.safetensors --csv");
@@ -146,8 +143,8 @@ TEST(known_labels_have_an_exact_likelihood_under_the_weights)
 {
     static const char *const kinds[] = {"hidden-chain --nodes 6", "hidden-grid --side 2"};
     for (int k = 0; k < 2; k++) {
-        struct clv_model model = {0};
-        struct clv_dataset *test = NULL;
+        OWNED(clv_model_release) struct clv_model model = {0};
+        OWNED(dataset_drop) struct clv_dataset *test = NULL;
         double expected = 0;
         run_here("\"$SIMULATE\" %s --labels 3 --train 4 --test 2 --seed 3 . && cleave train --overwrite --learner hcrf "
                  "--data train.safetensors --c 1 -o m",
@@ -158,14 +155,11 @@ TEST(known_labels_have_an_exact_likelihood_under_the_weights)
             struct clv_problem problem = clv_dataset_problem(test, i);
             expected += log_likelihood(&model.shape, model.w, &problem) / 2;
         }
-        char *json = expect_success("cleave score -m m --data test.safetensors --likelihood --json -t %d", 1 + 2 * k);
+        OWNED_ARRAY char *json =
+            expect_success("cleave score -m m --data test.safetensors --likelihood --json -t %d", 1 + 2 * k);
         ck_assert_double_eq_tol(number_after(json, "\"mean_log_likelihood\":"), expected, 1e-9);
-        free(json);
-        char *text = expect_success("cleave score -m m --data test.safetensors --likelihood");
+        OWNED_ARRAY char *text = expect_success("cleave score -m m --data test.safetensors --likelihood");
         ck_assert_double_eq_tol(number_after(text, "likelihood    "), expected, 1e-4);
-        free(text);
-        clv_dataset_free(test);
-        clv_model_release(&model);
     }
 }
 
@@ -187,14 +181,13 @@ TEST(void_pixels_never_count_and_named_classes_have_accuracies)
     write_mask(formatted("%s/set/masks/a.png", folder), 4, 2, truth);
     write_mask(formatted("%s/pred/a.png", folder), 4, 2, prediction);
     run_here("cd %s && cp set/masks/a.png set/masks/b.png && cp pred/a.png pred/b.png", folder);
-    char *json = expect_success("cd %s && cleave score --data set/manifest.tsv --pred pred --json", folder);
+    OWNED_ARRAY char *json = expect_success("cd %s && cleave score --data set/manifest.tsv --pred pred --json", folder);
     ck_assert_ptr_nonnull(strstr(json,
                                  "\"pixels\":12,\"accuracy\":0.8333333333333334,\"class_accuracy\":{\"grass\":0.5,"
                                  "\"cow\":1},\"mean_class_accuracy\":0.75"));
     ck_assert_ptr_nonnull(strstr(json, "\"weighted_hamming\":0.25,"));
     ck_assert_ptr_nonnull(strstr(json, "\"iou\":{\"1\":0.5,\"2\":0.8}"));
     ck_assert_ptr_nonnull(strstr(json, "\"mean_iou\":0.65"));
-    free(json);
 }
 
 TEST(predictions_that_are_missing_or_of_another_size_are_named)
@@ -222,20 +215,19 @@ TEST(predictions_that_are_missing_or_of_another_size_are_named)
 TEST(nothing_is_printed_when_scoring_fails)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     ck_assert_int_eq(run_command(&output,
                                  "cd %s && rm pred/a.png && cleave score --data set --pred pred --json 2>/dev/null",
                                  folder),
                      66);
     ck_assert_str_eq(output, "");
-    free(output);
     expect_error(74, "standard output: cannot write",
                  "cd %s && cp pred/b.png pred/a.png && cleave score --data set --pred pred --json >/dev/full", folder);
 }
 
 TEST(superpixel_scores_of_perfect_masks_are_perfect)
 {
-    char *json =
+    OWNED_ARRAY char *json =
         expect_success("cleave score --data $SET/manifest.tsv --split test --pred $SET/masks -m $MODEL --json");
     ck_assert_ptr_nonnull(strstr(json, "\"weighted_hamming\":0,"));
     ck_assert_ptr_nonnull(
@@ -245,23 +237,20 @@ TEST(superpixel_scores_of_perfect_masks_are_perfect)
     run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o out");
     json = expect_success("cleave score --data $SET/manifest.tsv --split test --pred out -m $MODEL --json");
     ck_assert_ptr_null(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,"));
-    free(json);
 }
 
 TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     run_here("cp -r $SET thirteen");
     must(clv_set_read(&set, here("thirteen/manifest.tsv"), err));
     for (size_t i = 0; i < set.n_items; i++) {
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
         for (int p = 0; p < mask.width * mask.height; p++)
             mask.labels[p] = mask.labels[p] == 1 ? 13 : mask.labels[p];
         must(clv_png_write_labels(set.items[i].mask, mask.width, mask.height, mask.labels, NULL, 0, err));
-        clv_mask_release(&mask);
     }
-    clv_set_release(&set);
     expect_output("8 of 8 masks: 0 and one other value were read as 0 background and 1 foreg",
                   "cleave train --learner ssvm --data thirteen/manifest.tsv --split train %s -o 13.cleave 2>&1",
                   SAMPLE_TRAINING);
@@ -287,9 +276,9 @@ TEST(a_band_counts_pixels_near_borders_alone)
     truth[3] = truth[4] = CLV_VOID;
     write_mask(formatted("%s/set/masks/a.png", folder), 10, 1, truth);
     write_mask(formatted("%s/set/masks/b.png", folder), 10, 1, truth);
-    char *json = expect_success(score, folder, 2); /* void itself, which has both within reach, never counts */
+    OWNED_ARRAY char *json =
+        expect_success(score, folder, 2); /* void itself, which has both within reach, never counts */
     ck_assert_ptr_nonnull(strstr(json, "\"pixels\":0,"));
-    free(json);
     EXPECT_PARTS(expect_success(score, folder, 3), "\"pixels\":4,\"accuracy\":1,");
     expect_error(64, "--border-width", "cd %s && cleave score --data set --pred pred --border-width 0", folder);
     expect_error(64, "--border-width: goes with --pred, without -m",

@@ -235,9 +235,12 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
 TEST(options_that_contradict_boxes_are_refused)
 {
     static const struct refusal refusals[] = {
-        {64, "--boxes: cuts boxes without a model", "segment -m x -o y z --boxes b"},
-        {64, "--boxes: needs the images; leave out --features", "segment -o y --features z --boxes b"},
-        {64, "leave out --refine", "segment -o y z --boxes b --refine"},
+        {64, "--boxes cannot be used with --model: each is a way to label; leave out one of them",
+         "segment -m x -o y z --boxes b"},
+        {64, "--features cannot be used with --boxes: a feature file has no images",
+         "segment -o y --features z --boxes b"},
+        {64, "--refine cannot be used with --boxes: boxes are cut without a model",
+         "segment -o y z --boxes b --refine"},
         {64, "no model; add -m MODEL", "segment -o y z"},
     };
     EXPECT_REFUSALS(refusals);
@@ -261,8 +264,9 @@ TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
         free(json);
     }
     ck_assert_double_lt(loss[1], loss[0] + 0.05);
-    expect_error(64, "does not go with --refine", "cleave segment -m x -o y z --decode min-loss --refine");
-    expect_error(64, "does not go with --boxes", "cleave segment -o y z --decode min-loss --boxes b");
+    expect_error(64, "--refine cannot be used with --decode min-loss",
+                 "cleave segment -m x -o y z --decode min-loss --refine");
+    expect_error(64, "--decode cannot be used with --boxes", "cleave segment -o y z --decode min-loss --boxes b");
 }
 
 TEST(four_numbers_are_one_box_of_each_image)

@@ -42,7 +42,7 @@ TEST(rules_are_refused_where_they_mean_nothing)
 {
     static const struct refusal refusals[] = {
         {64, "--decode: \"best\"", "segment -m x -o y z --decode best"},
-        {64, "does not go with --boxes", "segment -o y z --decode map --boxes b"},
+        {64, "--decode cannot be used with --boxes", "segment -o y z --decode map --boxes b"},
         {64, "goes with a feature file", "score --data x --pred y --decode map"},
         {64, "--decode: \"min-loss\"", "score -m x --data y.safetensors --decode min-loss"},
     };

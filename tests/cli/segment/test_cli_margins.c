@@ -49,11 +49,16 @@ TEST(margins_are_those_of_the_best_labelling)
 TEST(margins_have_no_options_of_probabilities)
 {
     static const struct refusal refusals[] = {
-        {64, "--margins: its maps are of all labels already", "probabilities -m x -o y z --margins --all-labels"},
-        {64, "--margins: its maps are of all labels", "probabilities -m x -o y z --margins --label 1"},
-        {64, "--margins: --json is of probabilities", "probabilities -m x -o y z --margins --json"},
-        {64, "--margins: --overlay is of probabilities", "probabilities -m x -o y z --margins --overlay"},
-        {64, "--margins: --report is of probabilities", "probabilities -m x -o y z --margins --report r"},
+        {64, "--margins cannot be used with --all-labels: its maps are of all labels already",
+         "probabilities -m x -o y z --margins --all-labels"},
+        {64, "--label cannot be used with --margins: its maps are of all labels",
+         "probabilities -m x -o y z --margins --label 1"},
+        {64, "--json cannot be used with --margins: it is of probabilities",
+         "probabilities -m x -o y z --margins --json"},
+        {64, "--overlay cannot be used with --margins: it shows the probability of one label",
+         "probabilities -m x -o y z --margins --overlay"},
+        {64, "--report cannot be used with --margins: it shows the probability of one label",
+         "probabilities -m x -o y z --margins --report r"},
         {64, "--samples cannot be used with --margins: margins are not sampled",
          "probabilities -m x -o y z --margins --samples 3"},
         {64, "--seed cannot be used with --margins: margins are not sampled",

@@ -42,7 +42,7 @@ TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
                  "cd $HERE && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --resume "
                  "--min-area 100000");
     run_here("cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o inner/ --objects --clear-border --shard 2/2");
-    ck_assert_uint_le(count_lines(here("inner/objects-00002-of-00002.tsv")), n_objects);
+    ck_assert_uint_le(count_lines(here("inner/objects.tsv")), n_objects);
 }
 
 TEST(the_rows_of_other_images_stay)
@@ -108,9 +108,10 @@ TEST(exports_have_an_annotation_for_each_object)
 TEST(objects_need_a_folder_and_images)
 {
     run_here("ln -s $SET B");
-    static const char *const wrong[][2] = {{"-o - --objects", "leave out --objects"},
-                                           {"-o one.png --objects", "--objects writes several"},
-                                           {"-o out --clear-border", "--clear-border needs --objects"}};
+    static const char *const wrong[][2] = {
+        {"-o - --objects", "--objects cannot be used with -o -"},
+        {"-o one.png --objects", "--objects cannot be used with -o one.png: it writes several files"},
+        {"-o out --clear-border", "--clear-border needs --objects"}};
     for (size_t i = 0; i < 3; i++)
         expect_error(64, wrong[i][1], "cleave segment --boxes 1,1,9,9 %s $(ls -d B/images/* | head -n 1)", wrong[i][0]);
 }

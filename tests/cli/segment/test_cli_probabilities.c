@@ -35,7 +35,7 @@ TEST(maps_are_grey_and_of_the_image_s_size)
 
 /* p of node i in the image: the pixels under it all have one value. */
 static void compare_with_logistic(const struct clv_model *model, const char *image_path, const char *map_path,
-                                  int n_draws)
+                                  int n_samples)
 {
     struct clv_image image = {0};
     struct clv_example example = {0};
@@ -52,7 +52,7 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
     for (int side = 0; side < 2; side++) { /* five standard errors and the rounding of a value to either side */
         for (int32_t i = 0; i < n; i++) {
             double p = 1 / (1 + exp(-score[i])),
-                   tolerance = 5 * sqrt(p * (1 - p) / n_draws) + 1.0 / n_draws + 0.5 / 255;
+                   tolerance = 5 * sqrt(p * (1 - p) / n_samples) + 1.0 / n_samples + 0.5 / 255;
             worst = fmax(worst, p * (1 - p));
             code[i] = (int32_t)(side ? ceil(255 * fmin(1, p + tolerance)) : floor(255 * fmax(0, p - tolerance)));
         }
@@ -221,7 +221,8 @@ TEST(bad_requests_and_bad_images_are_named)
         {64, "--seed: \"-1\"", "probabilities -m x -o y z --seed -1"},
         {64, "standard output", "probabilities -m x -o y z --json --status -"},
         {64, "--label: \"horse\" is none of the model's 2", "probabilities -m $MODEL -o y $SET --label horse"},
-        {64, "--all-labels: --json is of one label", "probabilities -m x -o y z --all-labels --json"},
+        {64, "--json cannot be used with --all-labels: it is of one label",
+         "probabilities -m x -o y z --all-labels --json"},
         {64, "--side: it is of maps, which --all-labels or --margins write", "probabilities -m x -o y z --side 4"},
         {64, "--side: \"1025\"", "probabilities -m x -o y z --all-labels --side 1025"},
         {64, "--label: \"2\" is none", "probabilities -m $MODEL -o y $SET --label 2"},

@@ -66,8 +66,9 @@ TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
 
 TEST(what_cannot_be_refined_is_refused)
 {
-    expect_error(64, "--refine: a feature file has no pixels", "cleave segment -m x -o y --features z --refine");
-    expect_error(64, "leave out --no-refine", "cleave segment -o y z --boxes b --no-refine");
+    expect_error(64, "--refine cannot be used with --features: a feature file has no images",
+                 "cleave segment -m x -o y --features z --refine");
+    expect_error(64, "--no-refine cannot be used with --boxes", "cleave segment -o y z --boxes b --no-refine");
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -46,8 +46,8 @@ TEST(one_image_goes_into_the_file_that_is_named)
     run_here("%s/0001.jpg -o new/one.png --overwrite", command);
     expect_error(64, "-o two.png: one file for the results of 2 images; -o FOLDER has a file of each",
                  "%s/0001.jpg $SET/images/0002.jpg -o two.png", command);
-    expect_error(64, "-o one.png: one file, and --export writes several", "%s/0001.jpg -o one.png --export coco",
-                 command);
+    expect_error(64, "--export cannot be used with -o one.png: it writes several files; -o FOLDER takes them all",
+                 "%s/0001.jpg -o one.png --export coco", command);
     run_here("mkdir is.png && cp $SET/images/0001.jpg . && cleave segment -m $MODEL 0001.jpg -o is.png && test -f "
              "is.png/0001.png");
     expect_error(73, "in.png: is the same file as the input in.png",

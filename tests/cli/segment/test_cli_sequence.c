@@ -48,7 +48,7 @@ static void write_manifest(const char *folder)
 
 #define REST "--data %s/manifest.tsv --from-split first --split rest -o %s/out"
 
-TEST(the_first_mask_is_carried_to_all_frames_of_a_folder_by_their_numbers)
+TEST(the_first_mask_is_propagated_to_all_frames_of_a_folder_by_their_numbers)
 {
     const char *set = write_frames("bare", false);
     char *output = expect_success("cleave propagate %s -o %s/out 2>&1", set, set);
@@ -113,7 +113,7 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
     write_manifest(set);
     run_here("cleave propagate -q %s --from-split first --split rest -o %s/as && test $(ls %s/as/*.png | wc -l) = 5",
              set, set, set);
-    expect_error(64, "has a page for each frame; leave out --split",
+    expect_error(64, "--split cannot be used with -o",
                  "\"$CLEAVE\" propagate --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
 }
 
@@ -160,7 +160,7 @@ TEST(frames_whose_masks_were_given_are_left_out_of_the_score)
     expect_error(64, "--exclude: goes with --pred", "cleave score full --merge table --exclude few");
 }
 
-TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
+TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_propagated)
 {
     const char *set = write_frames("gap", false);
     run_here("rm %s/images/f10.png && cp %s/images/f8.png %s/images/f20.png", set, set, set);
@@ -178,16 +178,16 @@ TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
     free(output);
 }
 
-TEST(what_cannot_be_carried_is_refused_by_name)
+TEST(what_cannot_be_propagated_is_refused_by_name)
 {
     const char *set = write_frames("refused", false);
     const struct {
         const char *arguments, *message;
         int status;
     } cases[] = {
-        {"-o - set", "propagate: writes a mask for each frame", 64},
+        {"-o - set", "propagate: has a mask for each; -o FOLDER takes them", 64},
         {"-o out set other", "propagate: takes one folder or manifest", 64},
-        {"set", "propagate: no output; add -o FOLDER", 64},
+        {"set", "no output; add -o FOLDER", 64},
         {"--data set --from-split nobody -o out", "nobody", 65},
         {"-o out lone", "nothing to propagate: 1 frame", 66},
         {"-o out bare", "bare: none of the 2 frames has a mask; propagate FOLDER needs FOLDER/images and", 65},

@@ -58,7 +58,7 @@ TEST(clashes_with_other_shards_and_bad_shards_are_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_error(64, formatted("--shard: \"%s\" is not I/N", bad[i]), "cleave segment -m m x -o y --shard %s",
                      bad[i]);
-    expect_error(64, "leave out --shard", "cleave segment -m m x/a.jpg -o - --shard 1/1");
+    expect_error(64, "--shard cannot be used with -o -", "cleave segment -m m x/a.jpg -o - --shard 1/1");
 }
 
 /* Features of the sample's training images in f, in shards, and with an index. */

@@ -108,7 +108,7 @@ TEST(slices_of_each_time_are_a_sequence_and_one_file_has_all)
     run_here(
         "mkdir -p given/masks && cp -r s/images given && cleave segment -q -m m.cleave s/images/a.tif -o given/all "
         "&& mv given/all/a-2.png given/all/a-5.png given/masks && rm -r given/all");
-    EXPECT_PARTS(expect_success("cleave propagate given -o carried 2>&1"), "4 images segmented");
+    EXPECT_PARTS(expect_success("cleave propagate given -o propagated 2>&1"), "4 images segmented");
     run_here("rm given/masks/a-5.png");
     expect_error(65, "a.tif#4: none of the 3 frames from here on has a mask that is given",
                  "cleave propagate -q given -o none");

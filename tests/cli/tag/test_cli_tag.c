@@ -33,12 +33,13 @@ static void setup(void)
 
 TEST(training_predicting_and_scoring_agree)
 {
-    char *json = expect_success("cd %s && cleave tag score -m m.cleave --data test.svm --json", folder);
+    OWNED_ARRAY char *json = expect_success("cd %s && cleave tag score -m m.cleave --data test.svm --json", folder);
     double exact, hamming;
     ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf,\"hamming\":%lf,\"f_sample\":", &exact, &hamming), 2);
     ck_assert(exact > 0.8 && hamming < 0.1);
     ck_assert(strstr(json, "\"f_macro\":") && strstr(json, "\"f_micro\":") && strstr(json, "\"examples\":40"));
-    char *table = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --scores", folder);
+    OWNED_ARRAY char *table =
+        expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --scores", folder);
     ck_assert_ptr_eq(
         strstr(table, "example\ttags\tloss\tbound\toptimal\tscore:noon\tscore:dusk\tscore:sea\tscore:sand\n"), table);
     /* The table's tags as svmlight labels give the same scores. */
@@ -56,31 +57,28 @@ TEST(training_predicting_and_scoring_agree)
         n += (size_t)sprintf(guess + n, " 1:1\n");
     }
     spill(formatted("%s/guess.svm", folder), guess, n);
-    char *again = expect_success("cd %s && cleave tag score --pred guess.svm --data test.svm --json", folder);
+    OWNED_ARRAY char *again =
+        expect_success("cd %s && cleave tag score --pred guess.svm --data test.svm --json", folder);
     size_t common = (size_t)(strchr(again, '}') - again);
     ck_assert_msg(strncmp(json, again, common) == 0, "%s%s", json, again);
-    free(json);
-    free(again);
-    free(table);
 }
 
 TEST(predictions_come_as_json_and_to_a_file)
 {
     run_here("cd %s && cleave tag predict -m m.cleave --data test.svm --json --scores -o out.json", folder);
-    char *json = slurp(formatted("%s/out.json", folder), NULL);
+    OWNED_ARRAY char *json = slurp(formatted("%s/out.json", folder), NULL);
     ck_assert_ptr_eq(strstr(json, "{\"examples\":[{\"example\":1,\"tags\":[\""), json);
     ck_assert(strstr(json, "\"optimal\":true,\"nodes\":") && strstr(json, "\"scores\":["));
     free(json);
     json = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --json --max-nodes 1", folder);
     ck_assert_ptr_nonnull(strstr(json, "\"nodes\":1}"));
-    free(json);
 }
 
 /* The mean and the most that predictions say. */
 TEST(scores_report_how_many_nodes_were_searched)
 {
-    char *json = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --json", folder);
-    char *score = expect_success("cd %s && cleave tag score -m m.cleave --data test.svm --json", folder);
+    OWNED_ARRAY char *json = expect_success("cd %s && cleave tag predict -m m.cleave --data test.svm --json", folder);
+    OWNED_ARRAY char *score = expect_success("cd %s && cleave tag score -m m.cleave --data test.svm --json", folder);
     double sum = 0, most = 0, mean, largest;
     int n = 0;
     for (const char *at = json; (at = strstr(at, "\"nodes\":")); n++) {
@@ -95,8 +93,6 @@ TEST(scores_report_how_many_nodes_were_searched)
     ck_assert_double_gt(mean, 0);
     ck_assert_double_eq_tol(mean, sum / n, 1e-9);
     ck_assert_double_eq(largest, most);
-    free(json);
-    free(score);
 }
 
 /* Percentages to read are the numbers of the JSON document. */
@@ -109,8 +105,8 @@ TEST(scores_to_read_are_those_of_the_document)
     run_here("cd %s && head -n 30 test.svm | sed 's/^1/0/' >wrong.svm && tail -n 10 test.svm >>wrong.svm", folder);
     for (int by_model = 0; by_model < 2; by_model++) {
         const char *of = by_model ? "-m m.cleave" : "--pred wrong.svm";
-        char *json = expect_success("cd %s && cleave tag score %s --data test.svm --json", folder, of);
-        char *text = expect_success("cd %s && cleave tag score %s --data test.svm", folder, of);
+        OWNED_ARRAY char *json = expect_success("cd %s && cleave tag score %s --data test.svm --json", folder, of);
+        OWNED_ARRAY char *text = expect_success("cd %s && cleave tag score %s --data test.svm", folder, of);
         ck_assert_msg(strstr(text, "examples    40\n") == text, "%s", text);
         for (int k = 0; k < 5 + by_model; k++) {
             const char *shown = strstr(text, rows[k].line), *exact = strstr(json, formatted("\"%s\":", rows[k].key));
@@ -118,8 +114,6 @@ TEST(scores_to_read_are_those_of_the_document)
             ck_assert_double_eq_tol(strtod(shown + 11, NULL), 100 * strtod(strchr(exact, ':') + 1, NULL), 0.0051);
         }
         ck_assert_int_eq(strstr(text, "optimal") != NULL, by_model);
-        free(json);
-        free(text);
     }
     expect_error(64, "tag score: no truth; add --data FILE", "cd %s && cleave tag score -m m.cleave", folder);
     expect_error(64, "no examples; add --data FILE", "cd %s && cleave tag predict -m m.cleave", folder);
@@ -145,23 +139,21 @@ TEST(cross_validation_is_reported_and_recorded)
                  "4-fold cross-validation, 2 times, by f-micro", "chosen");
     EXPECT_PARTS(expect_success("cd %s && cleave inspect cv.cleave", folder),
                  "form          lmsbn, order 2, 4 tags, 5 features", "parameter.lambda         0.001", "noon, dusk");
-    char *output = expect_success("cd %s && cleave inspect --json cv.cleave", folder);
+    OWNED_ARRAY char *output = expect_success("cd %s && cleave inspect --json cv.cleave", folder);
     ck_assert_ptr_eq(strstr(output, "{\"form\":\"lmsbn\",\"order\":2,\"features\":5,\"kernel\":\"linear\""), output);
-    free(output);
 }
 
 TEST(every_learner_trains_and_scores)
 {
     static const char *const learners[] = {"lmsbn", "lmbm", "bc", "tsbc", "ssvm-chain", "ssvm-full"};
     for (size_t i = 0; i < 6; i++) {
-        char *json = expect_success(
+        OWNED_ARRAY char *json = expect_success(
             "cd %s && cleave tag train --learner %s --data train.svm --lambda 0.001 --passes 200 --overwrite -o "
             "l.cleave >/dev/null && cleave tag score -m l.cleave --data test.svm --json",
             folder, learners[i]);
         double exact;
         ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf", &exact), 1);
         ck_assert_msg(exact > 0.7, "%s: %s", learners[i], json);
-        free(json);
     }
 }
 
@@ -179,29 +171,26 @@ TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
     run_here("mkdir -p %s/set", folder);
     char manifest[1024] = "image\ttags\tsplit\n";
     for (int i = 0; i < 8; i++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         must(clv_image_new(&image, 40, 30, 3, err));
         memset(image.pixels, i % 2 ? 200 + i : 20 + i, 40 * 30 * 3);
         must(clv_png_write(formatted("%s/set/%d.png", folder, i), &image, err));
-        clv_image_release(&image);
         sprintf(manifest + strlen(manifest), "%d.png\t%s\t%s\n", i, i % 2 ? "day" : "night", i < 6 ? "train" : "test");
     }
     spill(formatted("%s/set/manifest.tsv", folder), manifest, strlen(manifest));
     run_here("cd %s && cleave tag train --data set/manifest.tsv --lambda 0.01 -o i.cleave -q", folder);
     expect_output("{\"exact_match\":1,",
                   "cd %s && cleave tag score -m i.cleave --data set/manifest.tsv --split test --json", folder);
-    char *table =
+    OWNED_ARRAY char *table =
         expect_success("cd %s && cleave tag predict -m i.cleave --data set/manifest.tsv --split test", folder);
     ck_assert_ptr_nonnull(strstr(table, "image\ttags\tloss"));
     ck_assert_ptr_nonnull(strstr(table, "6.png\tnight\t"));
     ck_assert_ptr_nonnull(strstr(table, "7.png\tday\t"));
-    free(table);
     run_here("cd %s && cleave tag predict -m i.cleave --data set/manifest.tsv --report report", folder);
-    char *page = slurp(formatted("%s/report/index.html", folder), NULL);
+    OWNED_ARRAY char *page = slurp(formatted("%s/report/index.html", folder), NULL);
     ck_assert_ptr_nonnull(strstr(page, "tags: <b>night</b>"));
     ck_assert_ptr_nonnull(strstr(page, "true tags: <b>day</b>"));
     ck_assert_ptr_null(strstr(page, "alt=\"mask\""));
-    free(page);
     expect_error(64, "--report: test.svm is a multi-label file",
                  "cd %s && cleave tag predict -m m.cleave --data test.svm --report r", folder);
     expect_error(64, "the model was learned from a multi-label file and cannot look at images",

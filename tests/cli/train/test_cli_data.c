@@ -19,9 +19,8 @@ static void make_set(void)
 /* Runs in the folder and expects both parts on standard output or standard error. */
 static void expect_notes(const char *part, const char *other, const char *command)
 {
-    char *output = expect_success("%s", command);
+    OWNED_ARRAY char *output = expect_success("%s", command);
     ck_assert_msg(strstr(output, part) && strstr(output, other), "%s: %s", command, output);
-    free(output);
 }
 
 TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
@@ -76,16 +75,15 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
          "photos"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *output;
+        OWNED_ARRAY char *output = NULL;
         int code =
             run_command(&output, "cd $HERE && cleave train --progress json -o m " RECIPE "%s 2>&1", cases[i].options);
-        char *json_part = strdup(cases[i].part), *quote;
+        OWNED_ARRAY char *json_part = strdup(cases[i].part);
+        char *quote;
         while ((quote = strchr(json_part, '"')))
             *quote = 0; /* what is before it will do */
         ck_assert_int_eq(code, cases[i].code);
         ck_assert_msg(strstr(output, json_part) && !strstr(output, "extracting"), "%s", output);
-        free(json_part);
-        free(output);
     }
     expect_error(73, "--overwrite writes into it", "cleave synth $HERE");
 }
@@ -130,10 +128,10 @@ TEST(other_commands_take_all_images_of_a_manifest)
 
 TEST(a_report_prints_the_errors_that_score_does)
 {
-    char *table =
+    OWNED_ARRAY char *table =
         expect_success("cleave segment -q -m $MODEL --data $SET/manifest.tsv --split test -o out --report report && "
                        "cleave score -q --data $SET/manifest.tsv --split test --pred out --per-image");
-    char *page = slurp(here("report/index.html"), NULL);
+    OWNED_ARRAY char *page = slurp(here("report/index.html"), NULL);
     int n = 0;
     for (const char *line = table; (line = strchr(line, '\n')); line++) {
         double loss;
@@ -144,14 +142,12 @@ TEST(a_report_prints_the_errors_that_score_does)
         n++;
     }
     ck_assert_int_eq(n, 4);
-    free(page);
-    free(table);
 }
 
 TEST(all_combinations_of_three_grids_are_tried)
 {
     static const char *const lambdas[] = {"0.1", "1"}, *const rates[] = {"0.5", "2"}, *const batches[] = {"1", "2"};
-    char *output =
+    OWNED_ARRAY char *output =
         expect_success("cleave train --learner wmpmap --passes 1 " RECIPE
                        "--data $SET/manifest.tsv --cv 2 --cv-grid 0.1,1 --cv-grid rate=0.5,2 --cv-grid batch=1,2 -o m");
     for (int k = 0; k < 8; k++) {
@@ -164,7 +160,6 @@ TEST(all_combinations_of_three_grids_are_tried)
         }
         ck_assert_msg(n == 1, "%d: %s", k, output);
     }
-    free(output);
 }
 
 SETUP_ONCE(sample_setup, NULL)

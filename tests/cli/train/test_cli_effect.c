@@ -35,9 +35,9 @@ TEST(cross_validation_alone_chooses_how_strong_the_regularisation_is)
     run_here("cleave features --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
              "--codebook-samples 1000 -o f");
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
-        char *output = expect_success("cd $HERE && cleave train f -l %s --passes 2 --cv 2 -o m.%zu", learners[i], i);
+        OWNED_ARRAY char *output =
+            expect_success("cd $HERE && cleave train f -l %s --passes 2 --cv 2 -o m.%zu", learners[i], i);
         ck_assert_msg(strstr(output, "\nchosen     lambda ") || strstr(output, "\nchosen     C "), "%s", output);
-        free(output);
     }
 }
 
@@ -49,7 +49,7 @@ TEST(a_training_that_goes_astray_says_so)
     static const char *const ways[][2] = {{"-q", "cleave: warning: "},
                                           {"--progress json", "\"event\":\"warning\",\"text\":\""}};
     for (int k = 0; k < 2; k++) {
-        char *output =
+        OWNED_ARRAY char *output =
             expect_success("cd $HERE && cleave train astray --learner mssvm --solver subgradient --rate 1000 "
                            "--passes 5 %s -o astray.%d 2>&1",
                            ways[k][0], k);
@@ -57,7 +57,6 @@ TEST(a_training_that_goes_astray_says_so)
         ck_assert_msg(said && strstr(said, "went astray"), "%s", output);
         size_t length = strlen(ways[k][1]);
         ck_assert_msg((size_t)(said - output) >= length && !memcmp(said - length, ways[k][1], length), "%s", output);
-        free(output);
     }
 }
 
@@ -90,7 +89,7 @@ static void write_large(const char *path)
     enum { N = 5000, IMAGES = 50 };
     int64_t offset[IMAGES + 1];
     char names[3 * IMAGES + 1] = "";
-    float *x = calloc((size_t)N * N, sizeof *x), *counts = calloc(2 * N, sizeof *counts);
+    OWNED_ARRAY float *x = calloc((size_t)N * N, sizeof *x), *counts = calloc(2 * N, sizeof *counts);
     for (size_t i = 0; i <= IMAGES; i++)
         offset[i] = (int64_t)i * (N / IMAGES);
     for (size_t i = 0; i < IMAGES; i++)
@@ -102,8 +101,6 @@ static void write_large(const char *path)
                                          {"counts", CLV_F32, 2, {N, 2}, counts}};
     const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", names}};
     must(clv_tensors_write(path, tensors, 3, metadata, 3, err));
-    free(x);
-    free(counts);
 }
 
 TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
@@ -115,11 +112,10 @@ TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
     }
     write_large(here("large"));
     run_here("%s --data large -o mapped", train);
-    char *reported = expect_success("ulimit -v 95000 && %s --data large -o read", train);
+    OWNED_ARRAY char *reported = expect_success("ulimit -v 95000 && %s --data large -o read", train);
     ck_assert_msg(strstr(reported, "large is too large to be mapped: ") != NULL, "%s", reported);
     ck_assert(same_bytes(here("mapped"), here("read")));
     expect_error(71, "large: cannot map", "ulimit -v 95000 && cleave train --learner hcrf --data large -o m");
-    free(reported);
 }
 
 TEST(options_that_the_data_rule_out_are_refused)

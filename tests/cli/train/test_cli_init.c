@@ -25,11 +25,10 @@ static void setup(void)
 /* The first objective of a training's curve. */
 static double first_objective(const char *model)
 {
-    char *record = expect_success("cd %s && cleave inspect --json --top 0 %s", folder, model);
+    OWNED_ARRAY char *record = expect_success("cd %s && cleave inspect --json --top 0 %s", folder, model);
     const char *curve = strstr(record, "\"curve\":\"");
     ck_assert_ptr_nonnull(curve);
     double value = strtod(strchr(strchr(curve, ';') + 2, ' '), NULL);
-    free(record);
     return value;
 }
 
@@ -40,11 +39,9 @@ TEST(a_training_of_images_goes_on_where_a_model_ended)
              folder);
     double cold = first_objective("images.cleave"), warm = first_objective("warm.cleave");
     ck_assert_msg(warm < 0.9 * cold, "cold %g, warm %g", cold, warm);
-    char *a = expect_success("cd %s && cleave inspect images.cleave --top 0 | grep ^recipe", folder);
-    char *b = expect_success("cd %s && cleave inspect warm.cleave --top 0 | grep ^recipe", folder);
+    OWNED_ARRAY char *a = expect_success("cd %s && cleave inspect images.cleave --top 0 | grep ^recipe", folder);
+    OWNED_ARRAY char *b = expect_success("cd %s && cleave inspect warm.cleave --top 0 | grep ^recipe", folder);
     ck_assert_str_eq(a, b); /* the recipe is the model's */
-    free(a);
-    free(b);
 }
 
 TEST(models_of_other_features_are_no_start)

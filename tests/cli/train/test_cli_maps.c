@@ -20,12 +20,10 @@ static void setup(void)
 
 static double error_of(const char *masks)
 {
-    char *output = expect_success("cleave score " SET " --split test --pred %s", masks);
+    OWNED_ARRAY char *output = expect_success("cleave score " SET " --split test --pred %s", masks);
     const char *line = strstr(output, "per pixel");
     ck_assert_ptr_nonnull(line);
-    double error = strtod(line + strlen("per pixel"), NULL);
-    free(output);
-    return error;
+    return strtod(line + strlen("per pixel"), NULL);
 }
 
 TEST(maps_make_masks_better_and_any_number_of_threads_the_same_ones)
@@ -45,12 +43,10 @@ TEST(maps_make_masks_better_and_any_number_of_threads_the_same_ones)
                  " --split test -q --refine --maps net=$ROOT/assets/animals-maps -o with%d --threads %d",
                  threads, threads, threads);
     size_t one, three;
-    char *a = slurp(here("with1.cleave"), &one), *b = slurp(here("with3.cleave"), &three);
+    OWNED_ARRAY char *a = slurp(here("with1.cleave"), &one), *b = slurp(here("with3.cleave"), &three);
     static const char kind[] = "\\\"kind\\\":\\\"probabilities\\\""; /* in JSON within JSON */
     ck_assert(memmem(a, one, kind, strlen(kind)));
     ck_assert(memmem(a, one, "extra.refining", 14) && one == three);
-    free(a);
-    free(b);
     ck_assert(same_bytes(here("with1"), here("with3")));
     double without = error_of(here("without")), with = error_of(here("with1"));
     ck_assert_msg(with < without - 1, "%g %% with maps, %g %% without", with, without);
@@ -96,12 +92,11 @@ TEST(maps_of_another_network_are_reported_and_those_of_the_same_one_are_not)
              " --maps net=$ROOT/assets/animals-maps -o %s/m.cleave",
              only, folder);
     for (int own = 0; own < 2; own++) {
-        char *output = expect_success("cleave segment -m m.cleave " SET " --split test --maps net=%s -o %d",
-                                      own ? "$ROOT/assets/animals-maps" : here("foreign"), own);
+        OWNED_ARRAY char *output = expect_success("cleave segment -m m.cleave " SET " --split test --maps net=%s -o %d",
+                                                  own ? "$ROOT/assets/animals-maps" : here("foreign"), own);
         const char *note = strstr(output, "maps net: those of the first ");
         ck_assert_msg(own ? !note : note && strstr(note, "are not like those of the training images"), "%s", output);
         ck_assert_ptr_nonnull(strstr(output, "12 images segmented"));
-        free(output);
     }
 }
 

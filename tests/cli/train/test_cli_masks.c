@@ -26,12 +26,12 @@ static void make_set(int shrink, const char *extension, make_mask *make)
         uint32_t state = (uint32_t)i;
         for (int p = 0; p < WIDTH * HEIGHT; p++)
             samples[p] = (uint16_t)((p % WIDTH >= WIDTH / 2 ? 180 : 40) + noise(&state) % 40);
-        uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 8, PNG_GREY, .samples = samples});
+        OWNED_ARRAY uint8_t *file =
+            make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 8, PNG_GREY, .samples = samples});
         spill(here("set/images/%d.png", i), file, size);
         free(file);
         file = make(&size, WIDTH / shrink, HEIGHT / shrink, i);
         spill(here("set/masks/%d.%s", i, extension), file, size);
-        free(file);
     }
 }
 
@@ -98,9 +98,8 @@ TEST(one_bad_mask_of_a_set_ends_with_the_command)
     char *output;
     make_set(1, "png", binary);
     size_t size;
-    uint8_t *file = jpeg(&size, WIDTH, HEIGHT, 0);
+    OWNED_ARRAY uint8_t *file = jpeg(&size, WIDTH, HEIGHT, 0);
     spill(here("set/masks/2.jpg"), file, size);
-    free(file);
     run_here("rm set/masks/2.png");
     ck_assert_int_eq(run_command(&output, "cd $HERE && " TRAIN "set -o m"), 65);
     EXPECT_PARTS(output, "8-bit grey or palette PNG (--skip-bad goes on without it); this makes labels of 0 and 255: "
@@ -178,9 +177,8 @@ TEST(every_door_that_reads_masks_names_the_command)
     run_here("mkdir pred");
     for (int i = 0; i < N; i++) {
         size_t size;
-        uint8_t *file = jpeg(&size, WIDTH, HEIGHT, i);
+        OWNED_ARRAY uint8_t *file = jpeg(&size, WIDTH, HEIGHT, i);
         spill(here("pred/%d.png", i), file, size);
-        free(file);
     }
     expect_error(65,
                  "pred/0.png: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG; this "
@@ -193,13 +191,12 @@ TEST(two_folders_of_images_and_masks_become_one_set)
 {
     make_set(1, "png", binary);
     run_here("mv set photos && mv photos/masks photos/drawn");
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(&output, "cd $HERE && " TRAIN "photos/images/ photos/drawn/ -o m");
     ck_assert_int_eq(code, 64);
     char *command = strstr(output, "cleave import masks photos/drawn/ --images photos/images/ -o photos/images-labels");
     ck_assert_msg(command && strstr(output, "--data: a set is one folder"), "%s", output);
     spill(here("command"), command, strlen(command));
-    free(output);
     run_here("sh ./command && " TRAIN "photos/images-labels -o m");
     expect_error(64, "--data: a set is one folder: `cleave train photos/'",
                  "mv photos/drawn photos/masks; cleave train photos/images/ photos/masks -o m");
@@ -242,9 +239,9 @@ TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
             size_t size;
             for (int p = 0; p < WIDTH * HEIGHT; p++)
                 samples[p] = (uint16_t)(p % WIDTH >= WIDTH / 2 ? largest - p % 50 : 500 + p % 50);
-            uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
+            OWNED_ARRAY uint8_t *file =
+                make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
             spill(here("set/images/%d.png", i), file, size);
-            free(file);
         }
         const char *many = "set: 4 16-bit images have no value above 4095: --range 0,4095 shows what is in them";
         const char *one = "this 16-bit image has no value above 4095; a model trained with --range 0,4095";
@@ -282,10 +279,9 @@ TEST(images_of_another_kind_than_those_learned_from_are_noted)
         return;
     run_here("grep -P '\ttrain$' $ROOT/../shared/data/horses/manifest.tsv | head -20 | cut -f1 >only && cleave train "
              "$ROOT/../shared/data/horses --split train --only only --seed 1 -o m");
-    char *output = expect_success(
+    OWNED_ARRAY char *output = expect_success(
         "cleave segment -m m $ROOT/../shared/data/horses/manifest.tsv --split train,test -o horses --no-refine");
     ck_assert_msg(!strstr(output, warning), "%s", output);
-    free(output);
     EXPECT_PARTS(
         expect_success(
             "cleave segment -m m $ROOT/../shared/data/nuclei/manifest.tsv --split validation -o nuclei --no-refine"),

@@ -12,7 +12,7 @@ enum { WIDTH = 96, HEIGHT = 72, N = 6 };
 /* Grey noise, dark lines of 2 pixels that wander from slice to slice, and a light square; the last label or two. */
 static void write_image(const char *folder, int t, int n_labels)
 {
-    struct clv_image image;
+    OWNED(clv_image_release) struct clv_image image = {0};
     static uint8_t mask[WIDTH * HEIGHT];
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
@@ -26,7 +26,6 @@ static void write_image(const char *folder, int t, int n_labels)
     }
     must(clv_png_write(formatted("%s/images/s%d.png", folder, t), &image, err));
     must(clv_png_write_labels(formatted("%s/masks/s%d.png", folder, t), WIDTH, HEIGHT, mask, NULL, 0, err));
-    clv_image_release(&image);
 }
 
 static const char *write_set(const char *name, int n, int n_labels)
@@ -49,10 +48,8 @@ static double error_of(const char *set, const char *train, const char *segment)
 {
     run_here(TRAIN "%s -o %s/m.cleave", set, train, set);
     run_here("cleave segment -q --overwrite %s -m %s/m.cleave %s -o %s/out", segment, set, set, set);
-    char *output = expect_success("cleave score -q %s %s/out --json", set, set);
-    double error = strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL);
-    free(output);
-    return error;
+    OWNED_ARRAY char *output = expect_success("cleave score -q %s %s/out --json", set, set);
+    return strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL);
 }
 
 TEST(lines_thinner_than_regions_are_found_of_two_labels_and_of_three)

@@ -41,10 +41,9 @@ TEST(defaults_by_name_are_the_defaults)
     train(plain, "", "");
     train(named, "--sift cleave --kmeans cleave --kernel-map none", "");
     size_t n;
-    char *bytes = slurp(plain, &n);
+    OWNED_ARRAY char *bytes = slurp(plain, &n);
     ck_assert_ptr_null(memmem(bytes, n, "\"sift\"", 6));
     ck_assert_ptr_null(memmem(bytes, n, "kernel_map", 10));
-    free(bytes);
     run_here("cleave segment -q -m %s -d $SET -o a", plain);
     run_here("cleave segment -q -m %s -d $SET -o b", named);
     ck_assert(same_bytes(here("a"), here("b")));

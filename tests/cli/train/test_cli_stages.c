@@ -41,8 +41,8 @@ TEST(clv_segment_gives_the_commands_masks)
 {
     static const char *const ways[] = {"plain", "refined"};
     for (int refined = 0; refined < 2; refined++) {
-        struct clv_model model = {0};
-        struct clv_set set = {0};
+        OWNED(clv_model_release) struct clv_model model = {0};
+        OWNED(clv_set_release) struct clv_set set = {0};
         struct clv_segment_options options;
         static uint8_t labels[MAX_PIXELS];
         run_here("cleave segment -q -m %s --data $SET/manifest.tsv --split test %s -o %s", two,
@@ -54,8 +54,8 @@ TEST(clv_segment_gives_the_commands_masks)
         must(clv_set_select(&set, "test", err));
         ck_assert_uint_gt(set.n_items, 0);
         for (size_t i = 0; i < set.n_items; i++) {
-            struct clv_image image = {0};
-            struct clv_indexed_image mask = {0};
+            OWNED(clv_image_release) struct clv_image image = {0};
+            OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
             const char *name = strrchr(set.items[i].name, '/') + 1;
             must(clv_image_read(&image, set.items[i].image, NULL, err));
             must(clv_indexed_image_read(&mask, here("%s/%.*s.png", ways[refined], (int)strcspn(name, "."), name), NULL,
@@ -64,11 +64,7 @@ TEST(clv_segment_gives_the_commands_masks)
             ck_assert_uint_le(n, MAX_PIXELS);
             must(clv_segment(labels, &model, &image, &options, err));
             ck_assert_mem_eq(labels, mask.values, n);
-            clv_indexed_image_release(&mask);
-            clv_image_release(&image);
         }
-        clv_set_release(&set);
-        clv_model_release(&model);
     }
 }
 
@@ -126,7 +122,7 @@ TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
  * those of the image turned around. */
 TEST(mirror_images_teach_as_images_that_were_turned_do)
 {
-    struct clv_set read = {0};
+    OWNED(clv_set_release) struct clv_set read = {0};
     run_here("cp -r $SET both && cd $HERE/both && mkdir images/turned masks/turned");
     must(clv_set_read(&read, here("both/manifest.tsv"), err));
     must(clv_set_select(&read, "train", err));
@@ -136,8 +132,8 @@ TEST(mirror_images_teach_as_images_that_were_turned_do)
     for (size_t i = 0; i < read.n_items; i++)
         fprintf(manifest, "%s\tmasks/%zu.png\n", read.items[i].name, i);
     for (size_t i = 0; i < read.n_items; i++) {
-        struct clv_image image = {0}, turned = {0};
-        struct clv_mask mask = {0};
+        OWNED(clv_image_release) struct clv_image image = {0}, turned = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         must(clv_image_read(&image, read.items[i].image, NULL, err));
         must(clv_mask_read(&mask, read.items[i].mask, &read.labels, 0, 0, NULL, err));
         must(clv_image_new(&turned, image.width, image.height, 3, err));
@@ -160,14 +156,10 @@ TEST(mirror_images_teach_as_images_that_were_turned_do)
         must(clv_png_write_labels(here("both/masks/turned/%zu.png", i), mask.width, mask.height, mask.labels, NULL, 0,
                                   err));
         fprintf(manifest, "images/turned/%zu.png\tmasks/turned/%zu.png\n", i, i);
-        clv_image_release(&image);
-        clv_image_release(&turned);
-        clv_mask_release(&mask);
     }
     ck_assert_int_eq(fclose(manifest), 0);
     run_here("cd both && head -n %zu manifest.tsv >own.tsv && printf 'name\\nground\\nfigure\\n' >labels.tsv",
              1 + read.n_items);
-    clv_set_release(&read);
     /* Words are learned from the images, so that there are none here. */
     const char *options = "--learner ssvm --seed 1 --superpixels 60 --blocks colour,position,size,contrast --passes 5";
     run_here("cleave train --data both/own.tsv --mirror %s -o mirrored && cleave train --data both/manifest.tsv %s -o "

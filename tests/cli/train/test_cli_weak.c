@@ -87,19 +87,18 @@ TEST(boxes_alone_will_do)
     const char *folder = copy_set();
     run_here("rm -r %s/set/masks && cd %s && cut -f1,3 set/manifest.tsv >set/maskless.tsv", folder, folder);
     for (int l = 0; l < 2; l++) {
-        char *output = expect_success("cd %s && cleave train --data set/maskless.tsv --boxes set/boxes.tsv "
-                                      "--weak-split train -o %s.cleave " WEAK_TRAINING "%s",
-                                      folder, learners[l], learners[l]);
+        OWNED_ARRAY char *output = expect_success("cd %s && cleave train --data set/maskless.tsv --boxes set/boxes.tsv "
+                                                  "--weak-split train -o %s.cleave " WEAK_TRAINING "%s",
+                                                  folder, learners[l], learners[l]);
         ck_assert_ptr_nonnull(strstr(output, "0 with masks, 8 with boxes, 0 unlabelled"));
         ck_assert_ptr_null(strstr(output, "training  ")); /* there is no truth to compare with */
-        free(output);
         run_here("cd %s && cleave segment -m %s.cleave --data set/maskless.tsv --split test -o %s", folder, learners[l],
                  learners[l]);
-        char *score = expect_success("cd %s && cleave score --data $SET/manifest.tsv --split test --pred %s --json "
-                                     "2>&1 | sed 's/.*\"weighted_hamming\"://'",
-                                     folder, learners[l]);
+        OWNED_ARRAY char *score =
+            expect_success("cd %s && cleave score --data $SET/manifest.tsv --split test --pred %s --json "
+                           "2>&1 | sed 's/.*\"weighted_hamming\"://'",
+                           folder, learners[l]);
         ck_assert_msg(strtod(score, NULL) < 0.4, "%s: %s", learners[l], score); /* 0.5 is chance */
-        free(score);
     }
 }
 
@@ -128,23 +127,22 @@ TEST(images_without_boxes_are_counted)
 {
     const char *folder = copy_set();
     run_here("cd %s && grep -v 0010 set/boxes.tsv >some.tsv", folder);
-    char *output =
+    OWNED_ARRAY char *output =
         expect_success("cd %s && cleave train --data set/manifest.tsv --split train --only only --boxes some.tsv "
                        "--weak-split test --unlabelled-split test -o m.cleave " WEAK_TRAINING "wmpmap",
                        folder);
     ck_assert_ptr_nonnull(strstr(output, "some.tsv: 1 of 4 images have no boxes and were skipped"));
     ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 1 unlabelled"));
-    free(output);
 }
 
 /* Masks of which all pixels are void but those of a cross and strokes through the figure. */
 TEST(scribbles_teach)
 {
     const char *folder = copy_set();
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
     for (int i = 1; i <= 8; i++) {
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         const char *path = formatted("%s/set/masks/%04d.png", folder, i);
         must(clv_mask_read(&mask, path, &labels, 0, 0, NULL, err));
         for (int32_t y = 0; y < mask.height; y++)
@@ -153,39 +151,34 @@ TEST(scribbles_teach)
                     (mask.labels[y * mask.width + x] != 1 || y % 16)) /* and a stroke of figure in every mask */
                     mask.labels[y * mask.width + x] = CLV_VOID;
         must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
-        clv_mask_release(&mask);
     }
-    clv_labels_release(&labels);
     expect_output("masks that mark less than half of their image: 8; the rest is guessed from what they mark",
                   "cd %s && cleave train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap",
                   folder);
     run_here("cd %s && cleave segment -m m.cleave --data $SET/manifest.tsv --split test -o out", folder);
-    char *score = expect_success("cd %s && cleave score --data $SET/manifest.tsv --split test --pred out --json 2>&1 | "
-                                 "sed 's/.*\"weighted_hamming\"://'",
-                                 folder);
+    OWNED_ARRAY char *score =
+        expect_success("cd %s && cleave score --data $SET/manifest.tsv --split test --pred out --json 2>&1 | "
+                       "sed 's/.*\"weighted_hamming\"://'",
+                       folder);
     ck_assert_msg(strtod(score, NULL) < 0.4, "%s", score);
-    free(score);
 }
 
 /* A third of the pixels void is no scribble: nothing is pseudo-labelled. */
 TEST(masks_that_leave_a_third_unknown_are_masks)
 {
     const char *folder = copy_set();
-    struct clv_labels labels = {0};
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
     for (int i = 1; i <= 8; i++) {
-        struct clv_mask mask = {0};
+        OWNED(clv_mask_release) struct clv_mask mask = {0};
         const char *path = formatted("%s/set/masks/%04d.png", folder, i);
         must(clv_mask_read(&mask, path, &labels, 0, 0, NULL, err));
         memset(mask.labels, CLV_VOID, (size_t)mask.width * (size_t)(mask.height / 3));
         must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
-        clv_mask_release(&mask);
     }
-    clv_labels_release(&labels);
-    char *output = expect_success(
+    OWNED_ARRAY char *output = expect_success(
         "cd %s && cleave train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap", folder);
     ck_assert_msg(strstr(output, "unknown") == NULL, "%s", output);
-    free(output);
 }
 
 /* A folder: masks where there are some, boxes for the rest. */
@@ -229,7 +222,7 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
     run_here("cd %s/set && echo no >masks/0002.png && head -c 2000 images/0004.jpg >x && mv x images/0004.jpg && cp "
              "masks/0001.png masks/0006.png && rm images/0008.jpg",
              folder);
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(
         &output, "cd %s && cleave train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm 2>&1", folder);
     ck_assert_int_eq(code, 65);
@@ -238,7 +231,6 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
                                         "4 of 8 images cannot be learned from; --skip-bad goes on without them"};
     for (int i = 0; i < 5; i++)
         ck_assert_msg(strstr(output, named[i]) != NULL, "%s: %s", named[i], output);
-    free(output);
     EXPECT_PARTS(expect_success("cd %s && cleave train --skip-bad --data set/manifest.tsv -o m.cleave " WEAK_TRAINING
                                 "ssvm",
                                 folder),
@@ -266,7 +258,7 @@ TEST(features_are_made_without_bad_images_that_are_named)
     run_here("cd %s/set && echo no >masks/0002.png && head -c 2000 images/0004.jpg >x && mv x images/0004.jpg && cp "
              "masks/0001.png masks/0006.png",
              folder);
-    char *output;
+    OWNED_ARRAY char *output = NULL;
     int code = run_command(
         &output, "cd %s && cleave features --data set/manifest.tsv " WEAK_RECIPE " -o bad.safetensors 2>&1", folder);
     ck_assert_int_eq(code, 65);
@@ -288,7 +280,6 @@ TEST(features_are_made_without_bad_images_that_are_named)
                        folder);
     ck_assert_int_eq(code, 65);
     ck_assert_msg(strstr(output, "can be used") != NULL, "%s", output);
-    free(output);
 }
 
 static void fill_masks(const char *folder, const char *which, uint8_t value)
@@ -297,11 +288,10 @@ static void fill_masks(const char *folder, const char *which, uint8_t value)
         const char *path = formatted("%s/set/masks/%04d.png", folder, i);
         if (!strstr(which, formatted("%d", i)))
             continue;
-        struct clv_indexed_image mask = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, path, NULL, err));
         memset(mask.values, value, (size_t)mask.width * (size_t)mask.height);
         must(clv_png_write_labels(path, mask.width, mask.height, mask.values, NULL, 0, err));
-        clv_indexed_image_release(&mask);
     }
 }
 
@@ -325,14 +315,13 @@ TEST(masks_that_separate_nothing_draw_a_warning)
 {
     const char *folder = copy_set();
     fill_masks(folder, "2", 0);
-    char *output =
+    OWNED_ARRAY char *output =
         expect_success("cd %s && cleave train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm", folder);
     ck_assert_msg(strstr(output, "warning: 1 of 8 masks have nothing but \"background\", the first is "
                                  "set/masks/0002.png") != NULL,
                   "%s", output);
     ck_assert_msg(strstr(output, "on the images learned from; expect more errors on new images; --cv 5") != NULL, "%s",
                   output);
-    free(output);
     fill_masks(folder, "12345678", 0);
     expect_error(65,
                  "set/manifest.tsv: the 8 masks have one label alone, \"background\", from which nothing is learned",

@@ -39,13 +39,12 @@ TEST(an_image_is_known_if_it_is_known_where_its_background_is)
         {"v.xml", "<annotation><filename>a.jpg</filename><object><name>d</name></object></annotation>", 0, 0, false},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        struct clv_boxes boxes = read_text(rows[k].name, rows[k].text);
+        OWNED(clv_boxes_release) struct clv_boxes boxes = read_text(rows[k].name, rows[k].text);
         const struct clv_image_boxes *entry = NULL;
         must(clv_boxes_find(&entry, &boxes, "a.jpg", err));
         ck_assert_msg(entry && entry->n_boxes == rows[k].n_boxes && entry->n_voids == rows[k].n_voids &&
                           clv_boxes_are_known(entry) == rows[k].is_known,
                       "row %zu: %zu boxes, %zu voids", k, entry->n_boxes, entry->n_voids);
-        clv_boxes_release(&boxes);
     }
     ck_assert(!clv_boxes_are_known(NULL));
 }
@@ -80,10 +79,9 @@ TEST(links_are_decoded_and_base64_is_read_or_refused)
         {"%zz%41", "%zzA"},       {"%00a", "%00a"},
     };
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        char *name = strdup(names[k][0]);
+        OWNED_ARRAY char *name = strdup(names[k][0]);
         path_decode(name);
         ck_assert_str_eq(name, names[k][1]);
-        free(name);
     }
     static const struct {
         const char *text, *wanted;

@@ -413,7 +413,7 @@ TEST(folders_without_boxes_or_of_two_forms_are_refused)
     must(clv_boxes_read(&boxes, set, err));
     ck_assert_uint_eq(boxes.n_images, 1);
     ck_assert_uint_eq(boxes.n_bad_files, 1);
-    must_say(boxes.bad_files[0], "b.json: of another form than the files before it");
+    must_say(boxes.bad_files[0].message, "b.json: of another form than the files before it");
     clv_boxes_release(&boxes);
 }
 

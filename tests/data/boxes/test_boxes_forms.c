@@ -28,6 +28,7 @@ static void check(const struct clv_boxes *boxes, const char *image, size_t index
 
 TEST(cvat_boxes_polygons_masks_and_ellipses)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text(
         "annotations.xml",
         CVAT("<box label=\"cow\" source=\"manual\" occluded=\"0\" xtl=\"1.5\" ytl=\"2\" xbr=\"11.5\" ybr=\"5\" "
@@ -51,7 +52,6 @@ TEST(cvat_boxes_polygons_masks_and_ellipses)
     ck_assert_double_eq_tol(turned->x, 2 - (sqrt(3) + 1) / 2, 1e-12);
     ck_assert_uint_eq(boxes.n_skipped, 1);
     ck_assert(strstr(boxes.first_skipped, "annotations.xml: line 2: a polyline"));
-    clv_boxes_release(&boxes);
     bad("c.xml", "<annotations><track id=\"0\" label=\"cow\"/></annotations>", "a track of a video");
     bad("c.xml", "<annotations><image id=\"0\"/></annotations>", "an image without a name");
     bad("c.xml", "<annotations><image name=\"a\" width=\"-3\"/></annotations>", "is no size of an image");
@@ -79,6 +79,7 @@ TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
     };
     for (size_t k = 0; k < sizeof bad_shapes / sizeof *bad_shapes; k++) {
         const char *good = "<box label=\"cow\" xtl=\"1\" ytl=\"2\" xbr=\"3\" ybr=\"4\"/>";
+        OWNED(clv_boxes_release)
         struct clv_boxes boxes = read_text(
             "odd.xml", formatted("<annotations>\n<image name=\"a.jpg\" width=\"200\" height=\"100\">\n%s%s</image>"
                                  "</annotations>",
@@ -87,7 +88,6 @@ TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
         ck_assert_msg(strstr(boxes.first_skipped, bad_shapes[k][1]) && strstr(boxes.first_skipped, "odd.xml: line 3: "),
                       "%s", boxes.first_skipped);
         check(&boxes, "a.jpg", 0, "cow", 1, 2, 2, 2);
-        clv_boxes_release(&boxes);
     }
 }
 
@@ -158,7 +158,7 @@ static void check_yaml(const char *yaml, const char *names)
 {
     static int count;
     char folder[256], joined[256] = "";
-    struct clv_boxes boxes = {0};
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
     struct clv_error error = {0};
     snprintf(folder, sizeof folder, "%s/yaml%d", temporary_folder(), count++);
     run_here("mkdir -p %s/labels/train", folder);
@@ -171,7 +171,6 @@ static void check_yaml(const char *yaml, const char *names)
     for (size_t i = 0; i < boxes.n_labels; i++)
         strcat(strcat(joined, i ? "|" : ""), boxes.labels[i]);
     ck_assert_msg(strcmp(joined, names) == 0, "%s: %s", yaml, joined);
-    clv_boxes_release(&boxes);
 }
 
 TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
@@ -193,6 +192,7 @@ TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
 
 TEST(yolo_corners_and_coco_segmentations_are_bounded)
 {
+    OWNED(clv_boxes_release)
     struct clv_boxes boxes = read_text("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1 0.4\n1 0.5 0.5 0.5 1\n");
     check(&boxes, "y.jpg", 0, "0", 0.1 * 200, 0.2 * 100, (0.5 - 0.1) * 200, (0.6 - 0.2) * 100);
     check(&boxes, "y.jpg", 1, "1", 50, 0, 100, 100);
@@ -211,7 +211,6 @@ TEST(yolo_corners_and_coco_segmentations_are_bounded)
     check(&boxes, "a.jpg", 2, "cow", 1, 1, 1, 2);
     ck_assert_uint_eq(boxes.n_skipped, 2);
     ck_assert(strstr(boxes.first_skipped, "annotation 4: runs do not sum"));
-    clv_boxes_release(&boxes);
 }
 
 TEST(coordinates_beyond_any_image_are_refused_by_file)
@@ -223,12 +222,4 @@ TEST(coordinates_beyond_any_image_are_refused_by_file)
     bad("a.xml",
         "<annotations><image name=\"a.png\"><polygon label=\"x\" points=\"1,2;3,1e11;4,5\"/></image></annotations>",
         "a.xml: an outline has a point at 3, 1e+11");
-    bad("a.xml",
-        "<annotations><image name=\"a.png\"><ellipse label=\"x\" cx=\"9\" cy=\"1e38\" rx=\"4\" ry=\"2\"/></image>"
-        "</annotations>",
-        "a.xml: an outline has a point at 9, 1e+38");
-    bad("a.json",
-        "{\"version\":\"5\",\"imagePath\":\"a.png\",\"shapes\":[{\"label\":\"x\",\"shape_type\":\"circle\","
-        "\"points\":[[1e12,5],[1e12,6]]}]}",
-        "a.json: an outline has a point at 1e+12, 5");
 }

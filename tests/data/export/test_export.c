@@ -26,7 +26,8 @@ static struct contours trace(const struct clv_labels *labels)
     bool is_traced[256] = {false};
     for (int32_t k = 0; k < labels->n_labels; k++)
         is_traced[k] = export_is_object(labels, k);
-    must(contours_trace(&contours, labels_at, 8, 5, is_traced, err));
+    must(contours_trace(&contours, &(struct tracing){.width = 8, .height = 5, .is_traced = is_traced, .n_traced = 256},
+                        labels_at, err));
     return contours;
 }
 
@@ -57,8 +58,8 @@ TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
 TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
 {
     struct clv_labels labels = make_labels();
-    struct contours contours = trace(&labels);
-    struct text text, images;
+    OWNED(contours_release) struct contours contours = trace(&labels);
+    OWNED(text_release) struct text text = {0}, images = {0};
     size_t n = 6;
     text_init(&text, 1 << 16);
     text_init(&images, 1 << 16);
@@ -84,9 +85,6 @@ TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
                      "\n{\"id\":2,\"file_name\":\"c.png\",\"width\":3,\"height\":4}\n],\"categories\":["
                      "\n{\"id\":1,\"name\":\"co\\\"w\",\"supercategory\":\"\"},"
                      "\n{\"id\":2,\"name\":\"dog\",\"supercategory\":\"\"}\n]}\n");
-    text_release(&text);
-    text_release(&images);
-    contours_release(&contours);
 }
 
 /* The hole's first corner is (5, 3), the outer corner nearest to it (6, 4). */
@@ -95,8 +93,8 @@ TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
 TEST(labelme_joins_holes_to_the_nearest_corner)
 {
     struct clv_labels labels = make_labels();
-    struct contours contours = trace(&labels);
-    struct text text;
+    OWNED(contours_release) struct contours contours = trace(&labels);
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 16);
     must(labelme_put(&text, &contours, &labels, "../a.png", err));
     ck_assert_str_eq(taken(&text),
@@ -106,24 +104,21 @@ TEST(labelme_joins_holes_to_the_nearest_corner)
                      "\n{\"label\":\"co\\\"w\",\"points\":[" KEYHOLE "],\"group_id\":null,"
                      "\"description\":\"\",\"shape_type\":\"polygon\",\"flags\":{}}"
                      "\n],\"imagePath\":\"../a.png\",\"imageData\":null,\"imageHeight\":5,\"imageWidth\":8}\n");
-    text_release(&text);
-    contours_release(&contours);
 }
 
 TEST(pieces_of_one_object_are_one_annotation_and_one_group)
 {
     static const uint8_t pieces[5] = {1, 0, 2, 0, 1};
-    static const bool is_traced[256] = {[1] = true, [2] = true};
+    static const bool is_traced[3] = {[1] = true, [2] = true};
     struct clv_labels labels = make_labels();
-    struct contours contours = {0};
-    struct text text;
+    OWNED(contours_release) struct contours contours = {0};
+    OWNED(text_release) struct text text = {0};
     size_t n = 0;
     text_init(&text, 1 << 16);
-    must(contours_trace(&contours, pieces, 5, 1, is_traced, err));
+    must(contours_trace(&contours, &(struct tracing){.width = 5, .height = 1, .is_traced = is_traced, .n_traced = 3},
+                        pieces, err));
     contours.objects[0].number = contours.objects[2].number = 2; /* of three contours */
     contours.objects[1].number = 1;
-    contours.object_of[0] = contours.object_of[4] = 2;
-    contours.object_of[2] = 1;
     must(coco_put_objects(&text, &n, 1, &contours, &labels, false, err));
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(taken(&text),
@@ -155,15 +150,13 @@ TEST(pieces_of_one_object_are_one_annotation_and_one_group)
     ck_assert_ptr_nonnull(strstr(features, "\"value\":2,\"pixels\":1},\"geometry\":{\"type\":\"Polygon\""));
     ck_assert_ptr_nonnull(strstr(features, "\"value\":1,\"pixels\":2},\"geometry\":{\"type\":\"MultiPolygon\","
                                            "\"coordinates\":[[[[1,0]"));
-    text_release(&text);
-    contours_release(&contours);
 }
 
 TEST(voc_counts_corners_from_one_both_inside)
 {
     struct clv_labels labels = make_labels();
-    struct contours contours = trace(&labels);
-    struct text text;
+    OWNED(contours_release) struct contours contours = trace(&labels);
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 16);
     must(voc_put(&text, &contours, &labels, "a&b.png", err));
     ck_assert_str_eq(taken(&text),
@@ -179,15 +172,13 @@ TEST(voc_counts_corners_from_one_both_inside)
     voc_put_labelmap(&text, &labels);
     ck_assert_str_eq(taken(&text), "# label:color_rgb:parts:actions\nbackground:0,0,0::\nco\"w:128,0,0::\n"
                                    "dog:0,128,0::\n");
-    text_release(&text);
-    contours_release(&contours);
 }
 
 TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
 {
     struct clv_labels labels = make_labels();
-    struct contours contours = trace(&labels);
-    struct text text;
+    OWNED(contours_release) struct contours contours = trace(&labels);
+    OWNED(text_release) struct text text = {0};
     text_init(&text, 1 << 16);
     must(yolo_put(&text, &contours, &labels, err));
     ck_assert_str_eq(taken(&text),
@@ -201,6 +192,28 @@ TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
                                    "  0: \"co\\\"w\"\n  1: \"dog\"\n");
     yolo_put_classes(&text, &labels);
     ck_assert_str_eq(taken(&text), "co\"w\ndog\n");
+}
+
+TEST(geojson_has_polygons_by_sides_whose_holes_may_touch_the_outer_ring)
+{
+    /* The hole meets the outside at corner (2, 1), and the last pixel the others at (3, 3). */
+    static const uint8_t areas[4 * 4] = {1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1};
+    static const bool is_traced[2] = {false, true};
+    const struct tracing how = {.width = 4, .height = 4, .is_traced = is_traced, .n_traced = 2, .by_sides = true};
+    struct clv_labels labels = make_labels();
+    struct contours contours = {0};
+    struct text text;
+    text_init(&text, 1 << 16);
+    must(contours_trace(&contours, &how, areas, err));
+    must(geojson_put(&text, &contours, &labels, &(struct raster_place){0}, err));
+    ck_assert_str_eq(taken(&text),
+                     "{\"type\":\"FeatureCollection\",\"features\":["
+                     "\n{\"type\":\"Feature\",\"properties\":{\"label\":\"co\\\"w\",\"value\":1,\"pixels\":7},"
+                     "\"geometry\":{\"type\":\"Polygon\",\"coordinates\":["
+                     "[[2,0],[2,1],[3,1],[3,3],[0,3],[0,0],[2,0]],[[2,2],[2,1],[1,1],[1,2],[2,2]]]}},"
+                     "\n{\"type\":\"Feature\",\"properties\":{\"label\":\"co\\\"w\",\"value\":1,\"pixels\":1},"
+                     "\"geometry\":{\"type\":\"Polygon\",\"coordinates\":["
+                     "[[4,3],[4,4],[3,4],[3,3],[4,3]]]}}\n]}\n");
     text_release(&text);
     contours_release(&contours);
 }

@@ -22,14 +22,13 @@ TEST(a_map_is_read_between_the_centres_of_its_pixels)
 {
     static float pixels[2][2] = {{0, 1}, {4, 5}};
     static const float wanted[] = {0, 0.25F, 0.75F, 1};
-    struct map_grid grid;
+    OWNED(map_grid_release) struct map_grid grid = {0};
     float plane[4][4];
     must(map_grid_init(&grid, 2, 2, 4, 4, err));
     map_sample(&plane[0][0], &grid, &pixels[0][0]);
     for (int y = 0; y < 4; y++)
         for (int x = 0; x < 4; x++)
             ck_assert_float_eq(plane[y][x], 4 * wanted[y] + wanted[x]);
-    map_grid_release(&grid);
 }
 
 TEST(a_point_spreads_by_the_asked_variances_and_what_is_even_stays)

@@ -42,7 +42,7 @@ static const char *write_map(const struct order *order, size_t c, size_t y, size
 {
     const char *path = here("large.npy");
     char header[119];
-    float *values = malloc((size_t)CHANNELS * N * sizeof *values);
+    OWNED_ARRAY float *values = malloc((size_t)CHANNELS * N * sizeof *values);
     for (size_t k = 0; k < CHANNELS; k++)
         for (size_t i = 0; i < N; i++)
             values[order->place(k, i / COLUMNS, i % COLUMNS)] = value_at(k, i / COLUMNS, i % COLUMNS);
@@ -55,17 +55,16 @@ static const char *write_map(const struct order *order, size_t c, size_t y, size
     fprintf(stream, "%-117s\n", header);
     fwrite(values, sizeof *values, (size_t)CHANNELS * N, stream);
     ck_assert_int_eq(fclose(stream), 0);
-    free(values);
     return path;
 }
 
 TEST(channels_of_a_large_map_are_those_of_the_whole)
 {
-    float *scratch = malloc(N * sizeof *scratch);
+    OWNED_ARRAY float *scratch = malloc(N * sizeof *scratch);
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const char *path = write_map(&orders[k], 3, 20, 10, 0.5F);
-        struct map_reader reader;
-        struct clv_map whole = {0};
+        OWNED(map_reader_close) struct map_reader reader = {0};
+        OWNED(clv_map_release) struct clv_map whole = {0};
         const float *values;
         must(map_reader_open(&reader, path, orders[k].layout, NULL, err));
         must(clv_map_read(&whole, path, orders[k].layout, NULL, err));
@@ -80,18 +79,15 @@ TEST(channels_of_a_large_map_are_those_of_the_whole)
             ck_assert_uint_eq(n_wrong, c == 3);
             ck_assert(values[20 * COLUMNS + 10] == (c == 3 ? 0.5F : value_at((size_t)c, 20, 10)));
         }
-        clv_map_release(&whole);
-        map_reader_close(&reader);
     }
-    free(scratch);
 }
 
 TEST(what_is_not_finite_is_named_by_file_channel_and_place)
 {
-    float *scratch = malloc(N * sizeof *scratch);
+    OWNED_ARRAY float *scratch = malloc(N * sizeof *scratch);
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         const char *path = write_map(&orders[k], 2, 1099, 7, NAN);
-        struct map_reader reader;
+        OWNED(map_reader_close) struct map_reader reader = {0};
         struct clv_map whole = {0};
         const float *values;
         must(map_reader_open(&reader, path, orders[k].layout, NULL, err));
@@ -101,9 +97,7 @@ TEST(what_is_not_finite_is_named_by_file_channel_and_place)
         must_fail(CLV_ERR_DATA, "large.npy: channel 2 has nan at (7, 1099)",
                   clv_map_read(&whole, path, orders[k].layout, NULL, err));
         ck_assert_ptr_null(whole.values);
-        map_reader_close(&reader);
     }
-    free(scratch);
 }
 
 /* A small map is in memory, and its file may go. */
@@ -111,14 +105,13 @@ TEST(a_small_map_is_read_at_once)
 {
     const char *path = here("small.npy");
     static const char bytes[] = "\x93NUMPY\1\0\x3b\0{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2) }\n\0\xff";
-    struct map_reader reader;
+    OWNED(map_reader_close) struct map_reader reader = {0};
     const float *values;
     spill(path, bytes, sizeof bytes - 1);
     must(map_reader_open(&reader, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
     ck_assert_ptr_null(reader.file.bytes);
     must(map_reader_channel(&values, NULL, &reader, 0, err));
     ck_assert(values == reader.map.values && values[0] == 0 && values[1] == 1 && reader.map.is_integer);
-    map_reader_close(&reader);
 }
 
 /* A file of zeros that takes no space. */
@@ -154,13 +147,13 @@ TEST(a_tensor_is_read_wherever_its_array_begins)
     for (uint64_t padding = 0; padding < 8; padding++) {
         unsigned char bytes[256];
         char *header = (char *)bytes + 8;
-        struct clv_map map = {0};
+        OWNED(clv_map_release) struct clv_map map = {0};
         uint64_t length = (uint64_t)sprintf(
             header, "{\"map\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}%*s", (int)padding, "");
         memcpy(bytes, &length, 8);
         memcpy(header + length, values, sizeof values);
         size_t size = 8 + length + sizeof values;
-        unsigned char *exact = malloc(size);
+        OWNED_ARRAY unsigned char *exact = malloc(size);
         memcpy(exact, bytes, size);
         must(map_parse(&map, exact, size, CLV_MAP_LAYOUT_AUTO, NULL, err));
         ck_assert_mem_eq(map.values, values, sizeof values);
@@ -169,7 +162,5 @@ TEST(a_tensor_is_read_wherever_its_array_begins)
         spill(path, exact, size);
         must(clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
         ck_assert_mem_eq(map.values, values, sizeof values);
-        clv_map_release(&map);
-        free(exact);
     }
 }

@@ -25,14 +25,13 @@ TEST(tensors_of_every_type_are_the_same_map)
         const void *data;
     } kinds[] = {{CLV_U8, bytes}, {CLV_U16, words}, {CLV_F16, halves}, {CLV_F64, doubles}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        struct clv_map map = {0};
+        OWNED(clv_map_release) struct clv_map map = {0};
         const struct clv_tensor tensor = {
             .name = "any", .dtype = kinds[k].type, .n_dimensions = 2, .shape = {2, 3}, .data = kinds[k].data};
         must(clv_map_read(&map, write_tensors(&tensor, 1), CLV_MAP_LAYOUT_AUTO, NULL, err));
         ck_assert(map.width == 3 && map.height == 2 && map.n_channels == 1 && map.is_integer == (k < 2));
         for (int i = 0; i < 6; i++)
             ck_assert_float_eq_tol(map.values[i], (float)doubles[i], k == 2 ? 2e-4F : 1e-6F);
-        clv_map_release(&map);
     }
 }
 
@@ -62,7 +61,7 @@ TEST(tensors_that_are_no_map_are_refused)
 TEST(no_map_comes_out_when_memory_runs_out)
 {
     static const float values[6] = {1};
-    struct clv_map map = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
     const struct clv_tensor tensor = {
         .name = "map", .dtype = CLV_F32, .n_dimensions = 2, .shape = {2, 3}, .data = values};
     const char *path = write_tensors(&tensor, 1);
@@ -72,5 +71,4 @@ TEST(no_map_comes_out_when_memory_runs_out)
     path = "tests/fuzz/corpus/image/grey-16-interlaced.png";
     must_keep_when_requests_fail(clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err),
                                  ck_assert_ptr_null(map.values));
-    clv_map_release(&map);
 }

@@ -27,9 +27,8 @@ static struct clv_map read_npy(int version, const char *header, const void *data
 {
     size_t size;
     struct clv_map map = {0};
-    unsigned char *bytes = make_npy(&size, version, header, data, n);
+    OWNED_ARRAY unsigned char *bytes = make_npy(&size, version, header, data, n);
     must(map_parse(&map, bytes, size, layout, NULL, err));
-    free(bytes);
     return map;
 }
 
@@ -37,11 +36,9 @@ static void expect_bad(const char *part, const char *header, size_t n)
 {
     size_t size;
     struct clv_map map = {0};
-    unsigned char *zeros = calloc(n + 1, 1), *bytes = make_npy(&size, 1, header, zeros, n);
+    OWNED_ARRAY unsigned char *zeros = calloc(n + 1, 1), *bytes = make_npy(&size, 1, header, zeros, n);
     must_fail(CLV_ERR_DATA, part, map_parse(&map, bytes, size, CLV_MAP_LAYOUT_AUTO, NULL, err));
     ck_assert_ptr_null(map.values);
-    free(bytes);
-    free(zeros);
 }
 
 #define NPY(type, order, shape) "{'descr': '" type "', 'fortran_order': " order ", 'shape': " shape ", }  \n"
@@ -110,11 +107,10 @@ TEST(channels_are_found_by_the_shape)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         size_t n = (size_t)cases[k].channels * (size_t)cases[k].height * (size_t)cases[k].width;
         ck_assert_uint_le(n, sizeof zeros);
-        struct clv_map map = read_npy(1, cases[k].header, zeros, n, CLV_MAP_LAYOUT_AUTO);
+        OWNED(clv_map_release) struct clv_map map = read_npy(1, cases[k].header, zeros, n, CLV_MAP_LAYOUT_AUTO);
         ck_assert_msg(map.n_channels == cases[k].channels && map.height == cases[k].height &&
                           map.width == cases[k].width,
                       "%s: %d x %d x %d", cases[k].header, map.n_channels, map.height, map.width);
-        clv_map_release(&map);
     }
 }
 
@@ -122,6 +118,7 @@ TEST(whole_numbers_are_fractions_and_halves_are_exact)
 {
     static const uint8_t bytes[2][2] = {{0, 51}, {102, 255}};
     static const uint16_t words[1][2] = {{0, 65535}}, halves[1][4] = {{0x3c00, 0xc100, 0x0001, 0x7bff}};
+    OWNED(clv_map_release)
     struct clv_map map = read_npy(1, NPY("|u1", "False", "(2, 2)"), bytes, sizeof bytes, CLV_MAP_LAYOUT_AUTO);
     ck_assert(map.is_integer && map.n_channels == 1 && map.values[3] == 1 && map.values[1] == 51.0F / 255);
     clv_map_release(&map);
@@ -135,12 +132,10 @@ TEST(whole_numbers_are_fractions_and_halves_are_exact)
 
     static const uint16_t grey[2] = {0, 0x8000};
     size_t size;
-    uint8_t *png = make_png(
+    OWNED_ARRAY uint8_t *png = make_png(
         &size, &(struct png_recipe){.width = 2, .height = 1, .bit_depth = 16, .kind = PNG_GREY, .samples = grey});
     must(map_parse(&map, png, size, CLV_MAP_LAYOUT_AUTO, NULL, err));
     ck_assert(map.width == 2 && map.values[0] == 0 && map.values[1] == 32768.0F / 65535);
-    clv_map_release(&map);
-    free(png);
 }
 
 /* As other writers than NumPy may: blanks anywhere, double quotes, any order, no comma at the end. */
@@ -151,11 +146,10 @@ TEST(headers_of_npy_are_read_however_they_are_spaced)
         "{ \t'shape' : ( 2 ,\n2 , ) , \"descr\" : \"|u1\", \"fortran_order\" : False , }\n"};
     static const uint8_t bytes[4] = {0, 255, 51, 102};
     for (size_t k = 0; k < 2; k++) {
-        struct clv_map map = read_npy(1, headers[k], bytes, sizeof bytes, CLV_MAP_LAYOUT_AUTO);
+        OWNED(clv_map_release) struct clv_map map = read_npy(1, headers[k], bytes, sizeof bytes, CLV_MAP_LAYOUT_AUTO);
         ck_assert(map.width == 2 && map.height == 2 && map.n_channels == 1);
         for (int p = 0; p < 4; p++)
             ck_assert_float_eq(map.values[p], (float)bytes[p] / 255);
-        clv_map_release(&map);
     }
 }
 
@@ -235,7 +229,7 @@ TEST(a_map_is_found_by_as_much_of_the_image_s_path_as_it_has)
 TEST(the_real_maps_are_read)
 {
     const char *path = real_data("the_real_maps_are_read", "maps-horses/features/horse001.npy");
-    struct clv_map map = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
     if (!path)
         return;
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
@@ -244,5 +238,4 @@ TEST(the_real_maps_are_read)
     must(clv_map_read(&map, real_data("the_real_maps_are_read", "maps-horses/probability/horse001.png"),
                       CLV_MAP_LAYOUT_AUTO, NULL, err));
     ck_assert(map.n_channels == 1 && map.width == 128 && map.is_integer);
-    clv_map_release(&map);
 }

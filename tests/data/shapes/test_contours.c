@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 #include "support/images.h"
+#include "support/reference_contours.h"
 #include "support/support.h"
 
 #undef fail
@@ -65,16 +66,14 @@ static void fill_keyhole(uint8_t *mask, const struct contours *contours, size_t 
     array_free(joined);
 }
 
-static void check_runs(const struct contours *contours, size_t k)
+static void check_runs(const struct contours *contours, const int32_t *object_of, size_t k)
 {
-    const struct contour_object *object = &contours->objects[k];
-    const struct rle_frame bounds = {object->left, object->top, object->width, object->height};
     const struct rle_frame whole = {0, 0, contours->width, contours->height};
     uint32_t *counts, *again;
     size_t n, n_again, n_pixels = (size_t)contours->width * (size_t)contours->height;
     struct text text;
     uint8_t *mask = calloc(n_pixels, 1);
-    must(rle_of_object(&counts, &n, contours, (int32_t)k + 1, &bounds, err));
+    must(rle_of_pieces(&counts, &n, contours, &k, 1, err));
     text_init(&text, 1 << 20);
     rle_put_compressed(&text, counts, n);
     must(rle_parse_compressed(&again, &n_again, text.bytes, err));
@@ -82,7 +81,7 @@ static void check_runs(const struct contours *contours, size_t k)
     ck_assert_mem_eq(again, counts, n * sizeof *counts);
     must(rle_fill(&(struct canvas){mask, contours->width, contours->height, 1}, &whole, again, n, RLE_BY_COLUMNS, err));
     for (size_t p = 0; p < n_pixels; p++)
-        ck_assert_int_eq(mask[p], contours->object_of[p] == (int32_t)k + 1);
+        ck_assert_int_eq(mask[p], object_of[p] == (int32_t)k + 1);
     text_release(&text);
     array_free(counts);
     array_free(again);
@@ -94,7 +93,11 @@ static void check_objects(const uint8_t *labels, int32_t width, int32_t height, 
 {
     struct contours contours = {0};
     size_t n = (size_t)width * (size_t)height, n_traced = 0, n_in_objects = 0;
-    must(contours_trace(&contours, labels, width, height, is_traced, err));
+    struct reference_contours reference = {0};
+    must(contours_trace(&contours,
+                        &(struct tracing){.width = width, .height = height, .is_traced = is_traced, .n_traced = 256},
+                        labels, err));
+    must(reference_trace(&reference, labels, width, height, is_traced, err));
     uint8_t *mask = malloc(n), *keyhole = malloc(n);
     for (size_t k = 0; k < contours.n_objects; k++) {
         const struct contour_object *object = &contours.objects[k];
@@ -104,7 +107,7 @@ static void check_objects(const uint8_t *labels, int32_t width, int32_t height, 
         fill_object(mask, &contours, k);
         fill_keyhole(keyhole, &contours, k);
         for (size_t p = 0; p < n; p++) {
-            bool is_its = contours.object_of[p] == (int32_t)k + 1;
+            bool is_its = reference.object_of[p] == (int32_t)k + 1;
             ck_assert_msg(mask[p] == is_its && keyhole[p] == is_its, "object %zu at %zu of %dx%d", k, p, width, height);
             int32_t x = (int32_t)(p % (size_t)width), y = (int32_t)(p / (size_t)width);
             n_pixels += is_its;
@@ -113,13 +116,14 @@ static void check_objects(const uint8_t *labels, int32_t width, int32_t height, 
         }
         ck_assert_int_eq(n_pixels, object->n_pixels);
         n_in_objects += (size_t)n_pixels;
-        check_runs(&contours, k);
+        check_runs(&contours, reference.object_of, k);
     }
     for (size_t p = 0; p < n; p++)
         n_traced += is_traced[labels[p]];
     ck_assert_uint_eq(n_in_objects, n_traced);
     free(mask);
     free(keyhole);
+    reference_release(&reference);
     contours_release(&contours);
 }
 
@@ -143,7 +147,9 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     static const uint8_t labels[6 * 5] = {1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0,
                                           1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2};
     struct contours contours = {0};
-    must(contours_trace(&contours, labels, 6, 5, figure_traced, err));
+    must(contours_trace(&contours,
+                        &(struct tracing){.width = 6, .height = 5, .is_traced = figure_traced, .n_traced = 256}, labels,
+                        err));
     ck_assert_uint_eq(contours.n_objects, 2);
     ck_assert_int_eq(contours.objects[0].n_pixels, 14);
     ck_assert_int_eq(contours.objects[1].label, 2);
@@ -153,9 +159,10 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     ck_assert_uint_eq(contours.objects[0].end_ring, 3); /* the object is between its holes' corners */
     contours_release(&contours);
     uint8_t none[4] = {0};
-    must(contours_trace(&contours, none, 2, 2, figure_traced, err));
+    must(contours_trace(
+        &contours, &(struct tracing){.width = 2, .height = 2, .is_traced = figure_traced, .n_traced = 256}, none, err));
     ck_assert_uint_eq(contours.n_objects, 0);
-    must(contours_simplify(&contours, none, 1, err));
+    must(contours_simplify(&contours, 1, err));
     contours_release(&contours);
 }
 
@@ -210,9 +217,13 @@ TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
             draw_discs(labels, seed);
         for (int t = 0; t < 3; t++) {
             struct contours exact = {0}, simple = {0};
-            must(contours_trace(&exact, labels, SIDE, SIDE, all_traced, err));
-            must(contours_trace(&simple, labels, SIDE, SIDE, all_traced, err));
-            must(contours_simplify(&simple, labels, tolerances[t], err));
+            must(contours_trace(
+                &exact, &(struct tracing){.width = SIDE, .height = SIDE, .is_traced = all_traced, .n_traced = 256},
+                labels, err));
+            must(contours_trace(
+                &simple, &(struct tracing){.width = SIDE, .height = SIDE, .is_traced = all_traced, .n_traced = 256},
+                labels, err));
+            must(contours_simplify(&simple, tolerances[t], err));
             ck_assert_uint_eq(exact.n_rings, simple.n_rings);
             ck_assert(tolerances[t] < 1 || seed > 5 || 2 * simple.n_points < exact.n_points);
             for (size_t r = 0; r < exact.n_rings; r++) {
@@ -237,11 +248,13 @@ TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twic
     for (uint32_t seed = 1; seed <= 30; seed++) {
         struct contours contours = {0};
         draw_discs(labels, seed);
-        must(contours_trace(&contours, labels, SIDE, SIDE, all_traced, err));
+        must(contours_trace(&contours,
+                            &(struct tracing){.width = SIDE, .height = SIDE, .is_traced = all_traced, .n_traced = 256},
+                            labels, err));
         bool has_small = false; /* which may keep all their points on their side only */
         for (size_t k = 0; k < contours.n_objects; k++)
             has_small |= contours.objects[k].n_pixels < 60;
-        must(contours_simplify(&contours, labels, 1, err));
+        must(contours_simplify(&contours, 1, err));
         memset(claimed, 0, sizeof claimed);
         for (size_t k = 0; k < contours.n_objects; k++) {
             memset(mask, 0, sizeof mask);
@@ -265,8 +278,10 @@ TEST(small_and_thin_objects_do_not_collapse)
     for (int x = 5; x < 35; x++)
         labels[5 * 40 + x] = 1; /* a line of one pixel */
     labels[12 * 40 + 9] = 2;    /* and a dot */
-    must(contours_trace(&contours, labels, 40, 20, figure_traced, err));
-    must(contours_simplify(&contours, labels, 3, err));
+    must(contours_trace(&contours,
+                        &(struct tracing){.width = 40, .height = 20, .is_traced = figure_traced, .n_traced = 256},
+                        labels, err));
+    must(contours_simplify(&contours, 3, err));
     for (size_t k = 0; k < contours.n_objects; k++)
         fill_object(mask, &contours, k);
     for (int p = 0; p < 40 * 20; p++)
@@ -313,7 +328,9 @@ TEST(no_speck_is_left_in_noise)
             labels[p] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24) % 5;
         must(contours_merge_specks(labels, WIDTH, HEIGHT, 40, err));
         struct contours contours = {0};
-        must(contours_trace(&contours, labels, WIDTH, HEIGHT, all_traced, err));
+        must(contours_trace(
+            &contours, &(struct tracing){.width = WIDTH, .height = HEIGHT, .is_traced = all_traced, .n_traced = 256},
+            labels, err));
         for (size_t k = 0; k < contours.n_objects; k++)
             ck_assert_int_ge(contours.objects[k].n_pixels, 40);
         contours_release(&contours);

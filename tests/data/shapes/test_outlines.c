@@ -19,10 +19,9 @@ TEST(an_ellipse_has_the_pixels_whose_centres_are_in_it)
         const double degrees = 720 * draw[4] - 360, angle = degrees * acos(-1) / 180;
         const double scale[2] = {round % 2 ? 1 : WIDTH, round % 2 ? 1 : HEIGHT}; /* pixels, or shares */
         uint8_t got[WIDTH * HEIGHT] = {0};
-        struct clv_outline *outline = NULL;
+        OWNED(outline_drop) struct clv_outline *outline = outline_of_ellipse(centre, radii, degrees, scale);
         struct clv_box bounds = {0};
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-        must(outline_of_ellipse(&outline, centre, radii, degrees, scale, err));
         must(outline_fill(&(struct canvas){got, WIDTH, HEIGHT, 1}, outline, scale[0] != 1, err));
         must(outline_bound(&bounds, outline, err));
         for (int p = 0; p < WIDTH * HEIGHT; p++) {
@@ -43,7 +42,6 @@ TEST(an_ellipse_has_the_pixels_whose_centres_are_in_it)
         }
         ck_assert_double_eq_tol(bounds.x * scale[0], low[0], 1e-4);
         ck_assert_double_eq_tol((bounds.y + bounds.height) * scale[1], high[1], 1e-4);
-        outline_free(outline);
     }
 }
 
@@ -60,11 +58,10 @@ TEST(a_rectangle_is_turned_clockwise_around_its_pivot)
     };
     const struct clv_box box = {.x = 2, .y = 1, .width = 4, .height = 2};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct clv_outline *outline = NULL;
-        must(outline_of_rectangle(&outline, &box, cases[k].degrees, (const double[]){2, 1}, pixels_of, err));
+        OWNED(outline_drop)
+        struct clv_outline *outline = outline_of_rectangle(&box, cases[k].degrees, (const double[]){2, 1}, pixels_of);
         for (int i = 0; i < 8; i++)
             ck_assert_double_eq_tol(outline->points[i / 2][i % 2], cases[k].points[i / 2][i % 2], 1e-12);
-        outline_free(outline);
     }
 }
 
@@ -104,11 +101,10 @@ TEST(pieces_of_runs_are_those_of_a_flood_fill)
         const double share = block.word[2] % 100 / 100.0;
         for (int p = 0; p < 64; p++)
             inside[p] = rng_uniform(3, RNG_STREAM(RNG_TEST, round), 10 + (uint64_t)p) < share;
-        struct clv_outline *outline = outline_of_mask(inside, &frame);
+        OWNED(outline_drop) struct clv_outline *outline = outline_of_mask(inside, &frame);
         size_t n, wanted = flood(inside, frame.width, frame.height);
         must(outline_count_pieces(&n, outline, err));
         ck_assert_msg(n == (wanted < 2 ? wanted : 2), "round %d: %zu, not %zu", round, n, wanted);
-        outline_free(outline);
     }
     /* A run of a quarter of a billion pixels, in lines of one. */
     uint32_t counts[] = {1, (1u << 28) - 4, 2, 1}, bridged[] = {1, 5, 0, (1u << 28) - 6};
@@ -129,7 +125,7 @@ TEST(polygons_that_touch_are_one_piece)
     static const double second[3] = {4, 3,
                                      7}; /* where the second square begins: at the first one's side, in it, off it */
     for (int k = 0; k < 3; k++) {
-        struct clv_outline *outline = outline_new();
+        OWNED(outline_drop) struct clv_outline *outline = outline_new();
         size_t n;
         for (int square = 0; square < 2; square++) {
             double x = square ? second[k] : 1;
@@ -139,6 +135,5 @@ TEST(polygons_that_touch_are_one_piece)
         }
         must(outline_count_pieces(&n, outline, err));
         ck_assert_uint_eq(n, k == 2 ? 2 : 1);
-        outline_free(outline);
     }
 }

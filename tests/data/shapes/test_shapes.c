@@ -79,7 +79,7 @@ TEST(hostile_polygons_are_refused)
               polygon_fill(&(struct canvas){mask, 6, 6, 1}, (const double(*)[2])too_far, three, 1, err));
     size_t n = 1 << 18;
     double(*zigzag)[2] = malloc(n * sizeof *zigzag);
-    uint8_t *high = calloc(1, 1000);
+    OWNED_ARRAY uint8_t *high = calloc(1, 1000);
     for (size_t i = 0; i < n; i++) {
         zigzag[i][0] = 0;
         zigzag[i][1] = i % 2 ? 1000 : 0;
@@ -87,19 +87,17 @@ TEST(hostile_polygons_are_refused)
     must_fail(CLV_ERR_DATA, "cross more than",
               polygon_fill(&(struct canvas){high, 1, 1000, 1}, (const double(*)[2])zigzag, &n, 1, err));
     free(zigzag);
-    free(high);
 }
 
 TEST(outlines_have_no_points_that_cannot_be_computed_with)
 {
     static const double odd[][2] = {{NAN, 1}, {1, INFINITY}, {-2e10, 0}, {0, 1.3e308}};
-    struct clv_outline *outline = outline_new();
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
     for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
         must_fail(CLV_ERR_DATA, "coordinates are from -1e+10 to 1e+10",
                   outline_add_point(outline, odd[k][0], odd[k][1], err));
     ck_assert_uint_eq(outline->n_points, 0);
     must(outline_add_point(outline, -1e10, 1e10, err));
-    outline_free(outline);
 }
 
 TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
@@ -178,7 +176,7 @@ TEST(only_the_part_of_a_huge_frame_that_the_image_has_costs_work)
 TEST(relative_points_are_shares_of_the_width_and_of_the_height)
 {
     static const double corners[][2] = {{0.25, 0.5}, {0.75, 0.5}, {0.75, 1}, {0.25, 1}};
-    struct clv_outline *outline = outline_new();
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
     uint8_t mask[8 * 4] = {0};
     for (size_t i = 0; i < 4; i++)
         must(outline_add_point(outline, corners[i][0], corners[i][1], err));
@@ -186,7 +184,6 @@ TEST(relative_points_are_shares_of_the_width_and_of_the_height)
     must(outline_fill(&(struct canvas){mask, 4, 8, 1}, outline, true, err));
     for (int p = 0; p < 8 * 4; p++)
         ck_assert_int_eq(mask[p], p / 4 >= 4 && (p % 4 == 1 || p % 4 == 2));
-    outline_free(outline);
 }
 
 /* By pycocotools' rleToString: five bits a character from '0' on, the sixth says that more follow, differences from the

@@ -53,7 +53,7 @@ static const uint8_t RED[3] = {200, 30, 30}, GREY[3] = {128, 128, 128};
 
 TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
 {
-    struct fixture f = {0};
+    OWNED(fixture_release) struct fixture f = {0};
     draw_disc(&f.image, RED, GREY);
     fixture_measure(&f, 80);
     int n_disc = 0;
@@ -84,12 +84,11 @@ TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
         }
     }
     ck_assert_int_ge(n_disc, 5);
-    fixture_release(&f);
 }
 
 TEST(a_flat_image_has_no_contrast)
 {
-    struct fixture f = {0};
+    OWNED(fixture_release) struct fixture f = {0};
     draw_disc(&f.image, GREY, GREY);
     fixture_measure(&f, 50);
     for (int32_t i = 0; i < f.superpixels.n; i++) {
@@ -101,7 +100,6 @@ TEST(a_flat_image_has_no_contrast)
         ck_assert_float_eq_tol(m[CONTRAST_CENTRE], 0.5f, 1e-3f);
         ck_assert_float_eq_tol(m[CONTRAST_FIGURE], 0.5f, 1e-3f);
     }
-    fixture_release(&f);
 }
 
 /* measures[n][CONTRAST_WORDS] of an image cut into n regions, each of which touches the next. */
@@ -109,7 +107,7 @@ static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels,
 {
     int32_t edges[128][2];
     float lengths[128];
-    struct scene scene;
+    OWNED(scene_release) struct scene scene = {0};
     struct clv_recipe recipe;
     const struct clv_image image = {side, side, 3, (uint8_t *)(uintptr_t)pixels};
     const struct clv_superpixels superpixels = {side, side, n, labels};
@@ -123,7 +121,6 @@ static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels,
     recipe.blocks = CLV_BLOCK_CONTRAST;
     must(scene_init(&scene, &image, &superpixels, err));
     must(contrast_measure(measures, &scene, &adjacency, &recipe, NULL, err));
-    scene_release(&scene);
 }
 
 /* A pixel of each side in turn. */
@@ -165,7 +162,7 @@ TEST(geodesic_distance_goes_around_walls)
 {
     /* A grey corridor leads from the border to the middle through a red block: the middle is near by geodesic
      * distance. */
-    struct fixture f = {0};
+    OWNED(fixture_release) struct fixture f = {0};
     must(clv_image_new(&f.image, 120, 120, 3, err));
     for (int32_t y = 0; y < 120; y++)
         for (int32_t x = 0; x < 120; x++) {
@@ -177,7 +174,6 @@ TEST(geodesic_distance_goes_around_walls)
     float block = f.measures[f.superpixels.labels[35 * 120 + 60] * CONTRAST_WORDS + CONTRAST_GEODESIC];
     ck_assert_float_lt(middle, 0.1f);
     ck_assert_float_gt(block, 0.9f);
-    fixture_release(&f);
 }
 
 TEST(pair_sums_are_those_of_the_definition)
@@ -195,7 +191,7 @@ TEST(pair_sums_are_those_of_the_definition)
         centre[i] = (float)rng_uniform(1, RNG_STREAM(RNG_TEST, 5), (uint64_t)i);
     }
     struct scene scene = {.n_regions = N, .regions = regions};
-    struct pairs pairs;
+    OWNED(pairs_release) struct pairs pairs = {0};
     must(pairs_init(&pairs, &scene, border, centre, err));
     for (int i = 0; i < N; i++) {
         double want[PAIR_SUMS] = {0};
@@ -218,19 +214,18 @@ TEST(pair_sums_are_those_of_the_definition)
         for (int k = 0; k < PAIR_SUMS; k++)
             ck_assert_double_eq_tol(pairs.sum[k][i], want[k], 1e-4 * (1 + want[k]));
     }
-    pairs_release(&pairs);
 }
 
 TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
 {
-    struct fixture f = {0};
+    OWNED(fixture_release) struct fixture f = {0};
     draw_disc(&f.image, RED, GREY);
     fixture_measure(&f, 60);
     int32_t n = f.superpixels.n;
-    float *zeros = calloc((size_t)n, sizeof *zeros), *weights = malloc((size_t)n * sizeof *weights);
+    OWNED_ARRAY float *zeros = calloc((size_t)n, sizeof *zeros), *weights = malloc((size_t)n * sizeof *weights);
     for (int32_t i = 0; i < n; i++)
         weights[i] = (float)rng_uniform(1, RNG_STREAM(RNG_TEST, 5), (uint64_t)i);
-    struct pairs at_once = {0}, anew = {0};
+    OWNED(pairs_release) struct pairs at_once = {0}, anew = {0};
     must(pairs_init(&at_once, &f.scene, zeros, weights, err));
     must(pairs_init(&anew, &f.scene, zeros, zeros, err));
     pairs_weigh(&anew, &f.scene, weights);
@@ -238,11 +233,6 @@ TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
     for (int32_t i = 0; i < n; i++)
         ck_assert_float_eq_tol(anew.sum[PAIR_CENTRE][i], at_once.sum[PAIR_CENTRE][i],
                                1e-4f * at_once.sum[PAIR_CENTRE][i]);
-    pairs_release(&at_once);
-    pairs_release(&anew);
-    free(zeros);
-    free(weights);
-    fixture_release(&f);
 }
 
 TEST(zones_compare_how_often_codes_are_met)
@@ -267,7 +257,7 @@ TEST(zones_compare_how_often_codes_are_met)
         start[c + 1] = at;
     }
     struct scene scene = {.width = W, .height = H, .n_regions = 3, .labels = labels, .start = start, .pixel = pixel};
-    struct zones zones = {0};
+    OWNED(zones_release) struct zones zones = {0};
     must(zones_init(&zones, &scene, err));
     double centre = 0, strip = 0, of_code_1 = 0;
     for (int i = 0; i < W * H; i++) {
@@ -285,7 +275,6 @@ TEST(zones_compare_how_often_codes_are_met)
     ck_assert_float_lt(odds[2][0], 0.3f);
     ck_assert_float_lt(odds[1][1], 0.1f);
     ck_assert_double_eq_tol(odds[0][0], 0.5, 0.05);
-    zones_release(&zones);
 }
 
 TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
@@ -313,7 +302,7 @@ TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
 
 TEST(many_regions_are_measured_against_a_sample_of_them)
 {
-    struct fixture f = {0};
+    OWNED(fixture_release) struct fixture f = {0};
     draw_disc(&f.image, RED, GREY);
     fixture_measure(&f, 3000);
     ck_assert_int_gt(f.superpixels.n, 1500);
@@ -321,7 +310,6 @@ TEST(many_regions_are_measured_against_a_sample_of_them)
     ck_assert_float_gt(f.measures[middle * CONTRAST_WORDS + CONTRAST_CENTRE], 0.9f);
     ck_assert_float_lt(f.measures[middle * CONTRAST_WORDS + CONTRAST_BORDER], 0.2f);
     ck_assert_float_gt(f.measures[CONTRAST_BORDER], 0.9f);
-    fixture_release(&f);
 }
 
 TEST(measures_are_named_by_what_they_are_of)

@@ -26,10 +26,9 @@ static void draw(void)
 
 static void describe(struct sift_grid *grid, int32_t scale)
 {
-    struct sift_image sift;
+    OWNED(sift_image_release) struct sift_image sift = {0};
     must(sift_image_init(&sift, pixels, WIDTH, HEIGHT, &recipe, err));
     must(sift_image_describe(grid, &sift, recipe.bin_size_px[scale], recipe.step_px, err));
-    sift_image_release(&sift);
 }
 
 static void setup(void)
@@ -39,19 +38,17 @@ static void setup(void)
     recipe.blocks = CLV_BLOCK_FISHER | CLV_BLOCK_SIZE;
     draw();
     for (int32_t s = 0; s < recipe.n_scales; s++) {
-        struct sift_grid grid;
+        OWNED(sift_grid_release) struct sift_grid grid = {0};
         describe(&grid, s);
         uint32_t n = (uint32_t)(grid.n_columns * grid.n_rows);
         for (size_t i = 0; i < N_SAMPLES; i++)
             memcpy(samples + i * CLV_DESCRIPTOR_SIZE, grid.values + i % n * CLV_DESCRIPTOR_SIZE, CLV_DESCRIPTOR_SIZE);
-        float *again;
+        OWNED_ARRAY float *again = NULL;
         must(mixture_learn(&recipe.mixtures[s], samples, N_SAMPLES,
                            &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, s)}, err));
         must(mixture_learn(&again, samples, N_SAMPLES,
                            &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, s)}, err));
         ck_assert_mem_eq(again, recipe.mixtures[s], CLV_MIXTURE_SIZE * sizeof *again);
-        array_free(again);
-        sift_grid_release(&grid);
     }
 }
 
@@ -65,7 +62,7 @@ static void reference(float *vector, int32_t scale, int32_t x0, int32_t x1, int3
 {
     static float places[WIDTH * HEIGHT * D];
     const float *mixture = recipe.mixtures[scale];
-    struct sift_grid grid;
+    OWNED(sift_grid_release) struct sift_grid grid = {0};
     size_t n = 0;
     describe(&grid, scale);
     for (int32_t y = y0; y < y1; y++)
@@ -75,7 +72,6 @@ static void reference(float *vector, int32_t scale, int32_t x0, int32_t x1, int3
     vl_set_num_threads(1);
     vl_fisher_encode(vector, VL_TYPE_FLOAT, mixture + MIXTURE_MEAN, D, K, mixture + MIXTURE_VARIANCE,
                      mixture + MIXTURE_WEIGHT, places, n, VL_FISHER_FLAG_IMPROVED);
-    sift_grid_release(&grid);
 }
 
 /* The definition, in double precision, from the places and shares of the cells, of which less than 1 % is none. */
@@ -115,10 +111,10 @@ static void check_definition(const float *row, const double *expected)
 TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
 {
     struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
-    struct clv_superpixels nodes = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels nodes = {0};
     struct clv_patch_grid grid;
-    struct scene scene;
-    struct fisher fisher;
+    OWNED(scene_release) struct scene scene = {0};
+    OWNED(fisher_release) struct fisher fisher = {0};
     must(patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
     must(patch_grid_partition(&nodes, &grid, err));
     must(scene_init(&scene, &image, &nodes, err));
@@ -148,16 +144,13 @@ TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
             ck_assert_double_eq_tol(means, 0, 0.02);
         }
     }
-    fisher_release(&fisher);
-    scene_release(&scene);
-    clv_superpixels_release(&nodes);
 }
 
 /* Descriptors are likelier under the mixture than under one Gaussian of all of them, whose log-likelihood is that of
  * its variances. */
 TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
 {
-    struct sift_grid grid;
+    OWNED(sift_grid_release) struct sift_grid grid = {0};
     struct mixture_view view;
     double mean[K] = {0};
     describe(&grid, 0);
@@ -175,7 +168,6 @@ TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
     }
     for (int k = 0; k < K; k++) /* where EM has ended, weights are mean shares */
         ck_assert_double_eq_tol(mean[k], (double)recipe.mixtures[0][MIXTURE_WEIGHT + k], 0.03);
-    sift_grid_release(&grid);
     ck_assert(mixture_is_sound(recipe.mixtures[0]) && mixture_is_sound(recipe.mixtures[1]));
     float bad[CLV_MIXTURE_SIZE];
     static const int places[] = {0, MIXTURE_WEIGHT, MIXTURE_VARIANCE + 3};
@@ -192,36 +184,31 @@ TEST(mixtures_of_equal_descriptors_are_sound)
 {
     static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
     for (size_t n = 1; n <= 40; n += 39) {
-        float *mixture;
+        OWNED_ARRAY float *mixture = NULL;
         must(mixture_learn(&mixture, flat, n,
                            &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, 0)}, err));
         ck_assert(mixture_is_sound(mixture));
-        array_free(mixture);
     }
 }
 
 TEST(mixtures_and_vectors_survive_failed_requests)
 {
     static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
-    float *mixture = NULL;
+    OWNED_ARRAY float *mixture = NULL;
     must_keep_when_requests_fail(
         mixture_learn(&mixture, flat, 40, &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, 0)},
                       err),
         ck_assert_ptr_null(mixture));
-    array_free(mixture);
     struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
-    struct clv_superpixels nodes = {0};
+    OWNED(clv_superpixels_release) struct clv_superpixels nodes = {0};
     struct clv_patch_grid grid;
-    struct scene scene;
-    struct fisher fisher = {0};
+    OWNED(scene_release) struct scene scene = {0};
+    OWNED(fisher_release) struct fisher fisher = {0};
     must(patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
     must(patch_grid_partition(&nodes, &grid, err));
     must(scene_init(&scene, &image, &nodes, err));
     must_keep_when_requests_fail(fisher_init(&fisher, &scene, &recipe, err),
                                  ck_assert_ptr_null(fisher.scales[0].place));
-    fisher_release(&fisher);
-    scene_release(&scene);
-    clv_superpixels_release(&nodes);
 }
 
 SETUP_ONCE(setup, teardown)

@@ -110,12 +110,13 @@ TEST(cells_are_those_of_a_plain_reference)
 {
     static const int32_t sizes[][2] = {{40, 24}, {67, 43}, {36, 44}, {8, 8}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        struct clv_image image = noise(sizes[s][0], sizes[s][1], s);
+        OWNED(clv_image_release) struct clv_image image = noise(sizes[s][0], sizes[s][1], s);
         struct clv_superpixels stripes;
-        struct scene scene = scene_of(&image, &stripes, 5);
-        struct hog hog;
+        OWNED(scene_release) struct scene scene = scene_of(&image, &stripes, 5);
+        OWNED(hog_release) struct hog hog = {0};
         must(hog_init(&hog, &scene, err));
-        double *cells = directed_cells(&image, hog.n_columns, hog.n_rows), worst = 0;
+        OWNED_ARRAY double *cells = directed_cells(&image, hog.n_columns, hog.n_rows);
+        double worst = 0;
         for (int32_t cell = 0; cell < hog.n_columns * hog.n_rows; cell++) {
             double expected[HOG_SIZE];
             reference(expected, cells, hog.n_columns, hog.n_rows, cell % hog.n_columns, cell / hog.n_columns);
@@ -123,20 +124,16 @@ TEST(cells_are_those_of_a_plain_reference)
                 worst = fmax(worst, fabs(hog.values[cell * HOG_SIZE + v] - expected[v]));
         }
         ck_assert_double_lt(worst, 1e-4);
-        free(cells);
-        hog_release(&hog);
-        scene_release(&scene);
         free(stripes.labels);
-        clv_image_release(&image);
     }
 }
 
 TEST(a_region_has_the_mean_of_its_pixels_cells)
 {
-    struct clv_image image = noise(30, 21, 9);
+    OWNED(clv_image_release) struct clv_image image = noise(30, 21, 9);
     struct clv_superpixels stripes;
-    struct scene scene = scene_of(&image, &stripes, 12);
-    struct hog hog;
+    OWNED(scene_release) struct scene scene = scene_of(&image, &stripes, 12);
+    OWNED(hog_release) struct hog hog = {0};
     must(hog_init(&hog, &scene, err));
     ck_assert_int_eq(hog.n_columns, 4); /* 30 = 3 x 8 + 6: a cell of its own */
     ck_assert_int_eq(hog.n_rows, 3);
@@ -151,22 +148,19 @@ TEST(a_region_has_the_mean_of_its_pixels_cells)
         for (int v = 0; v < HOG_SIZE; v++)
             ck_assert_double_eq_tol(row[v], mean[v] / n, 1e-5);
     }
-    hog_release(&hog);
-    scene_release(&scene);
     free(stripes.labels);
-    clv_image_release(&image);
 }
 
 TEST(images_of_any_size_have_finite_cells)
 {
     for (int32_t width = 1; width <= 20; width += width < 5 ? 1 : 3)
         for (int32_t height = 1; height <= 20; height += height < 5 ? 1 : 3) {
-            struct clv_image image = noise(width, height, 3);
+            OWNED(clv_image_release) struct clv_image image = noise(width, height, 3);
             struct clv_superpixels stripes;
             if (width == 4)
                 memset(image.pixels, 99, (size_t)(width * height * 3)); /* no gradient anywhere */
-            struct scene scene = scene_of(&image, &stripes, 2);
-            struct hog hog;
+            OWNED(scene_release) struct scene scene = scene_of(&image, &stripes, 2);
+            OWNED(hog_release) struct hog hog = {0};
             must(hog_init(&hog, &scene, err));
             for (int32_t r = 0; r < scene.n_regions; r++) {
                 float row[HOG_SIZE] = {0};
@@ -174,9 +168,6 @@ TEST(images_of_any_size_have_finite_cells)
                 for (int v = 0; v < HOG_SIZE; v++)
                     ck_assert(row[v] >= 0 && row[v] <= 0.5f && (width != 4 || row[v] == 0));
             }
-            hog_release(&hog);
-            scene_release(&scene);
             free(stripes.labels);
-            clv_image_release(&image);
         }
 }

@@ -42,7 +42,7 @@ static const double bounds[] = {1e-6, 0.06, 0.16}; /* by enum clv_kernel_map, as
 /* The error of two histograms' kernel is at most the largest of |error| / ((h + g) / 2) over their bins. */
 TESTS(products_of_mapped_shares_approximate_the_kernel, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
-    struct kernel_map map = map_of(_i);
+    OWNED(kernel_map_release) struct kernel_map map = map_of(_i);
     double worst = 0;
     for (float h = 1; h > 1e-5f; h *= 0.83f)
         for (float g = 1; g > 1e-5f; g *= 0.91f)
@@ -50,13 +50,12 @@ TESTS(products_of_mapped_shares_approximate_the_kernel, CLV_KERNEL_MAP_NONE, CLV
     ck_assert_double_lt(worst, bounds[_i]);
     if (_i != CLV_KERNEL_MAP_NONE)
         ck_assert_double_gt(worst, bounds[_i] / 2); /* the bound says something */
-    kernel_map_release(&map);
 }
 
 TESTS(histograms_are_compared_by_the_kernel_asked_for, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
     enum { BINS = 40 };
-    struct kernel_map map = map_of(_i);
+    OWNED(kernel_map_release) struct kernel_map map = map_of(_i);
     for (uint64_t trial = 0; trial < 20; trial++) {
         double h[BINS], g[BINS], sum_h = 0, sum_g = 0, exact = 0, mapped = 0;
         for (int b = 0; b < BINS; b++) {
@@ -71,12 +70,11 @@ TESTS(histograms_are_compared_by_the_kernel_asked_for, CLV_KERNEL_MAP_NONE, CLV_
         }
         ck_assert_double_lt(fabs(mapped - exact), bounds[_i]);
     }
-    kernel_map_release(&map);
 }
 
 TESTS(shares_of_nothing_and_next_to_nothing_are_zero, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
-    struct kernel_map map = map_of(_i);
+    OWNED(kernel_map_release) struct kernel_map map = map_of(_i);
     static const float small[] = {0, 1e-7f, 1e-30f, 1e-45f};
     for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
         float numbers[MOST] = {7, 7, 7};
@@ -86,5 +84,4 @@ TESTS(shares_of_nothing_and_next_to_nothing_are_zero, CLV_KERNEL_MAP_NONE, CLV_K
         for (int32_t c = map.size; c < MOST; c++)
             ck_assert_float_eq(numbers[c], 7);
     }
-    kernel_map_release(&map);
 }

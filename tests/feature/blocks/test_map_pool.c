@@ -52,7 +52,7 @@ static void measure(double *measures, int region, int channel)
 
 TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
 {
-    struct map_pool pool;
+    OWNED(map_pool_release) struct map_pool pool = {0};
     float row[64], unit;
     char name[64];
     must(map_pool_init(&pool, &scene, maps, NULL, &recipe, err));
@@ -89,7 +89,6 @@ TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
         maps_name(name, sizeof name, &recipe, 16 + k);
         ck_assert_str_eq(name, last[k]);
     }
-    map_pool_release(&pool);
 }
 
 /* Of probabilities 1 less the largest difference, of features exp(- d^2 / (2 mean d^2)); both times the border's length
@@ -101,7 +100,7 @@ TEST(an_edge_says_how_alike_its_nodes_are)
     const struct clv_adjacency adjacency = {
         .n_nodes = REGIONS, .n_edges = 2, .edges = pairs, .boundary_length = lengths};
     double mean[REGIONS][CHANNELS], square[2] = {0};
-    struct map_pool pool;
+    OWNED(map_pool_release) struct map_pool pool = {0};
     must(map_pool_init(&pool, &scene, maps, NULL, &recipe, err));
     for (int r = 0; r < REGIONS; r++)
         for (int c = 0; c < CHANNELS; c++) {
@@ -126,7 +125,6 @@ TEST(an_edge_says_how_alike_its_nodes_are)
             ck_assert_float_eq_tol(filled[e][3], (float)(length * exp(-beta * square[e])), 1e-5F);
         }
     }
-    map_pool_release(&pool);
 }
 
 /* Of so many pixels that components are made one at a time, in any order, and anew after a failure. */
@@ -136,7 +134,7 @@ TEST(components_of_a_large_map_are_sums_over_its_channels)
     static float components[] = {0.5F, -2, 3, 0.25F};
     struct clv_recipe_map map = recipe.maps[1];
     struct map_reader reader = {.map = {.width = SIDE, .height = SIDE, .n_channels = 2}};
-    struct map_ready ready;
+    OWNED(map_ready_release) struct map_ready ready = {0};
     const float *values;
     size_t n = (size_t)SIDE * SIDE;
     map.n_components = 2;
@@ -159,7 +157,6 @@ TEST(components_of_a_large_map_are_sums_over_its_channels)
         }
         ck_assert_uint_eq(n_wrong, 0);
     }
-    map_ready_release(&ready);
     free(reader.map.values);
 }
 

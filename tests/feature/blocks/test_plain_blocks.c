@@ -78,7 +78,7 @@ TEST(places_are_shared_by_the_cells_around_them)
 TEST(colours_are_roots_of_shares_then_means_and_deviations)
 {
     struct clv_recipe recipe;
-    struct kernel_map none;
+    OWNED(kernel_map_release) struct kernel_map none = {0};
     clv_recipe_init(&recipe);
     recipe.kernel_map = CLV_KERNEL_MAP_NONE;
     must(kernel_map_init(&none, &recipe, err));
@@ -103,7 +103,6 @@ TEST(colours_are_roots_of_shares_then_means_and_deviations)
             chroma += pow((double)row[n_rgb + 6 + k], 2);
         ck_assert_double_eq_tol(chroma, 0.25, 1e-5); /* a histogram's roots, half as long */
     }
-    kernel_map_release(&none);
 }
 
 /* exp(- d^2 / (2 mean d^2)) of colours, exp(- 2 (1 - words in common / scales)) of words. */
@@ -140,7 +139,7 @@ TEST(edges_compare_colours_and_words)
 /* The strip is 6 % of the side of a square of as many pixels deep, rounded up. */
 TEST(the_strip_is_along_the_border)
 {
-    struct zones zones;
+    OWNED(zones_release) struct zones zones = {0};
     draw();
     must(zones_init(&zones, &scene, err));
     int32_t depth = (int32_t)ceil(0.06 * sqrt(N));
@@ -152,5 +151,4 @@ TEST(the_strip_is_along_the_border)
         double u = ((x + 0.5) / WIDTH - 0.5) / 0.35, v = ((y + 0.5) / HEIGHT - 0.5) / 0.35;
         ck_assert_float_eq_tol(zones.centre[i], (float)(1 / (1 + pow(u * u + v * v, 2))), 1e-5F);
     }
-    zones_release(&zones);
 }

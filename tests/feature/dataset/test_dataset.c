@@ -38,7 +38,7 @@ static struct clv_problem chain(void)
 
 TEST(added_problems_are_copied)
 {
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     must(clv_dataset_new(&dataset, 2, err));
     struct clv_problem problem = chain();
     must(clv_dataset_add(dataset, &problem, "first", err));
@@ -64,13 +64,12 @@ TEST(added_problems_are_copied)
     ck_assert_mem_eq(first.theta, theta, sizeof theta);
     ck_assert(first.row != row && first.edges != edges && first.theta != theta);
     ck_assert(!second.label && !second.theta && !second.volume);
-    clv_dataset_free(dataset);
     clv_dataset_free(NULL);
 }
 
 TEST(bad_problems_are_refused_and_change_nothing)
 {
-    struct clv_dataset *dataset = (struct clv_dataset *)1;
+    OWNED(dataset_drop) struct clv_dataset *dataset = (struct clv_dataset *)1;
     must_fail(CLV_ERR_USAGE, "1 labels", clv_dataset_new(&dataset, 1, err));
     ck_assert_ptr_null(dataset);
     must_fail(CLV_ERR_USAGE, "256 labels", clv_dataset_new(&dataset, 256, err));
@@ -93,12 +92,11 @@ TEST(bad_problems_are_refused_and_change_nothing)
     bad.label = (const int32_t[]){0, 2, 0};
     must_fail(CLV_ERR_DATA, "label 2", clv_dataset_add(dataset, &bad, "x", err));
     ck_assert_uint_eq(clv_dataset_size(dataset), 1);
-    clv_dataset_free(dataset);
 }
 
 TEST(problems_without_edges_or_features_are_fine)
 {
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     must(clv_dataset_new(&dataset, 3, err));
     struct clv_problem bare = {.n_nodes = 1, .n_features = 7, .row = (const int64_t[]){0, 0}};
     must(clv_dataset_add(dataset, &bare, "bare", err));
@@ -106,14 +104,13 @@ TEST(problems_without_edges_or_features_are_fine)
     ck_assert_int_eq(copy.n_nodes, 1);
     ck_assert_int_eq(copy.row[1], 0);
     ck_assert_int_eq(copy.n_edges, 0);
-    clv_dataset_free(dataset);
 }
 
 TEST(extraction_is_the_same_at_any_thread_count)
 {
-    struct clv_set set = synthetic(11); /* more than one batch of one thread */
+    OWNED(clv_set_release) struct clv_set set = synthetic(11); /* more than one batch of one thread */
     struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *one, *three;
+    OWNED(dataset_drop) struct clv_dataset *one = NULL, *three = NULL;
     must(clv_dataset_extract(&one, &set, &recipe, 1, NULL, NULL, err));
     must(clv_dataset_extract(&three, &set, &recipe, 3, NULL, NULL, err));
     ck_assert_uint_eq(clv_dataset_size(one), 11);
@@ -127,32 +124,27 @@ TEST(extraction_is_the_same_at_any_thread_count)
                                   CLV_PAIRWISE_POTTS};
         must(clv_problem_check(&a, &shape, err));
     }
-    clv_dataset_free(one);
-    clv_dataset_free(three);
-    clv_set_release(&set);
 }
 
 TEST(items_without_truth_have_no_labels)
 {
-    struct clv_set set = synthetic(2);
+    OWNED(clv_set_release) struct clv_set set = synthetic(2);
     struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     int32_t width, height;
     array_free(set.items[0].mask);
     set.items[0].mask = NULL;
     must(clv_image_read_size(&width, &height, set.items[1].image, NULL, err));
-    uint8_t *all_void = malloc((size_t)width * (size_t)height), palette[256][3];
+    OWNED_ARRAY uint8_t *all_void = malloc((size_t)width * (size_t)height);
+    uint8_t palette[256][3];
     memset(all_void, CLV_VOID, (size_t)width * (size_t)height);
     clv_default_palette(palette);
     must(clv_png_write_labels(set.items[1].mask, width, height, all_void, (const uint8_t(*)[3])palette, 256, err));
-    free(all_void);
     must(clv_dataset_extract(&dataset, &set, &recipe, 2, NULL, NULL, err));
     for (size_t i = 0; i < 2; i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
         ck_assert(!problem.label && !problem.theta && problem.volume);
     }
-    clv_dataset_free(dataset);
-    clv_set_release(&set);
 }
 
 /* x: a slice with a mask, .: one without, |: one is missing here. */
@@ -164,7 +156,7 @@ TEST(windows_of_slices_have_masks_in_their_middles_and_slices_far_from_any_are_l
                 {"......x", "3+4 "},     {"x..x..x", "0+4 4+3 "},      {"..|x..|x", "2+3 5+1 "},
                 {".x.x......", "1+4 "},  {"..x..x..x", "2+4 6+3 "}};
     struct clv_recipe recipe = plain_recipe();
-    struct clv_set set = synthetic(12);
+    OWNED(clv_set_release) struct clv_set set = synthetic(12);
     struct clv_dataset *dataset;
     char *image = string_copy(set.items[0].image), *mask = string_copy(set.items[0].mask); /* all of one size */
     size_t n_items = set.n_items;
@@ -201,16 +193,15 @@ TEST(windows_of_slices_have_masks_in_their_middles_and_slices_far_from_any_are_l
         clv_dataset_free(dataset);
     }
     set.n_items = n_items;
-    clv_set_release(&set);
     arrays_free(image, mask);
 }
 
 /* Counted pixels weigh alike in all images, and an image's 1 on the mean. */
 TEST(a_loss_of_counts_weighs_every_pixel_alike)
 {
-    struct clv_set set = synthetic(3);
-    struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *dataset;
+    OWNED(clv_set_release) struct clv_set set = synthetic(3);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = plain_recipe();
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
     must(dataset_weigh(dataset, CLV_LOSS_COUNTS, err));
     double sum = 0, pixels = 0;
@@ -226,14 +217,11 @@ TEST(a_loss_of_counts_weighs_every_pixel_alike)
         }
     }
     ck_assert_double_eq_tol(sum, 3, 1e-4);
-    clv_dataset_free(dataset);
-    clv_set_release(&set);
-    clv_recipe_release(&recipe);
 }
 
 TEST(the_first_bad_item_fails_the_extraction_by_name)
 {
-    struct clv_set set = synthetic(12);
+    OWNED(clv_set_release) struct clv_set set = synthetic(12);
     struct clv_recipe recipe = plain_recipe();
     struct clv_dataset *dataset = (struct clv_dataset *)1;
     uint8_t dot = 0;
@@ -248,7 +236,6 @@ TEST(the_first_bad_item_fails_the_extraction_by_name)
               clv_dataset_extract(&dataset, &set, &recipe, 4, NULL, NULL, err));
     recipe.slic.n_superpixels = 0;
     must_fail(CLV_ERR_USAGE, "n_superpixels is 0", clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
-    clv_set_release(&set);
 }
 
 struct witness {
@@ -269,15 +256,14 @@ static void stop_at_three(void *context, const char *what, size_t done, size_t t
 
 TEST(extraction_reports_and_stops_when_asked)
 {
-    struct clv_set set = synthetic(6);
+    OWNED(clv_set_release) struct clv_set set = synthetic(6);
     struct clv_recipe recipe = plain_recipe();
     struct clv_dataset *dataset;
     struct witness witness = {0};
-    struct clv_progress progress = {stop_at_three, &witness, &witness.stop, NULL};
+    struct clv_progress progress = {stop_at_three, &witness, &witness.stop, NULL, NULL};
     must_fail(CLV_ERR_INTERRUPTED, "interrupted",
               clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, &progress, err));
     ck_assert_uint_eq(witness.reports, 3);
-    clv_set_release(&set);
 }
 
 /* Bytes of what a dataset keeps of an item. */
@@ -303,13 +289,13 @@ static struct clv_recipe learned_recipe(const struct clv_set *set, int32_t nodes
 TEST(memory_for_features_is_known_beforehand)
 {
     static const int32_t kinds[] = {CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES};
-    struct clv_set set = synthetic(3);
-    struct clv_image image = {0};
+    OWNED(clv_set_release) struct clv_set set = synthetic(3);
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_read(&image, set.items[0].image, NULL, err));
     for (int k = 0; k < 2; k++)
         for (int32_t wanted = 20; wanted <= 320; wanted *= 4) {
-            struct clv_recipe recipe = learned_recipe(&set, kinds[k]);
-            struct clv_dataset *dataset;
+            OWNED(clv_recipe_release) struct clv_recipe recipe = learned_recipe(&set, kinds[k]);
+            OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
             recipe.slic.n_superpixels = wanted;
             must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
             for (size_t i = 0; i < 3; i++) {
@@ -318,11 +304,7 @@ TEST(memory_for_features_is_known_beforehand)
                 ck_assert_msg(reported > 0.6 * taken && reported < 2 * taken, "nodes %d of %d: %g reported, %g taken",
                               kinds[k], wanted, reported, taken);
             }
-            clv_dataset_free(dataset);
-            clv_recipe_release(&recipe);
         }
-    clv_image_release(&image);
-    clv_set_release(&set);
 }
 
 /* Twenty thousand images of a million superpixels are twelve thousand gigabytes. */
@@ -330,14 +312,14 @@ TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
 {
     enum { MANY = 20000 };
     const char *path = here("wide.png");
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 2000, 600, 3, err));
     must(clv_png_write(path, &image, err));
-    clv_image_release(&image);
-    struct clv_set set = synthetic(1), many = set;
+    OWNED(clv_set_release) struct clv_set set = synthetic(1);
+    struct clv_set many = set;
     struct clv_item item = set.items[0];
     item.image = (char *)path;
-    struct clv_recipe recipe = plain_recipe();
+    OWNED(clv_recipe_release) struct clv_recipe recipe = plain_recipe();
     struct clv_dataset *dataset;
     recipe.slic.n_superpixels = 1 << 20;
     recipe.working_pixels = 2000000;
@@ -360,8 +342,6 @@ TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
     recipe.working_pixels = 0;
     must_fail(CLV_ERR_USAGE, "working_pixels is 0", dataset_check_memory(&many, &recipe, NULL, err));
     free(many.items);
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
 }
 
 /* Bytes of mapped files that count as this process's. */
@@ -381,7 +361,7 @@ TEST(pages_of_a_large_file_are_given_back_after_a_while)
 {
     enum { NODES = 40000, D = 100 };
     const size_t size = (size_t)NODES * D * sizeof(float);
-    float *x = malloc(size);
+    OWNED_ARRAY float *x = malloc(size);
     for (size_t i = 0; i < (size_t)NODES * D; i++)
         x[i] = (float)i;
     const int64_t offset[] = {0, NODES};
@@ -389,7 +369,7 @@ TEST(pages_of_a_large_file_are_given_back_after_a_while)
     const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "large"}};
     const char *path = here("large.safetensors");
     must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
-    struct clv_dataset *file;
+    OWNED(dataset_drop) struct clv_dataset *file = NULL;
     must(clv_features_open(&file, NULL, path, err));
     struct clv_problem problem = clv_dataset_problem(file, 0);
     size_t before = mapped_resident();
@@ -401,6 +381,4 @@ TEST(pages_of_a_large_file_are_given_back_after_a_while)
     ck_assert_uint_le(mapped_resident() + size / 2, before);
     ck_assert_mem_eq(problem.value, x, size); /* and are there again when needed */
     ck_assert_uint_ge(mapped_resident() + size / 8, before);
-    clv_dataset_free(file);
-    free(x);
 }

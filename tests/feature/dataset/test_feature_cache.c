@@ -12,13 +12,15 @@
 #include "feature/small_set.h"
 #include "support/requests.h"
 
+DROPS(cache_drop, struct feature_cache, feature_cache_free)
+
 #define ALL 1e9
 
 /* Writes the features of n drawn images: a file, or as three shards with an index; which is to be opened. */
 static const char *write_set(int32_t n, bool in_shards)
 {
     const char *folder = here("set");
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     struct clv_recipe recipe = plain_recipe();
     if (path_exists(folder))
         must(clv_set_read(&set, formatted("%s/manifest.tsv", folder), err));
@@ -28,26 +30,24 @@ static const char *write_set(int32_t n, bool in_shards)
     set.items[1].mask = NULL;
     const char *path = here("f.safetensors");
     if (in_shards) {
-        struct path_list shards = {0};
+        OWNED(path_list_release) struct path_list shards = {0};
         for (int32_t i = 1; i <= 3; i++) {
             const char *own = here("f-%05d-of-00003.safetensors", i);
-            must(features_write_shard(own, &set, &(struct shard){i, 3},
+            must(features_write_shard(own, &set, &(struct clv_shard){i, 3},
                                       &(struct extract_options){.recipe = &recipe, .n_threads = 1}, err));
             must(path_list_add(&shards, own, err));
         }
         path = here("f.index.json");
         must(features_index_write(path, &shards, err));
-        path_list_release(&shards);
     } else {
         must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
     }
-    clv_set_release(&set);
     return path;
 }
 
 static void expect_alike(const struct clv_dataset *mapped, const struct clv_dataset *lean)
 {
-    struct loaded_item loaded = {0};
+    OWNED(loaded_item_release) struct loaded_item loaded = {0};
     ck_assert_uint_eq(clv_dataset_size(lean), clv_dataset_size(mapped));
     for (size_t i = 0; i < clv_dataset_size(mapped); i++) {
         struct clv_problem a = clv_dataset_problem(mapped, i), bare = clv_dataset_problem(lean, i);
@@ -58,7 +58,6 @@ static void expect_alike(const struct clv_dataset *mapped, const struct clv_data
         ck_assert_int_eq(bare.row[bare.n_nodes] - bare.row[0], a.row[a.n_nodes] - a.row[0]);
         ck_assert_str_eq(clv_dataset_name(lean, i), clv_dataset_name(mapped, i));
     }
-    loaded_item_release(&loaded);
 }
 
 TEST(what_is_loaded_is_what_a_mapped_file_has)
@@ -66,7 +65,8 @@ TEST(what_is_loaded_is_what_a_mapped_file_has)
     for (int in_shards = 0; in_shards < 2; in_shards++) {
         const char *path = write_set(7, in_shards);
         struct clv_recipe expected = {0}, recipe = {0};
-        struct clv_dataset *mapped, *lean;
+        OWNED(dataset_drop) struct clv_dataset *mapped = NULL;
+        struct clv_dataset *lean;
         must(clv_features_open(&mapped, &expected, path, err));
         for (int k = 0; k < 3; k++) { /* nothing stays, some, all */
             must(features_open_on_demand(&lean, &recipe, path, k == 0 ? 1 : k == 1 ? 20000 : ALL, err));
@@ -84,7 +84,6 @@ TEST(what_is_loaded_is_what_a_mapped_file_has)
             must(dataset_weigh(mapped, CLV_LOSS_BALANCED, err));
             clv_dataset_free(lean);
         }
-        clv_dataset_free(mapped);
     }
 }
 
@@ -95,8 +94,8 @@ TEST(dense_features_are_read_like_sparse_ones)
     const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {3}, offset}, {"x", CLV_F32, 2, {3, 2}, x}};
     const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "a\nb"}};
     const char *path = here("dense.safetensors");
-    struct clv_dataset *lean;
-    struct loaded_item loaded = {0};
+    OWNED(dataset_drop) struct clv_dataset *lean = NULL;
+    OWNED(loaded_item_release) struct loaded_item loaded = {0};
     must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
     must(features_open_on_demand(&lean, NULL, path, 1, err));
     must(loaded_item_load(&loaded, lean, 1, false, err));
@@ -104,8 +103,6 @@ TEST(dense_features_are_read_like_sparse_ones)
     must(loaded_item_load(&loaded, lean, 0, false, err));
     ck_assert(loaded.problem.value[0] == 1 && loaded.problem.value[3] == 4 && loaded.problem.row[2] == 4);
     must_fail(CLV_ERR_USAGE, "no item 2 of 2", loaded_item_load(&loaded, lean, 2, false, err));
-    loaded_item_release(&loaded);
-    clv_dataset_free(lean);
 }
 
 /* What stayed is still there; what must be read is not, and file and item are named. */
@@ -116,7 +113,7 @@ TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
         struct clv_dataset *lean;
         struct loaded_item loaded = {0};
         size_t size;
-        char *bytes = slurp(second, &size);
+        OWNED_ARRAY char *bytes = slurp(second, &size);
         must(features_open_on_demand(&lean, NULL, path, ALL, err));
         must(loaded_item_load(&loaded, lean, 2, true, err));
         if (way)
@@ -133,15 +130,14 @@ TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
         loaded_item_release(&loaded);
         clv_dataset_free(lean);
         spill(second, bytes, size);
-        free(bytes);
     }
 }
 
 static enum clv_status open_and_hold(const char *path, struct clv_error *err)
 {
-    struct clv_dataset *lean;
-    struct clv_recipe recipe = {0};
-    struct loaded_item loaded = {0};
+    OWNED(dataset_drop) struct clv_dataset *lean = NULL;
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
+    OWNED(loaded_item_release) struct loaded_item loaded = {0};
     enum clv_status status = features_open_on_demand(&lean, &recipe, path, ALL, err);
     if (status != CLV_OK) {
         ck_assert_ptr_null(lean);
@@ -149,9 +145,6 @@ static enum clv_status open_and_hold(const char *path, struct clv_error *err)
     }
     for (size_t i = 0; i < 3 && status == CLV_OK; i++)
         status = loaded_item_load(&loaded, lean, i, i != 1, err);
-    loaded_item_release(&loaded);
-    clv_dataset_free(lean);
-    clv_recipe_release(&recipe);
     return status;
 }
 
@@ -163,27 +156,23 @@ TEST(failing_memory_is_no_end)
 
 static enum clv_status open_list(const struct path_list *paths, double memory, struct clv_error *err)
 {
-    struct clv_dataset *lean;
-    struct clv_recipe recipe = {0};
+    OWNED(dataset_drop) struct clv_dataset *lean = NULL;
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
     enum clv_status status = features_open_list(&lean, &recipe, paths, memory, err);
     ck_assert(!lean == (status != CLV_OK));
-    clv_recipe_release(&recipe);
-    clv_dataset_free(lean);
     return status;
 }
 
 TEST(failing_memory_is_no_end_of_a_list)
 {
-    struct path_list paths = {0};
-    char *nothing;
+    OWNED(path_list_release) struct path_list paths = {0};
+    OWNED_ARRAY char *nothing = NULL;
     must(path_list_add(&paths, write_set(3, true), err));
     must(path_list_add(&paths, write_set(3, false), err));
     ck_assert_int_eq(run_command(&nothing, "cp %s %s-2", paths.paths[1], paths.paths[1]), 0);
     must(path_list_add(&paths, formatted("%s-2", paths.paths[1]), err));
     must_survive_failed_requests(open_list(&paths, ALL, err));
     must_survive_failed_requests(open_list(&paths, 0, err));
-    path_list_release(&paths);
-    free(nothing);
 }
 
 TEST(features_that_are_not_there_are_not_written)
@@ -198,7 +187,7 @@ TEST(features_that_are_not_there_are_not_written)
 
 TEST(no_more_stays_than_memory_was_given)
 {
-    struct feature_cache *cache;
+    OWNED(cache_drop) struct feature_cache *cache = NULL;
     void *blocks[4];
     must(feature_cache_new(&cache, 3, 100, err));
     for (size_t k = 0; k < 4; k++)
@@ -213,6 +202,5 @@ TEST(no_more_stays_than_memory_was_given)
               feature_cache_find(cache, 2) == blocks[2]);
     array_free(blocks[1]);
     array_free(blocks[3]);
-    feature_cache_free(cache);
     feature_cache_free(NULL);
 }

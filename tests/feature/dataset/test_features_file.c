@@ -13,9 +13,9 @@
 
 TEST(features_read_back_equal_what_extraction_gives)
 {
-    struct clv_set set = synthetic(10);
+    OWNED(clv_set_release) struct clv_set set = synthetic(10);
     struct clv_recipe recipe = plain_recipe(), read = {0};
-    struct clv_dataset *memory, *file;
+    OWNED(dataset_drop) struct clv_dataset *memory = NULL, *file = NULL;
     array_free(set.items[3].mask);
     set.items[3].mask = NULL;
     const char *path = here("f.safetensors");
@@ -34,9 +34,6 @@ TEST(features_read_back_equal_what_extraction_gives)
         ck_assert_int_eq(b.label == NULL, i == 3);
     }
     must_fail(CLV_ERR_USAGE, "cannot grow", clv_dataset_add(file, &(struct clv_problem){0}, "x", err));
-    clv_dataset_free(memory);
-    clv_dataset_free(file);
-    clv_set_release(&set);
 }
 
 /* By the definition: counts over the mean image's known pixels, the label with most of them. */
@@ -82,9 +79,10 @@ static double odds_of_figure(double *total, const struct clv_dataset *dataset)
 
 TEST(rare_labels_weigh_more_by_their_share)
 {
-    struct clv_set set = synthetic(4);
-    struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *memory, *file;
+    OWNED(clv_set_release) struct clv_set set = synthetic(4);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = plain_recipe();
+    OWNED(dataset_drop) struct clv_dataset *memory = NULL;
+    struct clv_dataset *file;
     const char *path = here("l.safetensors");
     double total, weighed;
     must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
@@ -110,16 +108,13 @@ TEST(rare_labels_weigh_more_by_their_share)
     }
     must_fail(CLV_ERR_USAGE, "must be in 0..1", dataset_weigh_labels(memory, 1.5, err));
     must_fail(CLV_ERR_USAGE, "must be in 0..1", dataset_weigh_labels(memory, NAN, err));
-    clv_dataset_free(memory);
-    clv_set_release(&set);
-    clv_recipe_release(&recipe);
 }
 
 TEST(the_loss_is_weighed_by_balance_or_by_counts)
 {
-    struct clv_set set = synthetic(5);
+    OWNED(clv_set_release) struct clv_set set = synthetic(5);
     struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *memory, *file, *own, *balanced;
+    OWNED(dataset_drop) struct clv_dataset *memory = NULL, *file = NULL, *own = NULL, *balanced = NULL;
     array_free(set.items[3].mask);
     set.items[3].mask = NULL;
     const char *path = here("w.safetensors");
@@ -153,18 +148,13 @@ TEST(the_loss_is_weighed_by_balance_or_by_counts)
     must(dataset_weigh(own, CLV_LOSS_BALANCED, err));
     must_fail(CLV_ERR_USAGE, "first: its loss has weights of its own", dataset_weigh(own, CLV_LOSS_COUNTS, err));
     ck_assert_int_eq(dataset_counts_errors(own), 0);
-    clv_dataset_free(own);
-    clv_dataset_free(balanced);
-    clv_dataset_free(memory);
-    clv_dataset_free(file);
-    clv_set_release(&set);
 }
 
 TEST(a_dataset_in_memory_reads_back_from_its_file)
 {
-    struct clv_set set = synthetic(4);
+    OWNED(clv_set_release) struct clv_set set = synthetic(4);
     struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *memory, *file, *empty;
+    OWNED(dataset_drop) struct clv_dataset *memory = NULL, *file = NULL, *empty = NULL;
     array_free(set.items[2].mask);
     set.items[2].mask = NULL;
     const char *path = here("d.safetensors");
@@ -181,10 +171,6 @@ TEST(a_dataset_in_memory_reads_back_from_its_file)
     must_fail(CLV_ERR_CREATE, "/nowhere/d", clv_dataset_write("/nowhere/d", memory, err));
     must(clv_dataset_new(&empty, 2, err));
     must_fail(CLV_ERR_USAGE, "d.safetensors: nothing to write", clv_dataset_write(path, empty, err));
-    clv_dataset_free(empty);
-    clv_dataset_free(memory);
-    clv_dataset_free(file);
-    clv_set_release(&set);
 }
 
 /* Rows of a file's items begin where those of the items before end. */
@@ -199,7 +185,7 @@ TEST(a_file_of_many_items_is_written_again_in_the_memory_of_its_entries)
     char path[512], again[512];
     snprintf(path, sizeof path, "%s/many", temporary_folder());
     snprintf(again, sizeof again, "%s/again", temporary_folder());
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     for (int32_t k = 0; k < ENTRIES; k++)
         index[k] = k;
     must(clv_dataset_new(&dataset, 2, err));
@@ -212,17 +198,16 @@ TEST(a_file_of_many_items_is_written_again_in_the_memory_of_its_entries)
         leave_memory(256e6);
     must(clv_dataset_write(again, dataset, err));
     ck_assert(same_bytes(path, again));
-    clv_dataset_free(dataset);
 }
 
 TEST(examples_from_a_file_paint_like_fresh_ones)
 {
-    struct clv_set set = synthetic(2);
+    OWNED(clv_set_release) struct clv_set set = synthetic(2);
     struct clv_recipe recipe = plain_recipe();
     recipe.working_pixels = 1000; /* smaller than the images: both sizes matter */
-    struct clv_dataset *file;
-    struct clv_image image = {0};
-    struct clv_example fresh = {0}, read = {0};
+    OWNED(dataset_drop) struct clv_dataset *file = NULL;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_example_release) struct clv_example fresh = {0}, read = {0};
     const char *path = here("f.safetensors");
     must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
     must(clv_features_open(&file, NULL, path, err));
@@ -232,44 +217,33 @@ TEST(examples_from_a_file_paint_like_fresh_ones)
     ck_assert_int_eq(read.width, image.width);
     ck_assert_int_eq(read.height, image.height);
     ck_assert_int_eq(read.superpixels.n, fresh.superpixels.n);
-    int32_t *y = malloc((size_t)fresh.problem.n_nodes * sizeof *y);
+    OWNED_ARRAY int32_t *y = malloc((size_t)fresh.problem.n_nodes * sizeof *y);
     for (int32_t i = 0; i < fresh.problem.n_nodes; i++)
         y[i] = i % 2;
     size_t n = (size_t)image.width * (size_t)image.height;
-    uint8_t *a = malloc(n), *b = malloc(n);
+    OWNED_ARRAY uint8_t *a = malloc(n), *b = malloc(n);
     must(clv_example_paint(a, &fresh, y, err));
     must(clv_example_paint(b, &read, y, err));
     ck_assert_mem_eq(a, b, n);
     must_fail(CLV_ERR_USAGE, "no item 2 of 2", dataset_example(&read, file, 2, err));
-    clv_example_release(&fresh);
-    clv_example_release(&read);
-    clv_dataset_free(file);
-    clv_image_release(&image);
-    clv_set_release(&set);
-    free(a);
-    free(b);
-    free(y);
 }
 
 TEST(the_file_is_the_same_at_any_thread_count)
 {
-    struct clv_set set = synthetic(19);
+    OWNED(clv_set_release) struct clv_set set = synthetic(19);
     struct clv_recipe recipe = plain_recipe();
     const char *one = here("1"), *four = here("4");
     must(clv_features_write(one, &set, &recipe, 1, NULL, NULL, err));
     must(clv_features_write(four, &set, &recipe, 4, NULL, NULL, err));
     size_t n, m;
-    char *a = slurp(one, &n), *b = slurp(four, &m);
+    OWNED_ARRAY char *a = slurp(one, &n), *b = slurp(four, &m);
     ck_assert_uint_eq(n, m);
     ck_assert_mem_eq(a, b, n);
-    free(a);
-    free(b);
-    clv_set_release(&set);
 }
 
 TEST(failures_leave_no_file)
 {
-    struct clv_set set = synthetic(3);
+    OWNED(clv_set_release) struct clv_set set = synthetic(3);
     struct clv_recipe recipe = plain_recipe();
     const char *folder = here("out");
     const char *path = formatted("%s/f", folder);
@@ -288,16 +262,14 @@ TEST(failures_leave_no_file)
     set.n_items = 0;
     must_fail(CLV_ERR_USAGE, "no images", clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
     set.n_items = 3;
-    struct path_list left = {0};
+    OWNED(path_list_release) struct path_list left = {0};
     must(folder_walk(&left, folder, err));
     ck_assert_uint_eq(left.n, 0);
-    path_list_release(&left);
-    clv_set_release(&set);
 }
 
 TEST(real_horses_are_written_and_read)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     const char *path = real_data("real_horses_are_written_and_read", "horses/manifest.tsv");
     if (!path)
         return;
@@ -309,7 +281,7 @@ TEST(real_horses_are_written_and_read)
     struct clv_recipe recipe = plain_recipe();
     recipe.slic.n_superpixels = 300;
     const char *features = here("horses");
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     must(clv_features_write(features, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_open(&dataset, NULL, features, err));
     ck_assert_uint_eq(clv_dataset_size(dataset), 20);
@@ -320,6 +292,4 @@ TEST(real_horses_are_written_and_read)
             total += problem.theta[k];
         ck_assert_double_eq_tol(total, 1, 1e-4);
     }
-    clv_dataset_free(dataset);
-    clv_set_release(&set);
 }

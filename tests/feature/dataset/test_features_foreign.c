@@ -76,8 +76,8 @@ static const char *write_elsewhere(const struct elsewhere *e, int last, unsigned
 
 TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
 {
-    struct elsewhere *e = make_elsewhere();
-    struct clv_dataset *dense, *sparse;
+    OWNED_ARRAY struct elsewhere *e = make_elsewhere();
+    OWNED(dataset_drop) struct clv_dataset *dense = NULL, *sparse = NULL;
     struct clv_recipe recipe = {.n_words = 77};
     struct clv_shape shape = {2, 3, 2, CLV_PAIRWISE_POTTS};
     must(clv_features_open(&dense, &recipe, write_elsewhere(e, ROW, 0, 3), err));
@@ -102,16 +102,13 @@ TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
     ck_assert_float_eq(first.theta[1], 0.1f);
     ck_assert(!second.label && !second.theta && second.volume[0] == 9);
     ck_assert_int_eq(second.n_edges, 0);
-    clv_dataset_free(dense);
-    clv_dataset_free(sparse);
-    free(e);
 }
 
 TEST(optional_tensors_may_be_left_out)
 {
-    struct elsewhere *e = make_elsewhere();
-    struct clv_dataset *dataset;
-    struct clv_example example;
+    OWNED_ARRAY struct elsewhere *e = make_elsewhere();
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
+    OWNED(clv_example_release) struct clv_example example = {0};
     unsigned without = 1u << EDGE_OFFSET | 1u << EDGES | 1u << EDGE_FEATURES | 1u << COUNTS | 1u << VOLUME |
                        1u << SIZE | 1u << SUPERPIXELS;
     must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, without, 3), err));
@@ -121,9 +118,6 @@ TEST(optional_tensors_may_be_left_out)
     must(dataset_example(&example, dataset, 0, err));
     ck_assert(example.width == 2 && example.height == 1 && example.superpixels.n == 2);
     ck_assert(example.superpixels.labels[0] == 0 && example.superpixels.labels[1] == 1);
-    clv_example_release(&example);
-    clv_dataset_free(dataset);
-    free(e);
 }
 
 static void expect_bad(struct elsewhere *e, int last, unsigned without, size_t n_metadata, const char *part)
@@ -210,7 +204,7 @@ TEST(damaged_feature_files_are_refused_with_file_and_value)
 
 TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
 {
-    struct elsewhere *e = make_elsewhere();
+    OWNED_ARRAY struct elsewhere *e = make_elsewhere();
     struct clv_dataset *dataset;
     enum clv_graph graph;
     must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 5), err));
@@ -235,7 +229,6 @@ TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
         expect_bad(e, ROW, 0, 6, k ? "loss is \"half\", must be" : "pairwise is \"half\", must be");
         e = make_elsewhere();
     }
-    free(e);
 }
 
 TEST(missing_tensors_are_named)

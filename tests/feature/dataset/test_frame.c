@@ -12,12 +12,11 @@
 static const char *one_image(void)
 {
     const char *folder = temporary_folder();
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, 60, 40, 3, err));
     for (size_t i = 0; i < 60 * 40 * 3; i++)
         image.pixels[i] = (uint8_t)(i * 7919 % 251);
     must(clv_png_write(here("a.png"), &image, err));
-    clv_image_release(&image);
     static const char manifest[] = "image\na.png\n";
     spill(here("manifest.tsv"), manifest, sizeof manifest - 1);
     return folder;
@@ -38,8 +37,8 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
                     size_t n_boxes)
 {
     static char path[256];
-    struct clv_recipe recipe;
-    struct clv_set set = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     if (!*path)
         snprintf(path, sizeof path, "%s/manifest.tsv", one_image());
     clv_recipe_init(&recipe);
@@ -49,14 +48,12 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     struct item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes, 0};
     const struct extract_options how = {&recipe, 1, NULL, NULL, &known, left_half};
     must(dataset_extract_boxed(dataset, frames, &set, &how, err));
-    clv_set_release(&set);
-    clv_recipe_release(&recipe);
 }
 
 TEST(a_frame_gives_the_place_in_the_box)
 {
     static const struct clv_pixel_box box = {10, 5, 50, 35};
-    struct clv_dataset *dataset, *frames;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
     extract(&dataset, &frames, &box, 1);
     struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
     double outside = 0, column[8] = {0}, line[8] = {0}, figure = 0, all = 0;
@@ -89,14 +86,12 @@ TEST(a_frame_gives_the_place_in_the_box)
         ck_assert_double_eq_tol(column[k], 1200 * share, 5);
         ck_assert_double_eq_tol(line[k], 1200 * share, 5);
     }
-    clv_dataset_free(dataset);
-    clv_dataset_free(frames);
 }
 
 TEST(several_boxes_share_their_image)
 {
     static const struct clv_pixel_box boxes[] = {{0, 0, 20, 40}, {20, 0, 60, 40}, {22, 2, 24, 4}};
-    struct clv_dataset *dataset, *frames;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
     extract(&dataset, &frames, boxes, 3);
     struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
     double column[8] = {0};
@@ -107,8 +102,6 @@ TEST(several_boxes_share_their_image)
         }
     for (int k = 0; k < 8; k++)
         ck_assert_double_eq_tol(column[k], 2400 * (k == 0 || k == 7 ? 0.5 / 7 : 1.0 / 7), 20);
-    clv_dataset_free(dataset);
-    clv_dataset_free(frames);
 }
 
 /* The frame of the node by looking at every box for every pixel. */
@@ -149,10 +142,10 @@ TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
 {
     enum { BOXES = 60 };
     struct clv_pixel_box boxes[BOXES];
-    struct clv_recipe recipe;
-    struct clv_image image = {0};
-    struct clv_example example = {0};
-    struct clv_dataset *frames;
+    OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
+    OWNED(dataset_drop) struct clv_dataset *frames = NULL;
     clv_recipe_init(&recipe);
     recipe.blocks = CLV_BLOCK_SIZE;
     recipe.slic.n_superpixels = 50;
@@ -171,7 +164,8 @@ TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
     must(clv_dataset_new(&frames, 2, err));
     must(frame_add(frames, &example, &(struct item_boxes){boxes, BOXES, 0}, NULL, "x", err));
     struct clv_problem frame = clv_dataset_problem(frames, 0);
-    int32_t n_unknown = 0, *label = calloc((size_t)frame.n_nodes, sizeof *label);
+    int32_t n_unknown = 0;
+    OWNED_ARRAY int32_t *label = calloc((size_t)frame.n_nodes, sizeof *label);
     for (int k = 0; k < BOXES; k++)
         for (int32_t y = boxes[k].first_y; y < boxes[k].end_y; y++)
             for (int32_t x = boxes[k].first_x; x < boxes[k].end_x; x++)
@@ -191,17 +185,12 @@ TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
         n_unknown += label[i] == CLV_UNKNOWN;
     }
     ck_assert(n_unknown > 5 && n_unknown < frame.n_nodes);
-    free(label);
-    clv_dataset_free(frames);
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_said)
 {
     static const struct clv_pixel_box none[1];
-    struct clv_dataset *dataset, *frames;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
     extract(&dataset, &frames, none, 0);
     struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
     for (int32_t i = 0; i < p.n_nodes; i++) {
@@ -217,6 +206,4 @@ TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_said)
     ck_assert_ptr_null(p.label);
     ck_assert_ptr_null(frame.theta);
     ck_assert_int_eq((int)frame.row[frame.n_nodes], 0);
-    clv_dataset_free(dataset);
-    clv_dataset_free(frames);
 }

@@ -87,42 +87,36 @@ static int32_t find_features(int32_t *count, const struct clv_recipe *recipe, co
 
 TEST(an_example_is_a_valid_problem_of_the_recipes_shape)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
-    struct clv_image image = disc_image(97, 61);
-    struct clv_example example = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
+    OWNED(clv_image_release) struct clv_image image = disc_image(97, 61);
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     ck_assert_int_eq(example.width, 97);
     ck_assert_int_eq(example.height, 61);
     ck_assert_int_le(example.superpixels.width * example.superpixels.height, 3000);
     check_example(&example, &recipe);
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(tiny_thin_and_flat_images_are_examples)
 {
     static const int32_t sizes[][2] = {{1, 1}, {2, 1}, {1, 37}, {300, 1}, {5, 5}, {13, 40}};
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int flat = 0; flat < 2; flat++) {
-            struct clv_image image = disc_image(sizes[k][0], sizes[k][1]);
+            OWNED(clv_image_release) struct clv_image image = disc_image(sizes[k][0], sizes[k][1]);
             if (flat)
                 memset(image.pixels, flat * 77, (size_t)image.width * (size_t)image.height * 3);
-            struct clv_example example = {0};
+            OWNED(clv_example_release) struct clv_example example = {0};
             must(clv_example_extract(&example, &image, &recipe, err));
             check_example(&example, &recipe);
-            clv_example_release(&example);
-            clv_image_release(&image);
         }
-    clv_recipe_release(&recipe);
 }
 
 TEST(histograms_and_positions_sum_to_one)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
-    struct clv_image image = disc_image(80, 60);
-    struct clv_example example = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
+    OWNED(clv_image_release) struct clv_image image = disc_image(80, 60);
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     const struct clv_problem *p = &example.problem;
     int32_t n_position, position = find_features(&n_position, &recipe, "position");
@@ -148,16 +142,13 @@ TEST(histograms_and_positions_sum_to_one)
             ck_assert_double_eq_tol(square, 1.0 / 3, 1e-5);
         }
     }
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(extraction_is_deterministic)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
-    struct clv_image image = disc_image(120, 90);
-    struct clv_example a = {0}, b = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
+    OWNED(clv_image_release) struct clv_image image = disc_image(120, 90);
+    OWNED(clv_example_release) struct clv_example a = {0}, b = {0};
     must(clv_example_extract(&a, &image, &recipe, err));
     must(clv_example_extract(&b, &image, &recipe, err));
     ck_assert_int_eq(a.problem.n_nodes, b.problem.n_nodes);
@@ -167,10 +158,6 @@ TEST(extraction_is_deterministic)
     ck_assert_mem_eq(a.value, b.value, entries * sizeof *a.value);
     ck_assert_mem_eq(a.edge_features, b.edge_features,
                      (size_t)(a.problem.n_edges * a.problem.n_edge_features) * sizeof(float));
-    clv_example_release(&a);
-    clv_example_release(&b);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 static struct clv_mask random_mask(const struct clv_example *example, int32_t n_labels)
@@ -204,18 +191,18 @@ static double pixel_loss(const uint8_t *painted, const struct clv_mask *mask, in
 
 TEST(loss_of_a_node_labelling_is_the_pixel_loss_of_its_mask)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
     static const int32_t sizes[][2] = {{211, 140}, {61, 40}, {97, 301}};
     for (size_t k = 0; k < 3; k++)
         for (int32_t n_labels = 2; n_labels <= 5; n_labels += 3) {
-            struct clv_image image = disc_image(sizes[k][0], sizes[k][1]);
-            struct clv_example example = {0};
+            OWNED(clv_image_release) struct clv_image image = disc_image(sizes[k][0], sizes[k][1]);
+            OWNED(clv_example_release) struct clv_example example = {0};
             must(clv_example_extract(&example, &image, &recipe, err));
             struct clv_mask mask = random_mask(&example, n_labels);
             must(clv_example_set_truth(&example, &mask, n_labels, err));
             int32_t n = example.problem.n_nodes;
-            int32_t *y = malloc((size_t)n * sizeof *y);
-            uint8_t *painted = malloc((size_t)image.width * (size_t)image.height);
+            OWNED_ARRAY int32_t *y = malloc((size_t)n * sizeof *y);
+            OWNED_ARRAY uint8_t *painted = malloc((size_t)image.width * (size_t)image.height);
             for (int trial = 0; trial < 5; trial++) {
                 for (int32_t i = 0; i < n; i++)
                     y[i] = trial == 0 && example.label[i] != CLV_UNKNOWN
@@ -230,13 +217,8 @@ TEST(loss_of_a_node_labelling_is_the_pixel_loss_of_its_mask)
                 ck_assert_double_eq_tol(unavoidable, pixel_loss(painted, &mask, n_labels), 1e-6);
                 ck_assert_double_eq_tol(clv_loss(&example.problem, n_labels, y), unavoidable, 1e-6);
             }
-            free(y);
-            free(painted);
             free(mask.labels);
-            clv_example_release(&example);
-            clv_image_release(&image);
         }
-    clv_recipe_release(&recipe);
 }
 
 TEST(truth_is_the_majority_by_balanced_weight)
@@ -264,9 +246,9 @@ TEST(truth_is_the_majority_by_balanced_weight)
 
 TEST(wrong_masks_and_labels_are_refused_and_change_nothing)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
-    struct clv_image image = disc_image(30, 20);
-    struct clv_example example = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
+    OWNED(clv_image_release) struct clv_image image = disc_image(30, 20);
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     uint8_t labels[30 * 20] = {0};
     struct clv_mask mask = {20, 30, labels, NULL};
@@ -281,20 +263,16 @@ TEST(wrong_masks_and_labels_are_refused_and_change_nothing)
     must(clv_example_set_truth(&example, &mask, 2, err));
     must(clv_example_set_truth(&example, &mask, 2, err)); /* a second time replaces the first */
     ck_assert_ptr_eq(example.problem.label, example.label);
-    int32_t *y = calloc((size_t)example.problem.n_nodes, sizeof *y);
+    OWNED_ARRAY int32_t *y = calloc((size_t)example.problem.n_nodes, sizeof *y);
     y[0] = 256;
     must_fail(CLV_ERR_USAGE, "label 256", clv_example_paint(labels, &example, y, err));
-    free(y);
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(a_node_without_known_pixels_is_unknown)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
-    struct clv_image image = disc_image(30, 20);
-    struct clv_example example = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
+    OWNED(clv_image_release) struct clv_image image = disc_image(30, 20);
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     uint8_t labels[30 * 20];
     memset(labels, CLV_VOID, sizeof labels);
@@ -305,17 +283,15 @@ TEST(a_node_without_known_pixels_is_unknown)
         ck_assert_float_eq(example.theta[2 * i], 0);
         ck_assert_float_eq(example.theta[2 * i + 1], 0);
     }
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 /* Painted back to pixels, what is given as outside never meets a box, and every other node does. */
 TEST(nodes_that_no_box_touches_are_given_as_background)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
+    OWNED(clv_image_release)
     struct clv_image image = disc_image(130, 90); /* shrunk: working pixels are not the original ones */
-    struct clv_example example = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     static const struct clv_pixel_box boxes[] = {
         {20, 10, 61, 40}, {50, 30, 51, 31}, {100, 80, 130, 90}, {0, 0, 130, 90}};
@@ -337,14 +313,11 @@ TEST(nodes_that_no_box_touches_are_given_as_background)
         for (int32_t i = 0; i < example.problem.n_nodes; i++)
             ck_assert_int_eq(example.problem.label[i], touched[i] ? CLV_UNKNOWN : 0);
     }
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(recipes_out_of_range_are_refused_by_name)
 {
-    struct clv_image image = disc_image(30, 20);
+    OWNED(clv_image_release) struct clv_image image = disc_image(30, 20);
     struct clv_example example = {0};
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
@@ -363,5 +336,4 @@ TEST(recipes_out_of_range_are_refused_by_name)
     must_fail(CLV_ERR_USAGE, "3-channel", clv_example_extract(&example, &image, &recipe, err));
     image.channels = 3;
     ck_assert_ptr_null(example.row);
-    clv_image_release(&image);
 }

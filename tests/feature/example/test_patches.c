@@ -42,8 +42,8 @@ static float feature_of(const struct clv_problem *problem, int32_t node, int32_t
 TEST(rows_describe_the_pixels_of_their_patch)
 {
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_RGB);
-    struct clv_image image = noisy_image(75, 48);
-    struct clv_example example = {0};
+    OWNED(clv_image_release) struct clv_image image = noisy_image(75, 48);
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     ck_assert_int_eq(example.grid.n_columns, 6);
     ck_assert_int_eq(example.grid.n_rows, 3);
@@ -58,16 +58,16 @@ TEST(rows_describe_the_pixels_of_their_patch)
         for (int32_t k = 0; k < 48; k++)
             ck_assert_float_eq_tol(feature_of(&example.problem, node, k), sqrtf((float)count[k] / 1200.0f), 1e-6f);
     }
-    clv_example_release(&example);
-    clv_image_release(&image);
 }
 
 TEST(windows_are_clipped_at_the_image_and_scenes_are_all_of_it)
 {
-    struct clv_image image = noisy_image(47, 33);
+    OWNED(clv_image_release) struct clv_image image = noisy_image(47, 33);
     struct clv_patch_grid grid;
-    struct clv_superpixels partition;
-    struct scene scene, windows, whole;
+    OWNED(clv_superpixels_release) struct clv_superpixels partition = {0};
+    OWNED(scene_release) struct scene scene = {0};
+    struct scene windows;
+    OWNED(windows_release) struct scene whole = {0};
     must(patch_grid_init(&grid, 47, 33, 12, 7, err));
     must(patch_grid_partition(&partition, &grid, err));
     must(scene_init(&scene, &image, &partition, err));
@@ -88,19 +88,15 @@ TEST(windows_are_clipped_at_the_image_and_scenes_are_all_of_it)
     }
     must(scene_whole(&whole, &scene, err));
     ck_assert_int_eq(whole.regions[0].n_pixels, 47 * 33);
-    windows_release(&whole);
-    scene_release(&scene);
-    clv_superpixels_release(&partition);
-    clv_image_release(&image);
 }
 
 TEST(images_of_any_size_have_patches)
 {
     static const int32_t sizes[][2] = {{1, 1}, {5, 30}, {19, 19}, {20, 20}, {21, 140}, {33, 20}, {64, 47}};
-    struct clv_recipe recipe = patch_recipe(CLV_BLOCK_ALL & ~CLV_BLOCK_MAPS);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = patch_recipe(CLV_BLOCK_ALL & ~CLV_BLOCK_MAPS);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        struct clv_image image = noisy_image(sizes[s][0], sizes[s][1]);
-        struct clv_example example = {0};
+        OWNED(clv_image_release) struct clv_image image = noisy_image(sizes[s][0], sizes[s][1]);
+        OWNED(clv_example_release) struct clv_example example = {0};
         must(clv_example_extract(&example, &image, &recipe, err));
         const struct clv_problem *p = &example.problem;
         struct clv_shape shape = {3, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
@@ -125,17 +121,14 @@ TEST(images_of_any_size_have_patches)
             ck_assert_float_eq(f[2 + !is_above], 0);
             ck_assert(f[2 + is_above] > 0 && f[2 + is_above] <= 1);
         }
-        clv_example_release(&example);
-        clv_image_release(&image);
     }
-    clv_recipe_release(&recipe);
 }
 
 TEST(a_scene_is_the_same_for_every_patch_and_the_centre_has_one_word_a_scale)
 {
-    struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SCENE | CLV_BLOCK_WORD);
-    struct clv_image image = noisy_image(60, 40);
-    struct clv_example example = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SCENE | CLV_BLOCK_WORD);
+    OWNED(clv_image_release) struct clv_image image = noisy_image(60, 40);
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     int32_t n_features = example.problem.n_features, n_words = recipe.n_scales * recipe.n_words;
     for (int32_t i = 0; i < example.problem.n_nodes; i++) {
@@ -146,9 +139,6 @@ TEST(a_scene_is_the_same_for_every_patch_and_the_centre_has_one_word_a_scale)
             words += feature_of(&example.problem, i, k);
         ck_assert_float_eq(words, (float)recipe.n_scales);
     }
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 /* The label with most bilinear weight among all patches, weights by the definition: hat functions about the centres. */
@@ -179,12 +169,12 @@ TEST(the_patches_around_a_pixel_vote_by_how_near_they_are)
     recipe.working_pixels = 4000; /* the last one is shrunk */
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int32_t width = sizes[s][0], height = sizes[s][1], y[200];
-        struct clv_image image = noisy_image(width, height);
-        struct clv_example example = {0};
+        OWNED(clv_image_release) struct clv_image image = noisy_image(width, height);
+        OWNED(clv_example_release) struct clv_example example = {0};
         must(clv_example_extract(&example, &image, &recipe, err));
         size_t n = (size_t)width * (size_t)height;
-        float *votes = malloc(3 * n * sizeof *votes);
-        uint8_t *pixels = malloc(n), *alone = malloc(n);
+        OWNED_ARRAY float *votes = malloc(3 * n * sizeof *votes);
+        OWNED_ARRAY uint8_t *pixels = malloc(n), *alone = malloc(n);
         ck_assert_int_le(example.problem.n_nodes, 200);
         for (int32_t i = 0; i < example.problem.n_nodes; i++)
             y[i] = (int32_t)rng_below(1, RNG_STREAM(RNG_TEST, 3), (uint64_t)i, 3);
@@ -199,19 +189,15 @@ TEST(the_patches_around_a_pixel_vote_by_how_near_they_are)
         }
         y[0] = 3;
         must_fail(CLV_ERR_USAGE, "node 0 has the label 3 of 3", clv_example_vote(pixels, NULL, &example, y, 3, err));
-        free(votes);
-        free(pixels);
-        free(alone);
-        clv_example_release(&example);
-        clv_image_release(&image);
     }
 }
 
 TEST(patches_that_are_mostly_void_are_hidden)
 {
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SIZE);
+    OWNED(clv_image_release)
     struct clv_image image = noisy_image(30, 20); /* two patches side by side, nearest to 15 columns each */
-    struct clv_example example = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
     uint8_t labels[20 * 30];
     struct clv_mask mask = {30, 20, labels, NULL};
     must(clv_example_extract(&example, &image, &recipe, err));
@@ -227,20 +213,18 @@ TEST(patches_that_are_mostly_void_are_hidden)
         labels[k] = 1; /* 8 of 15 */
     must(clv_example_set_truth(&example, &mask, 3, err));
     ck_assert_int_ne(example.label[0], CLV_UNKNOWN);
-    clv_example_release(&example);
-    clv_image_release(&image);
 }
 
 TEST(feature_files_keep_patches)
 {
-    struct clv_set set = synthetic(3);
+    OWNED(clv_set_release) struct clv_set set = synthetic(3);
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_RGB | CLV_BLOCK_SIZE), read = {0};
     recipe.patch_px = 9;
     recipe.patch_step_px = 6;
     recipe.working_pixels = 1000;
-    struct clv_dataset *memory, *file;
-    struct clv_image image = {0};
-    struct clv_example fresh = {0}, kept = {0};
+    OWNED(dataset_drop) struct clv_dataset *memory = NULL, *file = NULL;
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_example_release) struct clv_example fresh = {0}, kept = {0};
     const char *path = here("f.safetensors");
     must(clv_dataset_extract(&memory, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_write(path, &set, &recipe, 2, NULL, NULL, err));
@@ -255,17 +239,11 @@ TEST(feature_files_keep_patches)
     must(dataset_example(&kept, file, 1, err));
     ck_assert_mem_eq(&fresh.grid, &kept.grid, sizeof fresh.grid);
     ck_assert_int_eq(kept.grid.n_columns * kept.grid.n_rows, kept.problem.n_nodes);
-    clv_example_release(&fresh);
-    clv_example_release(&kept);
-    clv_dataset_free(memory);
-    clv_dataset_free(file);
-    clv_image_release(&image);
-    clv_set_release(&set);
 }
 
 TEST(recipes_out_of_range_are_named)
 {
-    struct clv_image image = noisy_image(30, 20);
+    OWNED(clv_image_release) struct clv_image image = noisy_image(30, 20);
     struct clv_example example = {0};
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SIZE);
     recipe.patch_px = 0;
@@ -276,5 +254,4 @@ TEST(recipes_out_of_range_are_named)
     recipe = patch_recipe(CLV_BLOCK_SURROUND);
     recipe.nodes = CLV_NODES_SUPERPIXELS;
     must_fail(CLV_ERR_USAGE, "for patches", clv_example_extract(&example, &image, &recipe, err));
-    clv_image_release(&image);
 }

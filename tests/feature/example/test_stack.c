@@ -36,7 +36,7 @@ static struct clv_image blots(int32_t width, int32_t shift)
 
 static void add_slice(struct slice *slice, const struct clv_recipe *recipe, int32_t shift, bool has_mask)
 {
-    struct clv_image image = blots(WIDTH, shift);
+    OWNED(clv_image_release) struct clv_image image = blots(WIDTH, shift);
     struct clv_mask mask = {WIDTH, HEIGHT, malloc(WIDTH * HEIGHT), NULL};
     for (int32_t p = 0; p < WIDTH * HEIGHT; p++)
         mask.labels[p] = (uint8_t)(p % WIDTH / 50);
@@ -45,12 +45,11 @@ static void add_slice(struct slice *slice, const struct clv_recipe *recipe, int3
     if (has_mask)
         must(clv_example_set_truth(&slice->example, &mask, N_LABELS, err));
     free(mask.labels);
-    clv_image_release(&image);
 }
 
 static void make_window(struct clv_example *window, struct slice slices[2], struct clv_recipe *recipe)
 {
-    struct stack stack;
+    OWNED(stack_release) struct stack stack = {0};
     *recipe = recipe_of_slices();
     memset(slices, 0, 2 * sizeof *slices);
     add_slice(&slices[0], recipe, 0, true);
@@ -59,7 +58,6 @@ static void make_window(struct clv_example *window, struct slice slices[2], stru
     must(stack_add(&stack, &slices[0], NULL, err));
     must(stack_add(&stack, &slices[1], &slices[0], err));
     must(stack_take(window, &stack, err));
-    stack_release(&stack);
 }
 
 static void release(struct clv_example *window, struct slice slices[2], struct clv_recipe *recipe)
@@ -125,10 +123,11 @@ TEST(edges_between_slices_follow_motion)
 
 TEST(what_has_moved_is_found_once_and_joins_the_same_regions_again)
 {
-    struct clv_example window, again;
+    struct clv_example window;
+    OWNED(clv_example_release) struct clv_example again = {0};
     struct clv_recipe recipe;
     struct slice slices[2];
-    struct stack stack;
+    OWNED(stack_release) struct stack stack = {0};
     make_window(&window, slices, &recipe);
     for (int i = 0; i < 2; i++)
         motion_pyramid_release(&slices[i].pixels); /* no motion is found without them */
@@ -140,8 +139,6 @@ TEST(what_has_moved_is_found_once_and_joins_the_same_regions_again)
     ck_assert_int_eq(again.problem.n_edges, window.problem.n_edges);
     ck_assert_mem_eq(again.edges, window.edges, n_edges * sizeof *window.edges);
     ck_assert_mem_eq(again.edge_features, window.edge_features, n_edges * NEXT_END * sizeof *window.edge_features);
-    clv_example_release(&again);
-    stack_release(&stack);
     release(&window, slices, &recipe);
 }
 
@@ -153,7 +150,8 @@ TEST(a_row_goes_on_with_the_mean_row_of_what_overlaps_the_region)
     make_window(&window, slices, &recipe);
     const struct clv_problem *problem = &window.problem;
     size_t d = (size_t)problem->n_features / 2;
-    double *dense = calloc((size_t)problem->n_nodes, 2 * d * sizeof *dense), *mean = calloc(d, sizeof *mean);
+    OWNED_ARRAY double *dense = calloc((size_t)problem->n_nodes, 2 * d * sizeof *dense),
+                       *mean = calloc(d, sizeof *mean);
     for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
         for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++)
             dense[2 * d * i + (size_t)problem->index[k]] = (double)problem->value[k];
@@ -170,8 +168,6 @@ TEST(a_row_goes_on_with_the_mean_row_of_what_overlaps_the_region)
         for (size_t c = 0; c < d; c++)
             ck_assert_double_eq_tol(dense[2 * d * (size_t)i + d + c], all > 0 ? mean[c] / all : 0, 1e-5);
     }
-    free(dense);
-    free(mean);
     release(&window, slices, &recipe);
 }
 
@@ -193,10 +189,10 @@ TEST(slices_without_a_mask_are_hidden_and_the_others_truth_is_that_of_one_image)
 
 TEST(slices_of_different_sizes_are_refused)
 {
-    struct clv_recipe recipe = recipe_of_slices();
-    struct clv_image small = blots(WIDTH / 2, 0);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_slices();
+    OWNED(clv_image_release) struct clv_image small = blots(WIDTH / 2, 0);
     struct slice slices[2] = {0};
-    struct stack stack;
+    OWNED(stack_release) struct stack stack = {0};
     struct clv_error error;
     add_slice(&slices[0], &recipe, 0, false);
     must(clv_example_extract(&slices[1].example, &small, &recipe, err));
@@ -205,9 +201,6 @@ TEST(slices_of_different_sizes_are_refused)
     must(stack_add(&stack, &slices[0], NULL, err));
     ck_assert_int_eq(stack_add(&stack, &slices[1], &slices[0], &error), CLV_ERR_DATA);
     ck_assert_str_eq(error.message, "60x90 pixels, the slice before it has 120x90");
-    stack_release(&stack);
     slice_release(&slices[0]);
     slice_release(&slices[1]);
-    clv_image_release(&small);
-    clv_recipe_release(&recipe);
 }

@@ -122,12 +122,12 @@ static void check_same_tile(const struct clv_example *one, const struct clv_exam
 
 TEST(features_of_a_tile_are_the_same_whatever_lies_beyond_its_halo)
 {
-    struct clv_recipe recipe = mapped_recipe();
-    struct clv_image image = noisy_image(WIDTH, HEIGHT);
-    struct clv_example one = extract(&image, &recipe);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = mapped_recipe();
+    OWNED(clv_image_release) struct clv_image image = noisy_image(WIDTH, HEIGHT);
+    OWNED(clv_example_release) struct clv_example one = extract(&image, &recipe);
     for (int32_t t = 0; t < N_COLUMNS * N_ROWS; t++) {
         struct patch tile = tile_at(t);
-        struct clv_image changed = noisy_image(WIDTH, HEIGHT);
+        OWNED(clv_image_release) struct clv_image changed = noisy_image(WIDTH, HEIGHT);
         for (int32_t y = 0; y < HEIGHT; y++)
             for (int32_t x = 0; x < WIDTH; x++)
                 for (int c = 0; c < 3; c++)
@@ -135,22 +135,17 @@ TEST(features_of_a_tile_are_the_same_whatever_lies_beyond_its_halo)
                         y >= tile.y + tile.height + HALO)
                         changed.pixels[(y * WIDTH + x) * 3 + c] =
                             (uint8_t)rng_below(2, RNG_STREAM(RNG_TEST, t), (uint64_t)((y * WIDTH + x) * 3 + c), 256);
-        struct clv_example other = extract(&changed, &recipe);
+        OWNED(clv_example_release) struct clv_example other = extract(&changed, &recipe);
         check_same_tile(&one, &other, &tile);
-        clv_example_release(&other);
-        clv_image_release(&changed);
     }
-    clv_example_release(&one);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 /* exp(- likeness x squared distance of means) x length, on all edges, seams too. */
 TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
 {
-    struct clv_recipe recipe = mapped_recipe();
-    struct clv_image image = noisy_image(WIDTH, HEIGHT);
-    struct clv_example example = extract(&image, &recipe);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = mapped_recipe();
+    OWNED(clv_image_release) struct clv_image image = noisy_image(WIDTH, HEIGHT);
+    OWNED(clv_example_release) struct clv_example example = extract(&image, &recipe);
     int32_t n = example.problem.n_nodes, n_seams = 0, p = example.problem.n_edge_features;
     double(*mean)[2] = calloc((size_t)n, sizeof *mean);
     for (int32_t k = 0; k < WIDTH * HEIGHT; k++)
@@ -167,40 +162,34 @@ TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
     }
     ck_assert_int_gt(n_seams, 0);
     free(mean);
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(features_of_a_tile_do_see_its_halo)
 {
-    struct clv_recipe recipe = mapped_recipe();
-    struct clv_image image = noisy_image(WIDTH, HEIGHT);
-    struct clv_example one = extract(&image, &recipe);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = mapped_recipe();
+    OWNED(clv_image_release) struct clv_image image = noisy_image(WIDTH, HEIGHT);
+    OWNED(clv_example_release) struct clv_example one = extract(&image, &recipe);
     struct patch tile = tile_at(0);
     int32_t range[2];
     for (int32_t y = 0; y < HEIGHT; y++)
         for (int32_t x = TILE; x < TILE + HALO; x++)
             image.pixels[(y * WIDTH + x) * 3] ^= 0x80;
-    struct clv_example other = extract(&image, &recipe);
+    OWNED(clv_example_release) struct clv_example other = extract(&image, &recipe);
     nodes_of(range, &one, &tile);
     ck_assert_mem_eq(one.superpixels.labels, other.superpixels.labels, TILE * sizeof(int32_t)); /* its first row */
     bool is_same = one.row[range[1]] == other.row[range[1]] &&
                    memcmp(one.value, other.value, (size_t)one.row[range[1]] * sizeof *one.value) == 0;
     ck_assert(!is_same);
-    clv_example_release(&other);
-    clv_example_release(&one);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }
 
 TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
 {
     for (float scale = 1; scale < 3; scale += 0.7F) {
-        struct clv_recipe recipe = fixed_recipe(scale);
+        OWNED(clv_recipe_release) struct clv_recipe recipe = fixed_recipe(scale);
+        OWNED(clv_image_release)
         struct clv_image image = noisy_image((int32_t)(WIDTH * scale), (int32_t)(HEIGHT * scale));
-        struct clv_example example = extract(&image, &recipe);
-        struct clv_adjacency whole = {0};
+        OWNED(clv_example_release) struct clv_example example = extract(&image, &recipe);
+        OWNED(clv_adjacency_release) struct clv_adjacency whole = {0};
         double volume = 0;
         must(clv_adjacency_build(&whole, &example.superpixels, err));
         ck_assert_int_eq(example.problem.n_edges, whole.n_edges);
@@ -219,22 +208,19 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
             volume += (double)example.volume[i];
         ck_assert_double_eq(volume, (double)image.width * image.height);
         ck_assert_double_eq_tol((double)example.place[0] * sqrt(600 * 60), 6, 6); /* in the corner */
-        clv_adjacency_release(&whole);
-        clv_example_release(&example);
-        clv_image_release(&image);
-        clv_recipe_release(&recipe);
     }
 }
 
 TEST(an_image_of_one_tile_has_the_rows_of_a_photograph)
 {
-    struct clv_recipe fixed = fixed_recipe(1), free_scale = fixed;
-    struct clv_image image = noisy_image(TILE, TILE - 10);
+    OWNED(clv_recipe_release) struct clv_recipe fixed = fixed_recipe(1);
+    struct clv_recipe free_scale = fixed;
+    OWNED(clv_image_release) struct clv_image image = noisy_image(TILE, TILE - 10);
     free_scale.scale = 0;
     free_scale.region_area = free_scale.tile_px = free_scale.halo_px = 0;
     free_scale.slic.n_superpixels = (int32_t)(TILE * (TILE - 10) / 60.0 + 0.5);
     fixed.blocks = free_scale.blocks &= ~CLV_BLOCK_SIZE;
-    struct clv_example one = extract(&image, &fixed), other = extract(&image, &free_scale);
+    OWNED(clv_example_release) struct clv_example one = extract(&image, &fixed), other = extract(&image, &free_scale);
     ck_assert_int_eq(one.problem.n_nodes, other.problem.n_nodes);
     ck_assert_int_eq(one.problem.n_edges, other.problem.n_edges);
     ck_assert_mem_eq(one.superpixels.labels, other.superpixels.labels, TILE * (TILE - 10) * sizeof(int32_t));
@@ -243,15 +229,12 @@ TEST(an_image_of_one_tile_has_the_rows_of_a_photograph)
     ck_assert_int_eq(other.row[other.problem.n_nodes], (int64_t)n);
     ck_assert_mem_eq(one.index, other.index, n * sizeof *one.index);
     ck_assert_mem_eq(one.value, other.value, n * sizeof *one.value);
-    clv_example_release(&one);
-    clv_example_release(&other);
-    clv_image_release(&image);
-    clv_recipe_release(&fixed);
 }
 
 TEST(what_looks_at_the_whole_image_is_refused_at_a_fixed_scale)
 {
-    struct clv_recipe recipe = fixed_recipe(1), other = recipe;
+    OWNED(clv_recipe_release) struct clv_recipe recipe = fixed_recipe(1);
+    struct clv_recipe other = recipe;
     must(recipe_check(&recipe, true, err));
     other.blocks |= CLV_BLOCK_POSITION;
     must_fail(CLV_ERR_USAGE, "block position", recipe_check(&other, false, err));
@@ -271,25 +254,21 @@ TEST(what_looks_at_the_whole_image_is_refused_at_a_fixed_scale)
     other = recipe;
     other.halo_px = TILE + 1;
     must_fail(CLV_ERR_USAGE, "halo_px is 65", recipe_check(&other, false, err));
-    clv_recipe_release(&recipe);
 }
 
 TEST(without_memory_nothing_is_extracted_and_nothing_leaks)
 {
-    struct clv_recipe recipe = fixed_recipe(1);
-    struct clv_image image = noisy_image(70, 20);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = fixed_recipe(1);
+    OWNED(clv_image_release) struct clv_image image = noisy_image(70, 20);
     struct clv_error error = {0};
     enum clv_status status = CLV_ERR_MEMORY;
     for (size_t request = 1; status == CLV_ERR_MEMORY; request++) {
-        struct clv_example example = {0};
+        OWNED(clv_example_release) struct clv_example example = {0};
         array_fail_request(request);
         status = clv_example_extract(&example, &image, &recipe, &error);
         array_fail_request(0);
         if (status == CLV_ERR_MEMORY)
             ck_assert_ptr_null(example.row);
-        clv_example_release(&example);
     }
     ck_assert_msg(status == CLV_OK, "%s", error.message);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "feature/dataset/dataset.h"
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
 #include "feature/small_set.h"
@@ -27,10 +28,10 @@ static struct clv_recipe recipe_of(int32_t nodes, int32_t sift, int32_t kernel_m
 TESTS(features_of_images_of_any_size_are_finite, 0, 12)
 {
     static const int32_t sizes[][2] = {{1, 1}, {1, 40}, {37, 1}, {2, 3}, {9, 6}, {60, 45}};
-    struct clv_recipe recipe = recipe_of(_i % 2, _i / 2 % 2, _i / 4);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of(_i % 2, _i / 2 % 2, _i / 4);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        struct clv_image image = {0};
-        struct clv_example example = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(clv_example_release) struct clv_example example = {0};
         must(clv_image_new(&image, sizes[k][0], sizes[k][1], 3, err));
         for (int32_t p = 0; p < image.width * image.height * 3; p++)
             image.pixels[p] = (uint8_t)(p * 37 % 251 / (1 + p / 3 % image.width % 5));
@@ -39,27 +40,21 @@ TESTS(features_of_images_of_any_size_are_finite, 0, 12)
             ck_assert(isfinite(example.problem.value[e]));
         for (int32_t e = 0; e < example.problem.n_edges * example.problem.n_edge_features; e++)
             ck_assert(isfinite(example.problem.edge_features[e]) && example.problem.edge_features[e] >= 0);
-        clv_example_release(&example);
-        clv_image_release(&image);
     }
-    clv_recipe_release(&recipe);
 }
 
 TEST(features_are_the_same_at_any_number_of_threads)
 {
-    struct clv_set set = synthetic(3);
+    OWNED(clv_set_release) struct clv_set set = synthetic(3);
+    OWNED(clv_recipe_release)
     struct clv_recipe recipe = recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_VLFEAT, CLV_KERNEL_MAP_CHI2);
-    struct clv_dataset *one, *many;
+    OWNED(dataset_drop) struct clv_dataset *one = NULL, *many = NULL;
     must(clv_dataset_extract(&one, &set, &recipe, 1, NULL, NULL, err));
     must(clv_dataset_extract(&many, &set, &recipe, 3, NULL, NULL, err));
     for (size_t i = 0; i < 3; i++) {
         struct clv_problem a = clv_dataset_problem(one, i), b = clv_dataset_problem(many, i);
         expect_same(&a, &b, 2);
     }
-    clv_dataset_free(one);
-    clv_dataset_free(many);
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
 }
 
 /* row[n_features] = a node's features. */
@@ -91,7 +86,7 @@ TESTS(rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2, CLV
 {
     enum { CHROMA = 256, RGB = 48, STATISTICS = 6 };
     int32_t kind = _i;
-    struct clv_set set = synthetic(1);
+    OWNED(clv_set_release) struct clv_set set = synthetic(1);
     struct clv_recipe recipes[] = {recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_CLEAVE, CLV_KERNEL_MAP_NONE),
                                    recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_CLEAVE, kind)};
     struct clv_dataset *datasets[2];
@@ -122,7 +117,6 @@ TESTS(rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2, CLV
         clv_dataset_free(datasets[k]);
         clv_recipe_release(&recipes[k]);
     }
-    clv_set_release(&set);
 }
 
 TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
@@ -138,7 +132,7 @@ TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
     ck_assert_ptr_null(strstr(text.bytes, "kernel_map"));
     text_release(&text);
 
-    struct clv_set set = synthetic(1);
+    OWNED(clv_set_release) struct clv_set set = synthetic(1);
     struct clv_dataset *dataset;
     const char *path = here("choices.safetensors");
     recipe.sift = CLV_SIFT_VLFEAT;
@@ -153,7 +147,6 @@ TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
     ck_assert_int_eq(read.blocks, CLV_BLOCK_SIZE | CLV_BLOCK_HOG);
     clv_dataset_free(dataset);
     clv_recipe_release(&read);
-    clv_set_release(&set);
 
     static const char *const names[] = {"sift", "kmeans", "kernel_map"};
     int32_t *const choices[] = {&recipe.sift, &recipe.kmeans, &recipe.kernel_map};

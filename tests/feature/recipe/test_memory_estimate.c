@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -13,9 +14,8 @@
 static struct clv_recipe recipe_of(const char *path)
 {
     struct clv_recipe recipe = {0};
-    struct clv_dataset *dataset;
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     must(clv_features_open(&dataset, &recipe, path, err));
-    clv_dataset_free(dataset);
     return recipe;
 }
 
@@ -39,11 +39,10 @@ TEST(features_take_no_more_than_is_estimated)
         double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data one -t 1 --codebook-samples 2000 "
                                         "%s --overwrite -o f",
                                         folder, ways[k]));
-        struct clv_recipe recipe = recipe_of(here("f"));
+        OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of(here("f"));
         double reported = PROCESS + memory_of_extraction(&recipe, 1200, 900, 2);
         ck_assert_msg(peak <= reported && reported < 5 * peak, "%s: %g MB reported, %g taken", ways[k], reported / 1e6,
                       peak / 1e6);
-        clv_recipe_release(&recipe);
     }
 }
 
@@ -69,7 +68,7 @@ TEST(large_maps_take_a_few_channels_each)
         return;
     }
     char folder[256];
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     run_here("mkdir -p set maps && cp $ROOT/assets/animals/images/000[1-8].jpg set");
     write_map(here("maps/0001.npy"), 16, 1024);
@@ -77,14 +76,12 @@ TEST(large_maps_take_a_few_channels_each)
     double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data set --maps net=maps -t 4 --blocks "
                                     "size,maps --superpixels 100 -o f",
                                     folder));
-    struct clv_recipe recipe = recipe_of(here("f"));
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of(here("f"));
     must(clv_set_read(&set, here("set"), err));
     must(clv_set_add_maps(&set, "net", here("maps"), err));
     double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
     double reported = PROCESS + 4 * (maps + memory_of_extraction(&recipe, 120, 90, 2));
     ck_assert_msg(peak <= reported && peak < 160e6, "%g MB reported, %g taken", reported / 1e6, peak / 1e6);
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
 }
 
 TEST(maps_count_where_threads_are_chosen_and_images_refused)
@@ -93,7 +90,7 @@ TEST(maps_count_where_threads_are_chosen_and_images_refused)
         skip("maps_count_where_threads_are_chosen_and_images_refused", "a sanitizer takes address space of its own");
         return;
     }
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     struct clv_recipe recipe;
     int n_threads = 0;
     run_here("mkdir -p set maps && cp $ROOT/assets/animals/images/0001.jpg set");
@@ -114,7 +111,6 @@ TEST(maps_count_where_threads_are_chosen_and_images_refused)
               memory_check_extraction(&recipe, &set, &set.items[0], 120, 90, NULL, err));
     must_fail(CLV_ERR_MEMORY, "set/0001.jpg: making its features may take",
               memory_choose_threads(&n_threads, &set, &recipe, NULL, 4, err));
-    clv_set_release(&set);
 }
 
 enum { WIDTH = 3000, HEIGHT = 2400 };
@@ -127,10 +123,9 @@ TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
     }
     run_here("cp -r $SET mixed");
     sample_enlarge(here("mixed/images/0002.jpg"), WIDTH, HEIGHT);
-    uint8_t *mask = calloc(WIDTH, HEIGHT);
+    OWNED_ARRAY uint8_t *mask = calloc(WIDTH, HEIGHT);
     memset(mask, 1, (size_t)WIDTH * HEIGHT / 2);
     must(clv_png_write_labels(here("mixed/masks/0002.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
-    free(mask);
     run_here("cd mixed && rm manifest.tsv");
     const char *limits = "ulimit -v 900000 && \"$CLEAVE\"";
     const char *recipe =

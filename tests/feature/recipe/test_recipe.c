@@ -20,14 +20,13 @@ static struct clv_recipe small_recipe(void)
 static void write_images(const char *paths[N_IMAGES])
 {
     for (int i = 0; i < N_IMAGES; i++) {
-        struct clv_image image = {0};
+        OWNED(clv_image_release) struct clv_image image = {0};
         must(clv_image_new(&image, 60 + i, 40, 3, err));
         for (int k = 0; k < image.width * image.height * 3; k++)
             image.pixels[k] = (uint8_t)((k / 3 % image.width / (i + 2) % 2 ? 150 : 20) +
                                         (int)rng_below(1, RNG_STREAM(RNG_TEST, i), (uint64_t)k, 80));
         paths[i] = strdup(here("image%d.png", i));
         must(clv_png_write(paths[i], &image, err));
-        clv_image_release(&image);
     }
 }
 
@@ -41,7 +40,7 @@ TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memo
 {
     const char *paths[N_IMAGES];
     write_images(paths);
-    struct clv_recipe one = small_recipe(), other = small_recipe();
+    OWNED(clv_recipe_release) struct clv_recipe one = small_recipe(), other = small_recipe();
     must(clv_recipe_learn(&one, paths, N_IMAGES, 11, 1, NULL, NULL, err));
     for (int threads = 2; threads <= 8; threads *= 4) {
         /* Again: replaces what was learned. */
@@ -64,8 +63,6 @@ TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memo
     must(clv_recipe_learn(&other, paths, N_IMAGES, 12, 2, NULL, NULL, err));
     ck_assert_mem_ne(one.codebooks[0].centres, other.codebooks[0].centres, 30 * SIZE);
     ck_assert_mem_ne(one.codebooks[0].centres, one.codebooks[1].centres, 30 * SIZE);
-    clv_recipe_release(&one);
-    clv_recipe_release(&other);
     free_paths(paths);
 }
 
@@ -73,16 +70,13 @@ TEST(a_learned_recipe_extracts)
 {
     const char *paths[N_IMAGES];
     write_images(paths);
-    struct clv_recipe recipe = small_recipe();
+    OWNED(clv_recipe_release) struct clv_recipe recipe = small_recipe();
     must(clv_recipe_learn(&recipe, paths, N_IMAGES, 1, 1, NULL, NULL, err));
-    struct clv_image image = {0};
-    struct clv_example example = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_image_read(&image, paths[0], NULL, err));
     must(clv_example_extract(&example, &image, &recipe, err));
     ck_assert_int_eq(example.problem.n_features, clv_recipe_n_features(&recipe));
-    clv_example_release(&example);
-    clv_image_release(&image);
-    clv_recipe_release(&recipe);
     free_paths(paths);
 }
 
@@ -90,7 +84,7 @@ TEST(a_failed_learning_leaves_the_recipe_alone)
 {
     const char *paths[N_IMAGES];
     write_images(paths);
-    struct clv_recipe recipe = small_recipe();
+    OWNED(clv_recipe_release) struct clv_recipe recipe = small_recipe();
     must(clv_recipe_learn(&recipe, paths, N_IMAGES, 1, 1, NULL, NULL, err));
     const uint8_t *centres = recipe.codebooks[0].centres;
     const char *missing = paths[2];
@@ -105,7 +99,6 @@ TEST(a_failed_learning_leaves_the_recipe_alone)
     must_fail(CLV_ERR_USAGE, "bin_size_px is 25", clv_recipe_learn(&recipe, paths, 1, 2, 2, NULL, NULL, err));
     ck_assert_ptr_eq(recipe.codebooks[0].centres, centres);
     paths[2] = missing;
-    clv_recipe_release(&recipe);
     free_paths(paths);
 }
 
@@ -125,7 +118,7 @@ TEST(a_recipe_that_lacks_a_value_is_refused_by_its_name)
     recipe.nodes = CLV_NODES_PATCHES;
     recipe.scale = 1; /* a choice that stands behind them all */
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        struct text text = {0};
+        OWNED(text_release) struct text text = {0};
         text_init(&text, 4096);
         recipe_put_json(&text, &recipe);
         char *at = strstr(text.bytes, formatted("\"%s\":", names[k]));
@@ -136,7 +129,6 @@ TEST(a_recipe_that_lacks_a_value_is_refused_by_its_name)
         must_fail(CLV_ERR_DATA, formatted("x: its recipe has no \"%s\"", names[k]),
                   recipe_read(&read, text.bytes, NULL, "x", err));
         ck_assert_int_eq(read.n_words, 77);
-        text_release(&text);
     }
 }
 

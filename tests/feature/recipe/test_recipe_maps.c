@@ -63,7 +63,7 @@ static int is_figure(int pixel)
 static void make_set(struct clv_set *set, int n_channels, channel_value *value)
 {
     static float values[1025 * N_PIXELS];
-    struct clv_image grey = {0};
+    OWNED(clv_image_release) struct clv_image grey = {0};
     uint8_t truth[N_PIXELS];
     run_here("rm -rf set maps && mkdir -p set/images set/masks maps");
     must(clv_image_new(&grey, WIDTH, HEIGHT, 3, err));
@@ -87,7 +87,6 @@ static void make_set(struct clv_set *set, int n_channels, channel_value *value)
     }
     must(clv_set_read(set, here("set"), err));
     must(clv_set_add_maps(set, "net", here("maps"), err));
-    clv_image_release(&grey);
 }
 
 static struct clv_recipe recipe_of_maps(int blocks, int n_components)
@@ -104,9 +103,10 @@ static struct clv_recipe recipe_of_maps(int blocks, int n_components)
 
 TEST(two_tied_channels_are_one_component)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     make_set(&set, 3, tied);
     for (int is_whitened = 0; is_whitened < 2; is_whitened++) {
+        OWNED(clv_recipe_release)
         struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 3), same = recipe_of_maps(CLV_BLOCK_SIZE, 3);
         recipe.maps[0].is_whitened = same.maps[0].is_whitened = is_whitened;
         must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
@@ -118,21 +118,18 @@ TEST(two_tied_channels_are_one_component)
         for (int k = 0; k < 9; k++)
             ck_assert_float_eq_tol(components[k], expected[k], 0.03F); /* the third is nearly without ties to them */
         ck_assert(clv_recipe_n_features(&recipe) == clv_recipe_n_features(&same));
-        clv_recipe_release(&recipe);
-        clv_recipe_release(&same);
     }
-    clv_set_release(&set);
 }
 
 TEST(components_are_what_pixels_are_described_by)
 {
-    struct clv_set set = {0};
-    struct clv_map map = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
     struct map_reader view;
-    struct map_ready ready;
+    OWNED(map_ready_release) struct map_ready ready = {0};
     const float *values;
     make_set(&set, 3, tied);
-    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
     must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     must(clv_map_read(&map, set.items[3].maps[0], CLV_MAP_LAYOUT_AUTO, NULL, err));
     must(map_ready_init(&ready, map_readers_of(&view, &map, 1), &recipe.maps[0], err));
@@ -149,17 +146,13 @@ TEST(components_are_what_pixels_are_described_by)
         }
     }
     ck_assert_int_eq(maps_size(&recipe), 1 + 2);
-    map_ready_release(&ready);
-    clv_map_release(&map);
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
 }
 
 TEST(components_that_cannot_be_are_refused)
 {
-    struct clv_set set = {0};
+    OWNED(clv_set_release) struct clv_set set = {0};
     make_set(&set, 3, tied);
-    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 4);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 4);
     must_fail(CLV_ERR_DATA, "map net has 3 channels, 4 principal components are more",
               recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     recipe.maps[0].n_components = CLV_MAX_PCA_CHANNELS + 1;
@@ -183,8 +176,6 @@ TEST(components_that_cannot_be_are_refused)
     recipe.maps[0].kind = CLV_MAP_LOGITS;
     must_fail(CLV_ERR_DATA, "map net holds logits; principal components are made of features",
               recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
 }
 
 TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
@@ -201,11 +192,11 @@ TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
         {of_one_network, CLV_BLOCK_SIZE, CLV_MAP_USE_IGNORED, 0, CLV_MAP_USE_IGNORED},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct clv_set set = {0};
+        OWNED(clv_set_release) struct clv_set set = {0};
         struct map_reader *maps;
         float mean[MAX_CHANNELS], sum = 0;
         make_set(&set, MAX_CHANNELS, cases[k].value);
-        struct clv_recipe recipe = recipe_of_maps(cases[k].blocks, 0);
+        OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(cases[k].blocks, 0);
         recipe.maps[0].use = cases[k].use;
         must(recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
         ck_assert_int_eq(recipe.maps[0].n_groups, cases[k].n_groups);
@@ -216,8 +207,6 @@ TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
             sum += fabsf(mean[c]);
         ck_assert((sum > 0) == (cases[k].expected != CLV_MAP_USE_IGNORED));
         item_maps_close(maps, &recipe);
-        clv_recipe_release(&recipe);
-        clv_set_release(&set);
     }
 }
 
@@ -233,16 +222,14 @@ static double ramp(int image, int channel, int pixel, int y)
  * and there are 9 x 8 of the ones and 12 x 5 of the others. */
 TEST(likeness_is_by_differences_as_far_apart_as_regions)
 {
-    struct clv_set set = {0};
-    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
     recipe.scale = 1;
     recipe.region_area = 9;
     recipe.tile_px = 64;
     make_set(&set, 1, ramp);
     must(recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
     ck_assert_float_eq_tol(recipe.maps[0].likeness, 1 / (2 * (9 / (143 / 12.0F)) * 72 / 132), 0.01F);
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
 }
 
 /* Directions near one of three, which are square to each other or as far apart as they can be; or all over. */
@@ -277,7 +264,7 @@ TEST(groups_are_counted_where_they_are_clear)
 /* The number of images after which drift is reported; 0: never. */
 static size_t drifted_after(const struct clv_recipe *recipe, const struct clv_set *set)
 {
-    struct map_drift drift;
+    OWNED(map_drift_release) struct map_drift drift = {0};
     float mean[MAX_CHANNELS];
     size_t reported = 0;
     double deviations = 0;
@@ -294,7 +281,6 @@ static size_t drifted_after(const struct clv_recipe *recipe, const struct clv_se
         ck_assert_double_gt(deviations, 1);
         reported = i + 1;
     }
-    map_drift_release(&drift);
     return reported;
 }
 
@@ -323,9 +309,9 @@ static void check_usual(const struct clv_recipe *recipe, const struct clv_set *s
 
 TEST(maps_unlike_those_of_training_are_reported_once)
 {
-    struct clv_set set = {0}, other = {0};
+    OWNED(clv_set_release) struct clv_set set = {0}, other = {0};
     make_set(&set, MAX_CHANNELS, of_one_network);
-    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
     must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     check_usual(&recipe, &set);
     ck_assert_uint_eq(drifted_after(&recipe, &set), 0);
@@ -333,7 +319,4 @@ TEST(maps_unlike_those_of_training_are_reported_once)
     ck_assert_uint_eq(drifted_after(&recipe, &other), 1);
     recipe.maps[0].use = CLV_MAP_USE_IGNORED;
     ck_assert_uint_eq(drifted_after(&recipe, &other), 0);
-    clv_recipe_release(&recipe);
-    clv_set_release(&set);
-    clv_set_release(&other);
 }

@@ -44,7 +44,7 @@ static uint8_t *clustered(size_t n, uint32_t n_clusters)
 TEST(clusters_that_are_apart_are_found)
 {
     enum { N = 600, K = 12 };
-    uint8_t *descriptors = clustered(N, K);
+    OWNED_ARRAY uint8_t *descriptors = clustered(N, K);
     struct clv_codebook codebook = {0};
     double distortion;
     must(learn(&codebook, &distortion, descriptors, N, K, 20, 1, NULL, err));
@@ -57,7 +57,6 @@ TEST(clusters_that_are_apart_are_found)
             ck_assert_int_ne(word[i], word[j]);
     ck_assert_double_lt(distortion, SIZE * 40); /* the noise's variance is 36.7 a coordinate */
     array_free(codebook.centres);
-    free(descriptors);
 }
 
 TEST(a_word_is_the_rounded_mean_of_its_descriptors)
@@ -79,11 +78,11 @@ TEST(a_word_is_the_rounded_mean_of_its_descriptors)
 TEST(words_quantise_as_well_as_those_of_vlfeat)
 {
     enum { N = 3000, K = 60 };
-    uint8_t *descriptors = clustered(N, 400);
+    OWNED_ARRAY uint8_t *descriptors = clustered(N, 400);
     struct clv_codebook codebook = {0};
     double ours;
     must(learn(&codebook, &ours, descriptors, N, K, 20, 1, NULL, err));
-    float *x = malloc((size_t)N * SIZE * sizeof *x);
+    OWNED_ARRAY float *x = malloc((size_t)N * SIZE * sizeof *x);
     for (size_t k = 0; k < (size_t)N * SIZE; k++)
         x[k] = descriptors[k];
     vl_rand_seed(vl_get_rand(), 1);
@@ -94,14 +93,12 @@ TEST(words_quantise_as_well_as_those_of_vlfeat)
     double theirs = vl_kmeans_cluster(kmeans, x, SIZE, N, K) / N;
     ck_assert_double_lt(ours, 1.05 * theirs);
     vl_kmeans_delete(kmeans);
-    free(x);
     array_free(codebook.centres);
-    free(descriptors);
 }
 
 TEST(more_iterations_never_quantise_worse)
 {
-    uint8_t *descriptors = clustered(800, 100);
+    OWNED_ARRAY uint8_t *descriptors = clustered(800, 100);
     double last = 1e30;
     for (int32_t iterations = 0; iterations <= 16; iterations = 2 * iterations + 1) {
         struct clv_codebook codebook = {0};
@@ -111,24 +108,22 @@ TEST(more_iterations_never_quantise_worse)
         last = distortion;
         array_free(codebook.centres);
     }
-    free(descriptors);
 }
 
 TEST(fewer_descriptors_than_words_are_all_words)
 {
-    uint8_t *descriptors = clustered(5, 5);
+    OWNED_ARRAY uint8_t *descriptors = clustered(5, 5);
     struct clv_codebook codebook = {0};
     double distortion;
     must(learn(&codebook, &distortion, descriptors, 5, 40, 20, 1, NULL, err));
     ck_assert_int_eq(codebook.n_words, 40);
     ck_assert_double_eq(distortion, 0);
     array_free(codebook.centres);
-    free(descriptors);
 }
 
 TEST(the_same_seed_gives_the_same_words_and_another_does_not)
 {
-    uint8_t *descriptors = clustered(500, 90);
+    OWNED_ARRAY uint8_t *descriptors = clustered(500, 90);
     struct clv_codebook a = {0}, b = {0}, c = {0};
     must(learn(&a, NULL, descriptors, 500, 20, 20, 7, NULL, err));
     must(learn(&b, NULL, descriptors, 500, 20, 20, 7, NULL, err));
@@ -138,7 +133,6 @@ TEST(the_same_seed_gives_the_same_words_and_another_does_not)
     array_free(a.centres);
     array_free(b.centres);
     array_free(c.centres);
-    free(descriptors);
 }
 
 /* Both start from the same centres: what is left is the rounding of ours in every round. */
@@ -149,7 +143,7 @@ TEST(codebooks_of_vlfeat_quantise_as_well_as_ours)
         int32_t n_words;
     } cases[] = {{3000, 400, 60}, {600, 12, 12}, {500, 90, 1}, {300, 300, 300}, {2000, 37, 80}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        uint8_t *descriptors = clustered(cases[c].n, (uint32_t)cases[c].n_clusters);
+        OWNED_ARRAY uint8_t *descriptors = clustered(cases[c].n, (uint32_t)cases[c].n_clusters);
         struct clv_codebook ours = {0}, theirs = {0};
         double energy, energy_of_vlfeat;
         must(learn(&ours, &energy, descriptors, cases[c].n, cases[c].n_words, 20, 1, NULL, err));
@@ -159,7 +153,6 @@ TEST(codebooks_of_vlfeat_quantise_as_well_as_ours)
         ck_assert_double_le(fabs(energy_of_vlfeat - energy), 0.01 * energy + 1);
         array_free(ours.centres);
         array_free(theirs.centres);
-        free(descriptors);
     }
 }
 
@@ -167,7 +160,7 @@ TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
 {
     static const size_t counts[] = {1, 5, 200};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-        uint8_t *descriptors = clustered(5, 5);
+        OWNED_ARRAY uint8_t *descriptors = clustered(5, 5);
         descriptors = realloc(descriptors, 200 * SIZE);
         for (size_t i = 5; i < 200; i++)
             memcpy(descriptors + i * SIZE, descriptors + i % 5 * SIZE, SIZE);
@@ -177,13 +170,12 @@ TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
         ck_assert_int_eq(codebook.n_words, 40);
         ck_assert_double_eq(distortion, 0);
         array_free(codebook.centres);
-        free(descriptors);
     }
 }
 
 TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone)
 {
-    uint8_t *descriptors = clustered(900, 90);
+    OWNED_ARRAY uint8_t *descriptors = clustered(900, 90);
     struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK, NULL};
     struct clv_codebook one = {0}, many = {0}, other = {0};
     must(codebook_learn(&one, NULL, descriptors, 900, &options, err));
@@ -201,17 +193,15 @@ TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_lea
     array_free(one.centres);
     array_free(many.centres);
     array_free(other.centres);
-    free(descriptors);
 }
 
 TESTS(an_interrupted_codebook_is_left_as_it_was, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT + 1)
 {
-    uint8_t *descriptors = clustered(50, 9);
+    OWNED_ARRAY uint8_t *descriptors = clustered(50, 9);
     const volatile int stop = 1;
     struct clv_progress progress = {.stop = &stop};
     struct clv_codebook codebook = {0};
     must_fail(CLV_ERR_INTERRUPTED, "interrupted",
               learn_by(_i, &codebook, NULL, descriptors, 50, 5, 20, 1, &progress, err));
     ck_assert_ptr_null(codebook.centres);
-    free(descriptors);
 }

@@ -22,12 +22,11 @@ static struct sift_grid describe_by(int32_t sift, const uint8_t *rgb, int32_t wi
                                     int32_t step_px)
 {
     struct clv_recipe recipe = recipe_of(bin_px, step_px);
-    struct sift_image image;
+    OWNED(sift_image_release) struct sift_image image = {0};
     struct sift_grid grid;
     recipe.sift = sift;
     must(sift_image_init(&image, rgb, width, height, &recipe, err));
     must(sift_image_describe(&grid, &image, bin_px, step_px, err));
-    sift_image_release(&image);
     return grid;
 }
 
@@ -67,7 +66,8 @@ struct agreement {
 
 static struct agreement compare(const uint8_t *rgb, int32_t width, int32_t height, int32_t bin_px, int32_t step_px)
 {
-    struct sift_grid ours = describe(rgb, width, height, bin_px, step_px);
+    OWNED(sift_grid_release) struct sift_grid ours = describe(rgb, width, height, bin_px, step_px);
+    OWNED(sift_grid_release)
     struct sift_grid theirs = describe_by(CLV_SIFT_VLFEAT, rgb, width, height, bin_px, step_px);
     struct agreement of = {0};
     int32_t n_border = 0;
@@ -95,8 +95,6 @@ static struct agreement compare(const uint8_t *rgb, int32_t width, int32_t heigh
     of.mean_cosine /= of.n_inside;
     of.mean_difference /= (double)of.n_inside * SIZE;
     of.mean_cosine_at_border /= n_border;
-    sift_grid_release(&ours);
-    sift_grid_release(&theirs);
     return of;
 }
 
@@ -111,7 +109,7 @@ static void expect_agreement(const struct agreement *of)
 
 TEST(descriptors_are_those_of_vlfeat_up_to_rounding)
 {
-    uint8_t *rgb = textured(200, 150);
+    OWNED_ARRAY uint8_t *rgb = textured(200, 150);
     static const int32_t bins[] = {1, 2, 3, 4, 6, 12, 24};
     for (size_t k = 0; k < sizeof bins / sizeof *bins; k++)
         for (int32_t step = 2; step <= 5; step++) {
@@ -120,7 +118,6 @@ TEST(descriptors_are_those_of_vlfeat_up_to_rounding)
             ck_assert_int_eq(of.n_flat, 0);
             ck_assert_int_gt(of.n_inside, 50);
         }
-    free(rgb);
 }
 
 TEST(descriptors_of_real_images_are_those_of_vlfeat)
@@ -128,13 +125,12 @@ TEST(descriptors_of_real_images_are_those_of_vlfeat)
     const char *path = real_data("descriptors_of_real_images_are_those_of_vlfeat", "horses/images/horse001.jpg");
     if (!path)
         return;
-    struct clv_image image = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_read(&image, path, NULL, err));
     for (int32_t bin_px = 2; bin_px <= 16; bin_px *= 2) {
         struct agreement of = compare(image.pixels, image.width, image.height, bin_px, 3);
         expect_agreement(&of);
     }
-    clv_image_release(&image);
 }
 
 TESTS(a_ramp_points_one_way, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
@@ -146,6 +142,7 @@ TESTS(a_ramp_points_one_way, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
             memset(right + (y * 60 + x) * 3, 4 * x, 3);
             memset(down + (y * 60 + x) * 3, 4 * y, 3);
         }
+    OWNED(sift_grid_release)
     struct sift_grid a = describe_by(_i, right, 60, 40, 3, 3), b = describe_by(_i, down, 60, 40, 3, 3);
     const uint8_t *middle_a = a.values + (6 * a.n_columns + 10) * SIZE,
                   *middle_b = b.values + (6 * b.n_columns + 10) * SIZE;
@@ -153,8 +150,6 @@ TESTS(a_ramp_points_one_way, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
         ck_assert_int_eq(middle_a[k] > 0, k % 8 == 0);
         ck_assert_int_eq(middle_b[k] > 0, k % 8 == 2);
     }
-    sift_grid_release(&a);
-    sift_grid_release(&b);
 }
 
 TESTS(every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
@@ -162,8 +157,8 @@ TESTS(every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT
     static const int32_t sizes[][2] = {{1, 1}, {1, 50}, {50, 1}, {2, 3}, {17, 5}, {40, 31}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int32_t step = 1; step <= 7; step += 3) {
-            uint8_t *rgb = textured(sizes[k][0], sizes[k][1]);
-            struct sift_grid grid = describe_by(_i, rgb, sizes[k][0], sizes[k][1], 12, step);
+            OWNED_ARRAY uint8_t *rgb = textured(sizes[k][0], sizes[k][1]);
+            OWNED(sift_grid_release) struct sift_grid grid = describe_by(_i, rgb, sizes[k][0], sizes[k][1], 12, step);
             ck_assert_int_eq(grid.n_columns, (sizes[k][0] + step - 1) / step);
             ck_assert_int_eq(grid.n_rows, (sizes[k][1] + step - 1) / step);
             for (int32_t c = 0; c < grid.n_columns * grid.n_rows; c++) {
@@ -172,8 +167,6 @@ TESTS(every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT
                     square += grid.values[c * SIZE + v] * grid.values[c * SIZE + v];
                 ck_assert(square == 0 || (sqrt(square) > 450 && sqrt(square) < 540));
             }
-            free(rgb);
-            sift_grid_release(&grid);
         }
 }
 
@@ -181,10 +174,9 @@ TESTS(flat_images_have_zero_descriptors, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     uint8_t rgb[30 * 20 * 3];
     memset(rgb, 200, sizeof rgb);
-    struct sift_grid grid = describe_by(_i, rgb, 30, 20, 6, 3);
+    OWNED(sift_grid_release) struct sift_grid grid = describe_by(_i, rgb, 30, 20, 6, 3);
     for (int32_t k = 0; k < grid.n_columns * grid.n_rows * SIZE; k++)
         ck_assert_int_eq(grid.values[k], 0);
-    sift_grid_release(&grid);
 }
 
 TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
@@ -192,36 +184,31 @@ TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
     /* Stripes of 2 black, 2 white pixels have the largest gradient everywhere. A wrapped sum would break the
      * symmetry. */
     enum { SIDE = 200 };
-    uint8_t *rgb = malloc(SIDE * SIDE * 3);
+    OWNED_ARRAY uint8_t *rgb = malloc(SIDE * SIDE * 3);
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++)
             memset(rgb + (y * SIDE + x) * 3, x / 2 % 2 ? 255 : 0, 3);
-    struct sift_grid grid = describe(rgb, SIDE, SIDE, CLV_MAX_BIN_PX, 8);
+    OWNED(sift_grid_release) struct sift_grid grid = describe(rgb, SIDE, SIDE, CLV_MAX_BIN_PX, 8);
     const uint8_t *middle = grid.values + (12 * grid.n_columns + 12) * SIZE;
     for (int b = 0; b < 16; b++) {
         ck_assert_int_gt(middle[b * 8], 20);
         ck_assert_int_le(abs(middle[b * 8] - middle[b * 8 + 4]), 1);
         ck_assert_int_eq(middle[b * 8 + 2], 0);
     }
-    sift_grid_release(&grid);
-    free(rgb);
 }
 
 TEST(large_windows_do_not_depend_on_what_is_elsewhere)
 {
     /* Running sums wrap around many times over a large noisy image; cells far from a change must not notice it. */
     enum { W = 900, H = 700 };
-    uint8_t *rgb = malloc((size_t)W * H * 3);
+    OWNED_ARRAY uint8_t *rgb = malloc((size_t)W * H * 3);
     for (size_t k = 0; k < (size_t)W * H * 3; k++)
         rgb[k] = (uint8_t)rng_below(1, RNG_STREAM(RNG_TEST, 3), k, 256);
-    struct sift_grid before = describe(rgb, W, H, 12, 3);
+    OWNED(sift_grid_release) struct sift_grid before = describe(rgb, W, H, 12, 3);
     memset(rgb, 0, (size_t)W * 100 * 3);
-    struct sift_grid after = describe(rgb, W, H, 12, 3);
+    OWNED(sift_grid_release) struct sift_grid after = describe(rgb, W, H, 12, 3);
     size_t row_bytes = (size_t)before.n_columns * SIZE, first = 132 / 3; /* 100 + 2.5 bins and the gradient's reach */
     ck_assert_mem_eq(before.values + first * row_bytes, after.values + first * row_bytes,
                      ((size_t)before.n_rows - first) * row_bytes);
     ck_assert_mem_ne(before.values, after.values, 20 * row_bytes);
-    sift_grid_release(&before);
-    sift_grid_release(&after);
-    free(rgb);
 }

@@ -37,7 +37,7 @@ static int32_t nearest(const struct clv_codebook *codebook, const uint8_t *x)
 
 static void check_all_levels(const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n)
 {
-    int32_t *word = malloc(n * sizeof *word);
+    OWNED_ARRAY int32_t *word = malloc(n * sizeof *word);
     for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
         memset(word, -1, n * sizeof *word);
         must(words_assign_at((enum words_level)level, word, codebook, descriptors, n, err));
@@ -46,7 +46,6 @@ static void check_all_levels(const struct clv_codebook *codebook, const uint8_t 
                           "level %d, descriptor %zu: word %d, not %d", level, i, word[i],
                           nearest(codebook, descriptors + i * SIZE));
     }
-    free(word);
 }
 
 TEST(words_are_the_nearest_centres_at_every_level_and_size)
@@ -57,9 +56,8 @@ TEST(words_are_the_nearest_centres_at_every_level_and_size)
         for (size_t r = 0; r < 3; r++) {
             struct clv_codebook codebook = {sizes[s], random_bytes((size_t)sizes[s], ranges[r], 1)};
             for (size_t n = 1; n <= 20; n += 3) {
-                uint8_t *descriptors = random_bytes(n, ranges[r], 2);
+                OWNED_ARRAY uint8_t *descriptors = random_bytes(n, ranges[r], 2);
                 check_all_levels(&codebook, descriptors, n);
-                free(descriptors);
             }
             free(codebook.centres);
         }
@@ -84,7 +82,7 @@ TEST(ties_go_to_the_lowest_word)
     struct clv_codebook codebook = {40, random_bytes(40, 256, 3)};
     for (int w = 0; w < 40; w++) /* 8 different centres, five times each, in reverse */
         memcpy(codebook.centres + w * SIZE, codebook.centres + (39 - w % 8) * SIZE, SIZE);
-    uint8_t *descriptors = random_bytes(50, 256, 4);
+    OWNED_ARRAY uint8_t *descriptors = random_bytes(50, 256, 4);
     int32_t word[50];
     for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
         must(words_assign_at((enum words_level)level, word, &codebook, descriptors, 50, err));
@@ -92,7 +90,6 @@ TEST(ties_go_to_the_lowest_word)
             ck_assert_int_lt(word[i], 8);
     }
     check_all_levels(&codebook, descriptors, 50);
-    free(descriptors);
     free(codebook.centres);
 }
 
@@ -100,8 +97,8 @@ TEST(words_are_those_of_vlfeat)
 {
     enum { N = 2000, K = 100 };
     struct clv_codebook codebook = {K, random_bytes(K, 4, 5)}; /* a narrow range makes ties frequent */
-    uint8_t *descriptors = random_bytes(N, 4, 6);
-    float *x = malloc(N * SIZE * sizeof *x), *c = malloc(K * SIZE * sizeof *c);
+    OWNED_ARRAY uint8_t *descriptors = random_bytes(N, 4, 6);
+    OWNED_ARRAY float *x = malloc(N * SIZE * sizeof *x), *c = malloc(K * SIZE * sizeof *c);
     for (size_t k = 0; k < N * SIZE; k++)
         x[k] = descriptors[k];
     for (size_t k = 0; k < K * SIZE; k++)
@@ -115,9 +112,6 @@ TEST(words_are_those_of_vlfeat)
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(ours[i], (int)theirs[i]);
     vl_kmeans_delete(kmeans);
-    free(x);
-    free(c);
-    free(descriptors);
     free(codebook.centres);
 }
 

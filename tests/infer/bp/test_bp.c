@@ -1,10 +1,11 @@
+#include "infer/infer.h"
 #include "infer/random_field.h"
 #include "support/exhaustive.h"
 #include "support/requests.h"
 
 TEST(marginals_and_log_partition_are_exact_on_trees)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     const double temperatures[] = {1, 0.25, 3};
     for (uint64_t t = 0; t < 240; t++) {
         struct sample s = {0};
@@ -28,7 +29,6 @@ TEST(marginals_and_log_partition_are_exact_on_trees)
         log_partition *= options.temperature;
         assert_near(&result.value, &log_partition, 1, 1e-9);
     }
-    clv_bp_free(bp);
 }
 
 /* values[n_nodes][n_labels]: the largest score with that label there, minus the largest of all; returns that. */
@@ -51,7 +51,7 @@ static double enumerate_max_marginals(double *values, const struct clv_field *fi
 
 TEST(max_product_finds_the_map_on_trees_ties_included)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 300; t++) {
         struct sample s;
         int32_t y[MAX_NODES];
@@ -70,12 +70,11 @@ TEST(max_product_finds_the_map_on_trees_ties_included)
         ck_assert_double_eq_tol(clv_field_score(&s.field, y), best, 1e-9);
         assert_near(beliefs, exact, s.field.n_nodes * s.field.n_labels, 1e-9);
     }
-    clv_bp_free(bp);
 }
 
 TEST(weak_loops_have_one_fixed_point_near_the_truth)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 100; t++) {
         struct sample s;
         double first[MAX_NODES * MAX_LABELS], beliefs[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
@@ -100,14 +99,13 @@ TEST(weak_loops_have_one_fixed_point_near_the_truth)
         assert_near(first, exact, s.field.n_nodes * s.field.n_labels, 0.003);
         assert_near(&first_bethe, &log_partition, 1, 0.003);
     }
-    clv_bp_free(bp);
 }
 
 /* The fixed points of sum-product are the stationary points of the Bethe free energy, so that its derivative by a
  * unary score is the belief, on loops as well, where neither is exact. */
 TEST(bethe_derivatives_are_the_beliefs_on_loops)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 60; t++) {
         struct sample s;
         double beliefs[MAX_NODES * MAX_LABELS], other[2], step = 1e-4;
@@ -131,14 +129,13 @@ TEST(bethe_derivatives_are_the_beliefs_on_loops)
             ck_assert_double_eq_tol((other[0] - other[1]) / (2 * step), beliefs[k == 2 ? 2 * c + 1 : c], 1e-7);
         }
     }
-    clv_bp_free(bp);
 }
 
 /* Scores of every size, so that the linear domain lasts for all of a run, some of it or none; any damping keeps out of
  * it. */
 TEST(the_linear_and_the_log_domain_agree)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 600; t++) {
         struct sample s;
         double linear[MAX_NODES * MAX_LABELS], logarithmic[MAX_NODES * MAX_LABELS], scale = pow(2, (double)(t % 10));
@@ -166,12 +163,11 @@ TEST(the_linear_and_the_log_domain_agree)
         else
             ck_assert_double_eq_tol(one.change, two.change, 1e-9 * scale);
     }
-    clv_bp_free(bp);
 }
 
 TEST(large_scores_stay_exact)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 120; t++) {
         struct sample s;
         int32_t y[MAX_NODES];
@@ -189,7 +185,6 @@ TEST(large_scores_stay_exact)
         must(clv_bp_run(bp, NULL, y, NULL, &s.field, &options, err));
         ck_assert_double_eq_tol(clv_field_score(&s.field, y), score, 1e-14 * scale);
     }
-    clv_bp_free(bp);
 }
 
 TEST(frustrated_loops_are_reported_as_not_converged)
@@ -205,7 +200,7 @@ TEST(frustrated_loops_are_reported_as_not_converged)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = table};
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     struct clv_bp_options options;
     struct clv_bp_result result;
     double beliefs[6];
@@ -217,14 +212,13 @@ TEST(frustrated_loops_are_reported_as_not_converged)
     ck_assert_double_gt(result.change, options.tolerance);
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq_tol(beliefs[2 * i] + beliefs[2 * i + 1], 1, 1e-12);
-    clv_bp_free(bp);
 }
 
 TEST(fields_without_edges_are_softmax_of_each_node)
 {
     double unary[9] = {0, 1, 2, 5, 5, 0, -3, -3, -2}, beliefs[9], log_partition = 0;
     int32_t y[3];
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (int32_t n = 0; n <= 3; n++) {
         struct clv_field field = {.n_nodes = n, .n_labels = 3, .form = CLV_PAIRWISE_NONE, .unary = unary};
         for (int form = 0; form < 3; form++) {
@@ -244,19 +238,18 @@ TEST(fields_without_edges_are_softmax_of_each_node)
             log_partition += log(exp(unary[3 * n]) + exp(unary[3 * n + 1]) + exp(unary[3 * n + 2]));
     }
     ck_assert(y[0] == 2 && y[1] == 0 && y[2] == 2); /* the lowest at ties */
-    clv_bp_free(bp);
 }
 
 TEST(runs_are_the_same_bytes_whatever_was_run_before)
 {
-    struct clv_bp *used = new_bp();
+    OWNED(bp_drop) struct clv_bp *used = new_bp();
     for (uint64_t t = 0; t < 60; t++) {
         struct sample s;
         double one[MAX_NODES * MAX_LABELS] = {0}, two[MAX_NODES * MAX_LABELS] = {0};
         int32_t y[2][MAX_NODES] = {{0}};
         struct clv_bp_options options;
         struct clv_bp_result result[2];
-        struct clv_bp *fresh = new_bp();
+        OWNED(bp_drop) struct clv_bp *fresh = new_bp();
         draw_sample(&s, t / 2, form_of(t / 2), 3, 1, 1);
         clv_bp_defaults(&options);
         options.mode = t % 3 ? CLV_BP_SUM : CLV_BP_MAX;
@@ -269,9 +262,7 @@ TEST(runs_are_the_same_bytes_whatever_was_run_before)
         ck_assert_int_eq(result[0].n_iterations, result[1].n_iterations);
         ck_assert(result[0].change == result[1].change);
         ck_assert(result[0].value == result[1].value || t % 3 == 0);
-        clv_bp_free(fresh);
     }
-    clv_bp_free(used);
 }
 
 TEST(bad_fields_are_refused_by_node_and_edge)
@@ -285,7 +276,7 @@ TEST(bad_fields_are_refused_by_node_and_edge)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = pairwise};
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     struct clv_bp_result result = {.n_iterations = 7};
     const double bad[] = {NAN, INFINITY, -INFINITY, 1e101, -1e101};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
@@ -312,7 +303,6 @@ TEST(bad_fields_are_refused_by_node_and_edge)
     field.n_labels = 0;
     must_fail(CLV_ERR_USAGE, "0 labels", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
     ck_assert(beliefs[0] == 7 && y[0] == 7 && result.n_iterations == 7);
-    clv_bp_free(bp);
     clv_bp_free(NULL);
 }
 
@@ -322,7 +312,7 @@ TEST(bad_options_are_refused_by_value)
     uint8_t is_visible[2] = {1, 2};
     const int32_t too_high[2] = {CLV_UNKNOWN, 2}, too_low[2] = {-2, 0};
     struct clv_field field = {.n_nodes = 2, .n_labels = 2, .form = CLV_PAIRWISE_NONE, .unary = unary};
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     struct clv_bp_options good, options;
     clv_bp_defaults(&good);
 #define REFUSED(part, change)                                                                                          \
@@ -353,7 +343,6 @@ TEST(bad_options_are_refused_by_value)
     good.is_visible = is_visible;
     REFUSED("node 1: is_visible is 2", mode = CLV_BP_MIXED);
 #undef REFUSED
-    clv_bp_free(bp);
 }
 
 TEST(one_label_is_no_choice)
@@ -367,7 +356,7 @@ TEST(one_label_is_no_choice)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = tables};
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     struct clv_bp_options options;
     struct clv_bp_result result;
     clv_bp_defaults(&options);
@@ -380,12 +369,11 @@ TEST(one_label_is_no_choice)
             ck_assert(y[i] == 0 && beliefs[i] == !mode);
         ck_assert(pairs[0] == 1 && pairs[1] == 1);
     }
-    clv_bp_free(bp);
 }
 
 TEST(pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 120; t++) {
         struct sample s;
         double beliefs[MAX_NODES * MAX_LABELS], pairs[MAX_EDGES * MAX_LABELS * MAX_LABELS];
@@ -417,12 +405,11 @@ TEST(pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes)
         while (next_labelling(y, &s.field));
         assert_near(pairs, exact, s.field.n_edges * k * k, is_tree ? 1e-9 : 0.1);
     }
-    clv_bp_free(bp);
 }
 
 TEST(loss_augmented_maxima_are_exact_on_trees)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 80; t++) {
         struct sample s;
         float theta[MAX_NODES * MAX_LABELS];
@@ -445,13 +432,12 @@ TEST(loss_augmented_maxima_are_exact_on_trees)
         ck_assert_double_eq_tol(result.value + constant, best, 1e-9);
         ck_assert_double_eq_tol(clv_field_score(&s.field, found) + constant, best, 1e-9);
     }
-    clv_bp_free(bp);
 }
 
 TEST(failed_requests_leave_outputs_alone_and_the_next_run_right)
 {
     struct sample s;
-    struct clv_bp *bp = NULL;
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     double before[MAX_NODES * MAX_LABELS] = {7}, after[MAX_NODES * MAX_LABELS];
     draw_sample(&s, 2, CLV_PAIRWISE_FULL, -1, 1, 1);
     must_survive_failed_requests(clv_bp_new(&bp, err));
@@ -464,5 +450,4 @@ TEST(failed_requests_leave_outputs_alone_and_the_next_run_right)
     must_survive_failed_requests(clv_bp_run(bp, before, NULL, NULL, &s.field, NULL, err));
     exhaustive(NULL, NULL, NULL, after, &s.field);
     assert_near(before, after, s.field.n_nodes * s.field.n_labels, 1e-9);
-    clv_bp_free(bp);
 }

@@ -1,4 +1,5 @@
 /* Rows of one vector, of several and of more than stay in registers; tables of all edges and of each. */
+#include "infer/infer.h"
 #include "infer/random_field.h"
 
 enum { WIDTH = 4, HEIGHT = 3, N = WIDTH * HEIGHT, M = 2 * N - WIDTH - HEIGHT, MOST = 41 };
@@ -35,7 +36,7 @@ static struct clv_field draw_grid(int32_t k, enum clv_pairwise form, double scal
 
 TEST(any_number_of_labels_agrees_with_the_log_domain)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     double linear[N * MOST], logarithmic[N * MOST];
     int32_t y[N], z[N];
     for (int32_t k = 2; k <= MOST; k += k < 10 ? 1 : 3)
@@ -58,13 +59,12 @@ TEST(any_number_of_labels_agrees_with_the_log_domain)
             ck_assert_int_eq(one.n_iterations, two.n_iterations);
             ck_assert_double_eq_tol(one.change, two.change, 1e-11);
         }
-    clv_bp_free(bp);
 }
 
 /* The same bytes, labels given and tables that change from run to run included. */
 TEST(one_table_of_all_edges_is_that_table_at_each)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     double shared[N * MOST], own[N * MOST], pairs[2][M * 9 * 9];
     int32_t y[N], z[N], given[N];
     for (int32_t i = 0; i < N; i++)
@@ -90,13 +90,12 @@ TEST(one_table_of_all_edges_is_that_table_at_each)
             ck_assert_mem_eq(y, z, sizeof y);
             ck_assert_double_eq(one.value, two.value);
         }
-    clv_bp_free(bp);
 }
 
 /* Messages that nothing new has reached are not sent again; a score that changes reaches all of them, however. */
 TEST(maxima_that_have_settled_follow_scores_that_change)
 {
-    struct clv_bp *lazy = new_bp(), *logarithmic = new_bp();
+    OWNED(bp_drop) struct clv_bp *lazy = new_bp(), *logarithmic = new_bp();
     double one[N * MOST], two[N * MOST];
     int32_t y[N], z[N];
     for (int32_t k = 2; k <= 9; k++)
@@ -122,6 +121,4 @@ TEST(maxima_that_have_settled_follow_scores_that_change)
                 options.is_warm = true;
             }
         }
-    clv_bp_free(lazy);
-    clv_bp_free(logarithmic);
 }

@@ -1,7 +1,10 @@
 /* Mixed-product belief propagation: hidden nodes summed, visible ones maximised or summed at a temperature of their
  * own. */
+#include "infer/infer.h"
 #include "infer/random_field.h"
 #include "support/exhaustive.h"
+
+DROPS(forest_drop, struct clv_forest, clv_forest_free)
 
 /* values[n_nodes][n_labels] at visible nodes: the largest log-sum over hidden labels with that label there; returns
  * the largest. */
@@ -50,7 +53,7 @@ static double hidden_sum(const struct clv_field *field, const uint8_t *is_visibl
  * chains, trees. */
 TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     int n_hidden = 0, differs_from_map = 0;
     for (uint64_t t = 0; t < 300; t++) {
         struct sample s;
@@ -92,12 +95,11 @@ TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
     }
     ck_assert_int_ge(n_hidden, 300);
     ck_assert_int_ge(differs_from_map, 5);
-    clv_bp_free(bp);
 }
 
 TEST(mixed_with_one_kind_of_node_is_that_mode)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 60; t++) {
         struct sample s;
         double one[MAX_NODES * MAX_LABELS] = {0}, two[MAX_NODES * MAX_LABELS] = {0};
@@ -114,7 +116,6 @@ TEST(mixed_with_one_kind_of_node_is_that_mode)
         must(clv_bp_run(bp, two, NULL, NULL, &s.field, &options, err));
         assert_near(one, two, MAX_NODES * MAX_LABELS, 1e-10);
     }
-    clv_bp_free(bp);
 }
 
 /* An A-B tree: with the first few nodes visible and each other joining one before, hidden ones hang off one visible
@@ -130,8 +131,8 @@ static int32_t draw_mixed(struct sample *s, uint8_t *is_visible, uint64_t t)
 
 TEST(two_temperatures_equal_elimination_on_such_trees)
 {
-    struct clv_bp *bp = new_bp();
-    struct clv_forest *forest;
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
+    OWNED(forest_drop) struct clv_forest *forest = NULL;
     must(clv_forest_new(&forest, err));
     const double temperatures[][2] = {{0, 1}, {0.5, 1}, {1, 0.25}, {0.3, 0.7}, {0, 0.5}, {2, 1}};
     for (uint64_t t = 0; t < 300; t++) {
@@ -163,13 +164,11 @@ TEST(two_temperatures_equal_elimination_on_such_trees)
             else
                 ck_assert_int_eq(y[i], exact_y[i]);
     }
-    clv_forest_free(forest);
-    clv_bp_free(bp);
 }
 
 TEST(equal_temperatures_are_sum_product_on_loops_too)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 80; t++) {
         struct sample s;
         uint8_t is_visible[MAX_NODES];
@@ -193,13 +192,12 @@ TEST(equal_temperatures_are_sum_product_on_loops_too)
         assert_near(pairs[1], pairs[0], MAX_EDGES * MAX_LABELS * MAX_LABELS, 1e-9);
         ck_assert_double_eq_tol(result[1].value, result[0].value, 1e-8); /* two forms of the Bethe free energy */
     }
-    clv_bp_free(bp);
 }
 
 /* In every mode and form, against the field with the labels' scores made overwhelming. */
 TEST(given_labels_equal_overwhelming_scores)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 180; t++) {
         struct sample s;
         uint8_t is_visible[MAX_NODES];
@@ -241,5 +239,4 @@ TEST(given_labels_equal_overwhelming_scores)
             if (label[i] == CLV_UNKNOWN)
                 assert_near(&beliefs[0][i * k], &beliefs[1][i * k], k, 1e-8);
     }
-    clv_bp_free(bp);
 }

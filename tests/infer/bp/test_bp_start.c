@@ -1,9 +1,10 @@
 /* What belief propagation starts from: nothing, the messages before, or a labelling. */
+#include "infer/infer.h"
 #include "infer/random_field.h"
 
 TEST(a_warm_start_goes_on_from_the_messages_before)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 40; t++) {
         struct sample s;
         double cold[MAX_NODES * MAX_LABELS], warm[MAX_NODES * MAX_LABELS];
@@ -23,13 +24,12 @@ TEST(a_warm_start_goes_on_from_the_messages_before)
         must(clv_bp_run(bp, warm, NULL, &again, &s.field, &options, err));
         ck_assert_int_eq(again.is_converged, 1);
     }
-    clv_bp_free(bp);
 }
 
 /* Undamped sum-product stays out of the log domain, damped runs are in it. */
 TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 40; t++) {
         struct sample s;
         double first[MAX_NODES * MAX_LABELS], next[MAX_NODES * MAX_LABELS];
@@ -50,7 +50,6 @@ TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
         must(clv_bp_run(bp, next, NULL, &result, &s.field, &options, err));
         ck_assert_int_gt(result.n_iterations, 1);
     }
-    clv_bp_free(bp);
 }
 
 /* A grid whose neighbours agree and whose nodes know nothing: as many fixed points as labels, and a start in the
@@ -61,7 +60,7 @@ TEST(the_fixed_point_near_a_labelling_is_found)
     double unary[N * K] = {0}, coupling[2 * N];
     int32_t edges[2 * N][2], near[N], y[N], m = 0;
     double beliefs[N * K];
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     for (int32_t i = 0; i < N; i++) {
         if (i % SIDE < SIDE - 1)
             memcpy(edges[m++], (int32_t[]){i, i + 1}, sizeof *edges);
@@ -93,5 +92,4 @@ TEST(the_fixed_point_near_a_labelling_is_found)
             for (int32_t i = 0; i < N; i++)
                 ck_assert_double_gt(beliefs[i * K + label], 0.8);
         }
-    clv_bp_free(bp);
 }

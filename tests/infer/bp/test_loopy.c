@@ -14,7 +14,7 @@ static void draw_loops(struct sample *s, uint8_t *is_visible, uint64_t index)
 
 TEST(the_best_labelling_is_missed_seldom_and_never_beaten)
 {
-    struct loopy loopy = {0};
+    OWNED(loopy_release) struct loopy loopy = {0};
     int n_best[2] = {0}, n_drawn = 0;
     for (uint64_t index = 0; index < 300; index++) {
         struct sample s;
@@ -34,12 +34,11 @@ TEST(the_best_labelling_is_missed_seldom_and_never_beaten)
     }
     ck_assert_int_gt(n_best[0], n_drawn * 97 / 100);
     ck_assert_int_gt(n_best[1], n_drawn * 97 / 100);
-    loopy_release(&loopy);
 }
 
 TEST(marginals_choose_mostly_the_most_probable_labels)
 {
-    struct loopy loopy = {0};
+    OWNED(loopy_release) struct loopy loopy = {0};
     int n_right = 0, n_nodes = 0;
     for (uint64_t index = 0; index < 300; index++) {
         struct sample s;
@@ -60,13 +59,12 @@ TEST(marginals_choose_mostly_the_most_probable_labels)
         }
     }
     ck_assert_int_gt(n_right, n_nodes * 94 / 100);
-    loopy_release(&loopy);
 }
 
 TEST(failed_requests_are_survived_and_bad_fields_refused)
 {
     struct sample s;
-    struct loopy loopy = {0};
+    OWNED(loopy_release) struct loopy loopy = {0};
     int32_t y[MAX_NODES];
     uint8_t is_visible[MAX_NODES];
     draw_loops(&s, is_visible, 3);
@@ -80,7 +78,6 @@ TEST(failed_requests_are_survived_and_bad_fields_refused)
         const struct clv_decoding decoding = {(enum clv_decoding_rule)rule, T_H};
         must_fail(CLV_ERR_DATA, "node 0", loopy_decode(&loopy, y, &s.field, is_visible, &decoding, err));
     }
-    loopy_release(&loopy);
 }
 
 TEST(what_was_released_decodes_again_and_may_be_released_twice)

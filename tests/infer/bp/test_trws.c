@@ -1,3 +1,4 @@
+#include "infer/infer.h"
 #include "infer/random_field.h"
 #include "support/exhaustive.h"
 #include "support/requests.h"
@@ -13,7 +14,7 @@ static const struct clv_bp_options *within(double tolerance, int32_t max_iterati
 
 TEST(trees_are_solved_and_the_bound_is_tight)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     int n_at_once = 0;
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
@@ -30,13 +31,12 @@ TEST(trees_are_solved_and_the_bound_is_tight)
         n_at_once += result.n_iterations == 1;
     }
     ck_assert_int_gt(n_at_once, 100); /* nothing more is done where bound and labelling meet */
-    clv_bp_free(bp);
 }
 
 /* Runs of 1, 2, 3.. iterations are the beginnings of one run. */
 TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     int n_gaps = 0, n_exact = 0;
     for (uint64_t t = 0; t < 150; t++) {
         struct sample s;
@@ -58,13 +58,12 @@ TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
     }
     ck_assert_int_gt(n_gaps, 10); /* the relaxation is one */
     ck_assert_int_gt(n_exact, 120);
-    clv_bp_free(bp);
 }
 
 TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
 {
-    struct clv_bp *bp = new_bp();
-    struct clv_oracle *oracle;
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int n = 0;
     for (uint64_t t = 0; n < 80; t++) {
@@ -86,14 +85,12 @@ TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
         ck_assert_double_eq_tol(cut, best, 1e-6);
         ck_assert_double_eq_tol(result.bound, best, 1e-6);
     }
-    clv_oracle_free(oracle);
-    clv_bp_free(bp);
 }
 
 /* From the messages of other scores on, and with some labels given. */
 TEST(bounds_hold_from_any_messages_on)
 {
-    struct clv_bp *bp = new_bp();
+    OWNED(bp_drop) struct clv_bp *bp = new_bp();
     int n_exact = 0;
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
@@ -130,13 +127,12 @@ TEST(bounds_hold_from_any_messages_on)
         n_exact += fabs(result.score - best) < 1e-9;
     }
     ck_assert_int_gt(n_exact, 170);
-    clv_bp_free(bp);
 }
 
 TEST(bad_requests_are_refused_and_failed_requests_survived)
 {
     struct sample s;
-    struct clv_bp *bp = NULL;
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     struct clv_trws_result result = {.n_iterations = 7};
     int32_t y[MAX_NODES];
     draw_sample(&s, 3, CLV_PAIRWISE_FULL, 4, 1, 1);
@@ -148,5 +144,4 @@ TEST(bad_requests_are_refused_and_failed_requests_survived)
     s.pairwise[0] = NAN;
     must_fail(CLV_ERR_DATA, "edge 0", clv_bp_trws(bp, y, &result, &s.field, within(1, 1), err));
     ck_assert_int_eq(result.n_iterations, 7);
-    clv_bp_free(bp);
 }

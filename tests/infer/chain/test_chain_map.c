@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "infer/chain/chain.h"
+#include "infer/infer.h"
 #include "support/support.h"
 
 #define MAX_NODES  6
@@ -62,7 +63,7 @@ static double slow_best(int32_t *y, const struct clv_field *field, int32_t node,
 
 TEST(map_of_a_chain_equals_enumeration_ties_included)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 400; t++) {
         struct sample s;
@@ -73,13 +74,12 @@ TEST(map_of_a_chain_equals_enumeration_ties_included)
         ck_assert_double_eq_tol(score, best, 1e-12);
         ck_assert(!memcmp(y, expected, (size_t)s.field.n_nodes * sizeof *y));
     }
-    clv_oracle_free(oracle);
 }
 
 /* In any order of questions, since what is behind a node is found when first asked for. */
 TEST(clamped_optima_of_a_chain_equal_enumeration)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
@@ -98,14 +98,13 @@ TEST(clamped_optima_of_a_chain_equal_enumeration)
                     ck_assert(!memcmp(y, expected, (size_t)s.field.n_nodes * sizeof *y));
             }
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(a_shared_table_is_the_same_as_copies_of_it)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
-    struct clv_bp *bp;
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     must(clv_bp_new(&bp, err));
     for (uint64_t t = 0; t < 100; t++) {
         struct sample s;
@@ -127,13 +126,11 @@ TEST(a_shared_table_is_the_same_as_copies_of_it)
         must(clv_bp_run(bp, beliefs[1], NULL, NULL, &copied, NULL, err));
         ck_assert(!memcmp(beliefs[0], beliefs[1], (size_t)s.field.n_nodes * k * sizeof(double)));
     }
-    clv_bp_free(bp);
-    clv_oracle_free(oracle);
 }
 
 TEST(unsound_chains_and_clamps_are_refused_by_name)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     struct sample s;
     int32_t y[MAX_NODES] = {7, 7, 7, 7, 7, 7};
     double score = 7;
@@ -155,5 +152,4 @@ TEST(unsound_chains_and_clamps_are_refused_by_name)
     must_fail(CLV_ERR_USAGE, "node -1", clv_oracle_clamp(oracle, y, NULL, &s.field, -1, 0, err));
     must_fail(CLV_ERR_USAGE, "to label", clv_oracle_clamp(oracle, y, NULL, &s.field, 0, s.field.n_labels, err));
     must_fail(CLV_ERR_USAGE, "two-label", clv_oracle_margins(oracle, s.unary, y, err));
-    clv_oracle_free(oracle);
 }

@@ -164,8 +164,8 @@ TEST(all_methods_agree_where_few_nodes_have_a_terminal_weight)
 TEST(forests_are_cut_without_a_residual_graph_with_the_same_labels)
 {
     static struct drawn drawn;
-    struct forest_cut forest = {0};
-    struct maxflow graph;
+    OWNED(forest_cut_release) struct forest_cut forest = {0};
+    OWNED(maxflow_release) struct maxflow graph = {0};
     int32_t y[MOST_NODES];
     uint64_t at = 1 << 24;
     int n_forests = 0, n_cycles = 0;
@@ -204,6 +204,4 @@ TEST(forests_are_cut_without_a_residual_graph_with_the_same_labels)
     }
     ck_assert_int_gt(n_forests, 400);
     ck_assert_int_gt(n_cycles, 20);
-    forest_cut_release(&forest);
-    maxflow_release(&graph);
 }

@@ -9,6 +9,8 @@
 #include "support/support.h"
 #if WITH_BK
 #include "maxflow_shim.h"
+
+DROPS(bk_drop, struct bk, bk_free)
 #endif
 
 /* A cut problem; flow that no labelling can avoid (s -> i -> t) is apart. */
@@ -69,7 +71,7 @@ static void read_dimacs(struct network *net, const char *path)
     ck_assert_ptr_nonnull(file);
     char line[256];
     int32_t source = 0, sink = 0;
-    int64_t *out = NULL, *in = NULL;
+    OWNED_ARRAY int64_t *out = NULL, *in = NULL;
     memset(net, 0, sizeof *net);
     while (fgets(line, sizeof line, file)) {
         int32_t a, b, c;
@@ -102,8 +104,6 @@ static void read_dimacs(struct network *net, const char *path)
         net->edges[e][0] -= 3;
         net->edges[e][1] -= 3;
     }
-    free(out);
-    free(in);
 }
 
 TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
@@ -116,12 +116,12 @@ TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
     char line[256], name[128];
     int64_t flow;
     int32_t ones, done = 0;
-    struct maxflow graph;
+    OWNED(maxflow_release) struct maxflow graph = {0};
     maxflow_init(&graph);
     while (fgets(line, sizeof line, file)) {
         if (line[0] == '#' || sscanf(line, "%127s %*d %*d %" SCNd64 " %" SCNd32, name, &flow, &ones) != 3)
             continue;
-        struct network net;
+        OWNED(release_network) struct network net = {0};
         read_dimacs(&net, real_data(name, formatted("maxflow/%s.max.gz", name)));
         solve(&graph, &net);
         int32_t found = 0;
@@ -129,11 +129,9 @@ TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
             found += graph.label[i];
         ck_assert_msg(cut_value(&net, graph.label) == flow && found == ones, "%s: %" PRId64 ", %d", name,
                       cut_value(&net, graph.label), found);
-        release_network(&net);
         done++;
     }
     fclose(file);
-    maxflow_release(&graph);
     ck_assert_int_eq(done, 7);
 }
 
@@ -198,8 +196,8 @@ static void check_by_enumeration(const struct network *net, const uint8_t *label
 
 TEST(small_graphs_equal_enumeration)
 {
-    struct network net = {0};
-    struct maxflow graph;
+    OWNED(release_network) struct network net = {0};
+    OWNED(maxflow_release) struct maxflow graph = {0};
     maxflow_init(&graph);
     for (uint64_t seed = 1; seed < 6000; seed++) {
         draw_network(&net, seed);
@@ -208,8 +206,6 @@ TEST(small_graphs_equal_enumeration)
         solve(&graph, &net);
         check_by_enumeration(&net, graph.label);
     }
-    release_network(&net);
-    maxflow_release(&graph);
 }
 
 #if WITH_BK
@@ -223,15 +219,16 @@ static double *as_doubles(const int32_t *values, int32_t n)
 
 TEST(random_graphs_equal_libmaxflow_in_flow_and_labels)
 {
-    struct network net = {0};
-    struct maxflow graph;
+    OWNED(release_network) struct network net = {0};
+    OWNED(maxflow_release) struct maxflow graph = {0};
     maxflow_init(&graph);
     for (uint64_t seed = 1; seed <= 100000; seed++) {
         draw_network(&net, seed);
         solve(&graph, &net);
-        double *terminal = as_doubles(net.terminal, net.n), *forward = as_doubles(net.forward, net.m),
-               *backward = as_doubles(net.backward, net.m), flow;
-        struct bk *bk;
+        OWNED_ARRAY double *terminal = as_doubles(net.terminal, net.n), *forward = as_doubles(net.forward, net.m),
+                           *backward = as_doubles(net.backward, net.m);
+        double flow;
+        OWNED(bk_drop) struct bk *bk = NULL;
         ck_assert_int_eq(bk_new(&bk, net.n, net.m, (const int32_t(*)[2])net.edges, NULL), BK_OK);
         ck_assert_int_eq(bk_solve(bk, &flow, terminal, forward, backward, NULL), BK_OK);
         ck_assert_msg((double)cut_value(&net, graph.label) == flow, "seed %d", (int)seed);
@@ -239,20 +236,14 @@ TEST(random_graphs_equal_libmaxflow_in_flow_and_labels)
         for (int32_t i = 0; i < net.n; i++)
             different += bk_on_source_side(bk, i) != graph.label[i];
         ck_assert_msg(!different, "seed %d: %d labels differ", (int)seed, different);
-        bk_free(bk);
-        free(terminal);
-        free(forward);
-        free(backward);
     }
-    release_network(&net);
-    maxflow_release(&graph);
 }
 
 TEST(the_shim_refuses_what_libmaxflow_would_swallow)
 {
     int32_t edges[1][2] = {{0, 1}}, loop[1][2] = {{1, 1}}, culprit = -1;
     double terminal[2] = {1, -2}, capacity[1] = {3}, flow;
-    struct bk *bk;
+    OWNED(bk_drop) struct bk *bk = NULL;
     ck_assert_int_eq(bk_new(&bk, 2, 1, (const int32_t(*)[2])loop, &culprit), BK_BAD_EDGE);
     ck_assert(bk == NULL && culprit == 0);
     ck_assert_int_eq(bk_new(&bk, 2, 1, (const int32_t(*)[2])edges, NULL), BK_OK);
@@ -278,20 +269,18 @@ TEST(the_shim_refuses_what_libmaxflow_would_swallow)
     ck_assert_int_eq(bk_resolve(bk, &flow), BK_OK);
     ck_assert_double_eq(flow, 1);
     ck_assert(bk_on_source_side(bk, 0) && bk_on_source_side(bk, 1)); /* 5 against 2: the sink arc is what is cut */
-    bk_free(bk);
 }
 
 TEST(the_shims_flow_stays_exact_over_many_solves)
 {
     int32_t edges[1][2] = {{0, 1}};
     double terminal[2] = {0x1p50, -0x1p50}, capacity[1] = {0x1p50 - 1}, flow;
-    struct bk *bk;
+    OWNED(bk_drop) struct bk *bk = NULL;
     ck_assert_int_eq(bk_new(&bk, 2, 1, (const int32_t(*)[2])edges, NULL), BK_OK);
     for (int k = 0; k < 40; k++) {
         ck_assert_int_eq(bk_solve(bk, &flow, terminal, capacity, capacity, NULL), BK_OK);
         ck_assert_double_eq(flow, 0x1p50 - 1);
     }
-    bk_free(bk);
 }
 #endif
 
@@ -365,16 +354,13 @@ static int32_t check_clamps(uint64_t seed, struct network *net, struct maxflow *
 
 TEST(clamps_equal_solving_from_scratch_with_ties)
 {
-    struct network net = {0};
-    struct maxflow graph, forced;
+    OWNED(release_network) struct network net = {0};
+    OWNED(maxflow_release) struct maxflow graph = {0}, forced = {0};
     maxflow_init(&graph);
     maxflow_init(&forced);
     int64_t clamps = 0;
     for (uint64_t seed = 1; clamps < 1000000; seed++)
         clamps += check_clamps(seed, &net, &graph, &forced);
-    release_network(&net);
-    maxflow_release(&graph);
-    maxflow_release(&forced);
 }
 
 static uint64_t scatter(uint64_t value)
@@ -412,24 +398,22 @@ static uint64_t everything(struct maxflow *graph, const struct network *net, int
 
 TEST(machines_without_vector_instructions_give_the_same)
 {
-    struct network net = {0};
-    struct maxflow graph;
+    OWNED(release_network) struct network net = {0};
+    OWNED(maxflow_release) struct maxflow graph = {0};
     maxflow_init(&graph);
     for (uint64_t seed = 1; seed <= 5000; seed++) {
         draw_network(&net, seed);
         uint64_t with = everything(&graph, &net, 1), without = everything(&graph, &net, 0);
         ck_assert_msg(with == without, "seed %d", (int)seed);
     }
-    release_network(&net);
-    maxflow_release(&graph);
 }
 
 /* Sixteen networks that differ in their terminal weights only, ties and zero capacities included. */
 TEST(lanes_equal_the_same_problems_one_by_one)
 {
-    struct network net = {0};
-    struct maxflow graph;
-    struct batch batch;
+    OWNED(release_network) struct network net = {0};
+    OWNED(maxflow_release) struct maxflow graph = {0};
+    OWNED(batch_release) struct batch batch = {0};
     maxflow_init(&graph);
     batch_init(&batch);
     int has_avx2 = batch.has_avx2;
@@ -445,7 +429,7 @@ TEST(lanes_equal_the_same_problems_one_by_one)
                     (int32_t)rng_below(5, 2, seed << 20 | (uint64_t)i << 4 | (uint64_t)l, seed % 2 ? 5 : 1 << 24);
                 batch.excess[i * BATCH_LANES + l] = l % 2 ? t : t - (seed % 2 ? 2 : 1 << 23);
             }
-        int32_t *terminals = malloc(((size_t)net.n * BATCH_LANES + 1) * sizeof *terminals);
+        OWNED_ARRAY int32_t *terminals = malloc(((size_t)net.n * BATCH_LANES + 1) * sizeof *terminals);
         memcpy(terminals, batch.excess, (size_t)net.n * BATCH_LANES * sizeof *terminals);
         batch_solve(&batch, net.forward);
         ck_assert_int_eq(maxflow_build(&graph, net.n, net.m, (const int32_t(*)[2])net.edges), 0);
@@ -459,16 +443,12 @@ TEST(lanes_equal_the_same_problems_one_by_one)
                 different += (batch.label[i] >> l & 1) != graph.label[i];
             ck_assert_msg(!different, "seed %d, lane %d", (int)seed, l);
         }
-        free(terminals);
     }
-    release_network(&net);
-    maxflow_release(&graph);
-    batch_release(&batch);
 }
 
 TEST(graphs_without_edges_or_nodes_are_solved)
 {
-    struct maxflow graph;
+    OWNED(maxflow_release) struct maxflow graph = {0};
     maxflow_init(&graph);
     struct network none = {0};
     solve(&graph, &none);
@@ -476,5 +456,4 @@ TEST(graphs_without_edges_or_nodes_are_solved)
     struct network apart = {.n = 4, .terminal = terminal};
     solve(&graph, &apart);
     ck_assert(graph.label[0] == 1 && graph.label[1] == 0 && graph.label[2] == 0 && graph.label[3] == 1);
-    maxflow_release(&graph);
 }

@@ -8,7 +8,7 @@ static const double temperatures[][2] = {{0, 0}, {0, 1}, {1, 1}, {0.5, 0.5}, {0.
 
 TEST(values_and_marginals_are_the_definitions_on_any_graph)
 {
-    struct bucket bucket = {0};
+    OWNED(bucket_release) struct bucket bucket = {0};
     for (uint64_t index = 0; index < 150; index++) {
         struct sample s;
         uint8_t is_visible[MAX_NODES];
@@ -37,13 +37,12 @@ TEST(values_and_marginals_are_the_definitions_on_any_graph)
             for (int32_t a = 0; a < k; a++)
                 ck_assert_double_le(marginals[i * k + a], marginals[i * k + y[i]]);
     }
-    bucket_release(&bucket);
 }
 
 TEST(graphs_too_wide_are_left_alone)
 {
     enum { SIDE = 6, N = SIDE * SIDE };
-    struct bucket bucket = {0};
+    OWNED(bucket_release) struct bucket bucket = {0};
     int32_t edges[2 * N][2], m = 0;
     bool fits;
     for (int32_t i = 0; i < N; i++) {
@@ -60,19 +59,17 @@ TEST(graphs_too_wide_are_left_alone)
         must(bucket_fits(&bucket, &fits, &field, &options, cells_max[k], err));
         ck_assert_int_eq(fits, cells_max[k] == CELLS_MAX);
     }
-    bucket_release(&bucket);
 }
 
 static enum clv_status once(const struct clv_field *field, struct clv_error *err)
 {
-    struct bucket bucket = {0};
+    OWNED(bucket_release) struct bucket bucket = {0};
     const struct clv_forest_options options = {NULL, 1, 1, NULL};
     double value;
     bool fits;
     enum clv_status status = bucket_fits(&bucket, &fits, field, &options, CELLS_MAX, err);
     if (status == CLV_OK)
         status = bucket_run(&bucket, &(struct bucket_outputs){.value = &value}, field, &options, err);
-    bucket_release(&bucket);
     return status;
 }
 

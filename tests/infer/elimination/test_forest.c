@@ -1,6 +1,9 @@
 #include "infer/bp/two_temperatures.h"
+#include "infer/infer.h"
 #include "support/exhaustive.h"
 #include "support/requests.h"
+
+DROPS(forest_drop, struct clv_forest, clv_forest_free)
 
 static struct clv_forest *new_forest(void)
 {
@@ -33,7 +36,7 @@ static int compare(struct clv_forest *forest, const struct clv_field *field, con
 
 TEST(one_temperature_gives_sums_and_maxima)
 {
-    struct clv_forest *forest = new_forest();
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
     const double temperatures[] = {1, 0, 0.25, 3};
     for (uint64_t t = 0; t < 400; t++) {
         struct sample s;
@@ -42,7 +45,6 @@ TEST(one_temperature_gives_sums_and_maxima)
         struct clv_forest_options options = {NULL, temperature, temperature, NULL};
         ck_assert_int_eq(compare(forest, &s.field, &options), 1);
     }
-    clv_forest_free(forest);
 }
 
 /* Largest number of visible nodes that hidden ones hanging together touch. */
@@ -71,7 +73,7 @@ static int most_joined(const struct clv_field *field, const uint8_t *is_visible)
 
 TEST(two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_refused_elsewhere)
 {
-    struct clv_forest *forest = new_forest();
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
     const double pairs[][2] = {{0, 1}, {0, 0.5}, {1, 0.5}, {0.3, 0.7}, {0.5, 0}, {2, 1}};
     int n_exact = 0, n_between = 0, n_refused = 0;
     for (uint64_t t = 0; t < 900; t++) {
@@ -93,12 +95,11 @@ TEST(two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_ref
     ck_assert_int_gt(n_exact, 100);
     ck_assert_int_gt(n_between, 100);
     ck_assert_int_gt(n_refused, 20);
-    clv_forest_free(forest);
 }
 
 TEST(given_labels_are_kept_and_split_the_forest)
 {
-    struct clv_forest *forest = new_forest();
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
     int n_run = 0;
     for (uint64_t t = 0; t < 400; t++) {
         struct sample s;
@@ -117,12 +118,11 @@ TEST(given_labels_are_kept_and_split_the_forest)
         n_run += has_run;
     }
     ck_assert_int_gt(n_run, 350);
-    clv_forest_free(forest);
 }
 
 TEST(small_temperatures_reach_the_maximum)
 {
-    struct clv_forest *forest = new_forest();
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
     for (uint64_t t = 0; t < 60; t++) {
         struct sample s;
         uint8_t is_visible[MAX_NODES];
@@ -141,7 +141,6 @@ TEST(small_temperatures_reach_the_maximum)
             ck_assert_double_eq_tol(near, limit, 1e-6);
         }
     }
-    clv_forest_free(forest);
 }
 
 TEST(a_long_chain_equals_the_chain_s_own_routine)
@@ -150,7 +149,7 @@ TEST(a_long_chain_equals_the_chain_s_own_routine)
     static double unary[N * K], table[K * K], tables[(N - 1) * K * K], marginals[N * K], other[N * K];
     static double pairs[(N - 1) * K * K], other_pairs[(N - 1) * K * K];
     static int32_t edges[N - 1][2], y[N], map[N];
-    struct clv_forest *forest = new_forest();
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
     for (int32_t c = 0; c < N * K; c++)
         unary[c] = 2 * rng_normal(SEED, 5, (uint64_t)c);
     for (int32_t c = 0; c < K * K; c++)
@@ -179,14 +178,13 @@ TEST(a_long_chain_equals_the_chain_s_own_routine)
     must(clv_chain_map(map, &score, &chain, err));
     ck_assert_double_eq_tol(value, score, 1e-8);
     ck_assert_mem_eq(y, map, sizeof y);
-    clv_forest_free(forest);
 }
 
 /* The same field with its table written out at every edge. */
 TEST(a_shared_table_counts_at_every_edge)
 {
-    struct clv_forest *forest = new_forest();
-    struct clv_bp *bp;
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     must(clv_bp_new(&bp, err));
     for (uint64_t t = 0; t < 40; t++) {
         struct sample s;
@@ -204,8 +202,6 @@ TEST(a_shared_table_counts_at_every_edge)
         ck_assert_double_eq_tol(other, value, 1e-9);
         assert_near(marginals, exact, s.field.n_nodes * s.field.n_labels, 1e-9);
     }
-    clv_bp_free(bp);
-    clv_forest_free(forest);
 }
 
 TEST(loops_and_bad_options_are_refused_by_name)
@@ -220,7 +216,7 @@ TEST(loops_and_bad_options_are_refused_by_name)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = pairwise};
-    struct clv_forest *forest = new_forest();
+    OWNED(forest_drop) struct clv_forest *forest = new_forest();
     struct clv_forest_options options = {NULL, 1, 1, NULL};
     must_fail(CLV_ERR_DATA, "edge 2 (nodes 2 and 0) closes a loop",
               clv_forest_run(forest, &value, NULL, NULL, NULL, &field, NULL, err));
@@ -242,7 +238,6 @@ TEST(loops_and_bad_options_are_refused_by_name)
     unary[1] = NAN;
     must_fail(CLV_ERR_DATA, "node 1", clv_forest_run(forest, &value, NULL, NULL, NULL, &field, NULL, err));
     ck_assert(value == 7);
-    clv_forest_free(forest);
     clv_forest_free(NULL);
 }
 
@@ -255,10 +250,9 @@ TEST(failed_requests_leave_the_next_run_right)
     do {
         draw_sample(&s, t++, CLV_PAIRWISE_FULL, -1, 1, 1);
     } while (s.field.n_nodes < 6 || most_joined(&s.field, is_visible) != 2);
-    struct clv_forest *forest = NULL;
+    OWNED(forest_drop) struct clv_forest *forest = NULL;
     double value = 7;
     must_survive_failed_requests(clv_forest_new(&forest, err));
     must_survive_failed_requests(clv_forest_run(forest, &value, NULL, NULL, NULL, &s.field, &options, err));
     ck_assert_int_eq(compare(forest, &s.field, &options), 1);
-    clv_forest_free(forest);
 }

@@ -1,5 +1,6 @@
 /* Minimum-entropy decoding against enumeration, and the slopes of its scores by finite differences. */
 #include "infer/elimination/elimination.h"
+#include "infer/infer.h"
 #include "infer/random_field.h"
 #include "support/requests.h"
 
@@ -51,7 +52,7 @@ static const double temperatures[] = {0, 0.2, 0.5, 0.999, 1};
 TEST(labels_have_the_least_entropy_of_all)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t index = 0; index < 60; index++) {
         int32_t found[MAX_NODES];
@@ -70,13 +71,12 @@ TEST(labels_have_the_least_entropy_of_all)
         } while (next_labelling(y, &s.field));
         ck_assert_double_eq_tol(entropy_score(&s.field, found, is_visible, decoding.hidden_temperature), best, 1e-9);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(scores_and_their_slopes_are_those_of_enumeration)
 {
     struct sample s;
-    struct min_entropy workspace = {0};
+    OWNED(min_entropy_release) struct min_entropy workspace = {0};
     for (uint64_t index = 0; index < 25; index++) {
         int32_t y[MAX_NODES];
         uint8_t is_visible[MAX_NODES];
@@ -110,13 +110,12 @@ TEST(scores_and_their_slopes_are_those_of_enumeration)
                 ck_assert_double_eq_tol((above - below) / (2 * h), expected, 1e-5);
             }
     }
-    min_entropy_release(&workspace);
 }
 
 TEST(what_has_no_such_score_is_refused_by_name)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[MAX_NODES];
     uint8_t is_visible[MAX_NODES] = {0, 0, 1, 1, 1, 1, 1, 1};
     struct clv_decoding decoding = {CLV_DECODE_MIN_ENTROPY, 0.5};
@@ -139,5 +138,4 @@ TEST(what_has_no_such_score_is_refused_by_name)
     decoding.hidden_temperature = 1.5;
     must_fail(CLV_ERR_USAGE, "1.5 is not in 0 to 1",
               clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
-    clv_oracle_free(oracle);
 }

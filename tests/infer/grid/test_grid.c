@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "support/support.h"
 
 #define MAX_SIDE   130
@@ -60,7 +61,7 @@ static void solve_as_field(int32_t *y, struct clv_oracle *oracle, const struct c
 TEST(grids_equal_the_general_oracle_with_ties)
 {
     static struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 1500; t++) {
         uint32_t range = t % 3 ? 8 : 1000, strength = t % 5 ? 3 * range / 2 : range / 4;
@@ -74,7 +75,6 @@ TEST(grids_equal_the_general_oracle_with_ties)
             different += labels[p] != y[p];
         ck_assert_msg(!different, "sample %d: %d labels differ", (int)t, different);
     }
-    clv_oracle_free(oracle);
 }
 
 /* Figure and ground scores in patches of their own, walls of weak couplings here and there: flow has far to go, and
@@ -84,7 +84,7 @@ TEST(grids_with_long_ways_equal_the_general_oracle)
     static struct sample s;
     static uint8_t labels[MAX_PIXELS];
     static int32_t y[MAX_PIXELS];
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 60; t++) {
         draw_sample(&s, 5000 + t, MAX_SIDE, t % 2 ? 4 : 8, 3, 40);
@@ -100,7 +100,6 @@ TEST(grids_with_long_ways_equal_the_general_oracle)
         for (int32_t p = 0; p < w * s.grid.height; p++)
             ck_assert_msg(labels[p] == y[p], "sample %d: pixel %d differs", (int)t, p);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(extreme_grids_are_cut_without_overflow)
@@ -206,7 +205,7 @@ TEST(hard_couplings_leave_grids_exact)
     static struct sample s;
     static uint8_t labels[MAX_PIXELS];
     static int32_t y[MAX_PIXELS];
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int n_exact = 0;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 600; t++) {
@@ -224,7 +223,6 @@ TEST(hard_couplings_leave_grids_exact)
         n_exact += n_other == 0;
     }
     ck_assert_int_ge(n_exact, 590);
-    clv_oracle_free(oracle);
 }
 
 TEST(hard_couplings_of_tiny_grids_are_those_of_enumeration)

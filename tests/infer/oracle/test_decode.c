@@ -1,3 +1,4 @@
+#include "infer/infer.h"
 #include "infer/merit.h"
 #include "infer/oracle/oracle.h"
 #include "support/exhaustive.h"
@@ -14,7 +15,7 @@ static void assert_most_probable(const struct clv_field *field, const int32_t *y
 TEST(every_rule_is_exact_on_trees)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int n_marginal = 0;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t index = 0; index < 60; index++) {
@@ -46,13 +47,12 @@ TEST(every_rule_is_exact_on_trees)
             ck_assert_double_ge(found, best - 1e-9);
     }
     ck_assert_int_gt(n_marginal, 10);
-    clv_oracle_free(oracle);
 }
 
 TEST(chains_of_many_labels_take_the_most_probable_ones)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int n_chains = 0;
     const struct clv_decoding decoding = {.rule = CLV_DECODE_MARGINALS};
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -69,13 +69,12 @@ TEST(chains_of_many_labels_take_the_most_probable_ones)
         assert_most_probable(&s.field, y);
     }
     ck_assert_int_gt(n_chains, 10);
-    clv_oracle_free(oracle);
 }
 
 TEST(the_oracles_rule_is_its_map)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t a[MAX_NODES], b[MAX_NODES];
     const struct clv_decoding decoding = {0};
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -87,13 +86,12 @@ TEST(the_oracles_rule_is_its_map)
         must(clv_oracle_decode(oracle, b, &s.field, NULL, &decoding, err));
         ck_assert_mem_eq(a, b, (size_t)s.field.n_nodes * sizeof *a);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(every_rule_is_exact_on_narrow_graphs)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t index = 0; index < 60; index++) {
         int32_t y[MAX_NODES];
@@ -113,7 +111,6 @@ TEST(every_rule_is_exact_on_narrow_graphs)
         must(clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
         assert_most_probable(&s.field, y);
     }
-    clv_oracle_free(oracle);
 }
 
 /* A grid too wide for elimination; every third node is known by its neighbours alone. */
@@ -124,7 +121,7 @@ TEST(wide_graphs_are_decoded_by_belief_propagation)
     static int32_t edges[2 * N][2], y[N];
     static uint8_t is_visible[N];
     int32_t m = 0;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (int32_t i = 0; i < N; i++) {
         if (i % SIDE < SIDE - 1)
@@ -143,13 +140,12 @@ TEST(wide_graphs_are_decoded_by_belief_propagation)
         for (int32_t i = 0; i < N; i++)
             ck_assert_int_eq(y[i], i / (N / 2 + 1));
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(rules_and_temperatures_out_of_range_are_refused)
 {
     struct sample s;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[MAX_NODES];
     struct clv_decoding decoding = {CLV_DECODE_MARGINAL_MAP, 0};
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -161,5 +157,4 @@ TEST(rules_and_temperatures_out_of_range_are_refused)
     s.unary[0] = NAN;
     decoding.rule = CLV_DECODE_MAP;
     must_fail(CLV_ERR_DATA, "node 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
-    clv_oracle_free(oracle);
 }

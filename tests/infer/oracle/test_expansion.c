@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "support/exhaustive.h"
 #include "support/support.h"
 
@@ -61,7 +62,7 @@ static double best_move(const struct clv_field *field, const int32_t *y)
 
 TEST(no_expansion_improves_the_answer)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int exact = 0, total = 300;
     for (uint64_t t = 0; t < (uint64_t)total; t++) {
@@ -77,7 +78,6 @@ TEST(no_expansion_improves_the_answer)
         exact += score == best;
     }
     ck_assert_int_ge(exact, total * 9 / 10);
-    clv_oracle_free(oracle);
 }
 
 /* The best labelling that one swap of any two labels can make of y, by enumeration. */
@@ -97,7 +97,7 @@ static double best_swap(const struct clv_field *field, const int32_t *y)
 
 TEST(no_swap_improves_the_answer_semi_metrics_included)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int exact = 0, total = 300, n_not_metric = 0;
     for (uint64_t t = 0; t < (uint64_t)total; t++) {
@@ -115,12 +115,11 @@ TEST(no_swap_improves_the_answer_semi_metrics_included)
     }
     ck_assert_int_ge(exact, total * 8 / 10);
     ck_assert_int_ge(n_not_metric, 1); /* what expansion cannot do */
-    clv_oracle_free(oracle);
 }
 
 TEST(with_two_labels_both_are_the_minimum_cut)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 60; t++) {
         struct sample s;
@@ -136,12 +135,11 @@ TEST(with_two_labels_both_are_the_minimum_cut)
         ck_assert_double_eq(score, best);
         ck_assert_mem_eq(y, cut, (size_t)s.field.n_nodes * sizeof *y);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(tables_that_no_cut_can_move_are_refused)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int32_t edges[1][2] = {{0, 1}}, y[2] = {7, 7};
     double unary[6] = {1, 0, 0, 1, 0, 0}, table[9] = {0, 5, 0, 5, 0, 0, 0, 0, 0};
@@ -165,7 +163,6 @@ TEST(tables_that_no_cut_can_move_are_refused)
     unary[4] = NAN;
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_swap(oracle, y, NULL, &field, err));
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_expand(oracle, y, NULL, &field, err));
-    clv_oracle_free(oracle);
 }
 
 TEST(failed_requests_leave_the_labelling_alone)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "support/support.h"
 
 #define SEED       23
@@ -182,14 +183,13 @@ TEST(hard_couplings_are_cut_as_enumeration_says)
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
-        struct clv_oracle *oracle;
+        OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
         must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
         for (uint64_t t = 0; t < 4000; t++) {
             struct hard s;
             draw_hard(&s, t, t / N_SETS % 2 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS, 2);
             check_map(oracle, &s, t);
         }
-        clv_oracle_free(oracle);
     }
 }
 
@@ -219,7 +219,7 @@ static void check_clamp(void *context, int32_t node, double cost, const int32_t 
 
 TEST(margins_beside_hard_couplings_are_those_of_forced_enumeration)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 600; t++) {
         struct hard s;
@@ -230,7 +230,6 @@ TEST(margins_beside_hard_couplings_are_those_of_forced_enumeration)
         must(clv_oracle_witnesses(oracle, NULL, 0, check_clamp, &check, err));
         ck_assert_int_eq(check.n, s.field.n_nodes);
     }
-    clv_oracle_free(oracle);
 }
 
 static double sum_of_ranges(const struct clv_field *field)
@@ -250,7 +249,7 @@ static double sum_of_ranges(const struct clv_field *field)
 /* Expansion loses no more than what the best labelling's edges lose, however hard edges are that it does not cut. */
 TEST(expansion_keeps_its_bound_beside_hard_couplings)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int n_best = 0;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 1500; t++) {
@@ -271,5 +270,4 @@ TEST(expansion_keeps_its_bound_beside_hard_couplings)
         }
     }
     ck_assert_int_gt(n_best, 2850);
-    clv_oracle_free(oracle);
 }

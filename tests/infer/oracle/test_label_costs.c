@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "support/requests.h"
 #include "support/support.h"
 
@@ -74,7 +75,7 @@ static double best_of(const struct sample *s, int set)
 TEST(no_label_given_up_improves_the_answer)
 {
     const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int n_best = 0, n_given_up = 0, total = 180;
     for (uint64_t t = 0; t < (uint64_t)total; t++) {
@@ -95,13 +96,12 @@ TEST(no_label_given_up_improves_the_answer)
     }
     ck_assert_int_ge(n_best, total * 8 / 10);
     ck_assert_int_ge(n_given_up, total / 4);
-    clv_oracle_free(oracle);
 }
 
 TEST(labels_that_cost_nothing_change_nothing)
 {
     static const double nothing[MAX_LABELS] = {0};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 60; t++) {
         const struct clv_decoding rule = {.rule = t % 2 ? CLV_DECODE_MARGINALS : CLV_DECODE_MAP};
@@ -113,12 +113,11 @@ TEST(labels_that_cost_nothing_change_nothing)
         if (rule.rule == CLV_DECODE_MAP) /* else labels that MAP does not use are out */
             ck_assert_mem_eq(y, free_y, (size_t)s.field.n_nodes * sizeof *y);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(one_table_of_all_edges_is_that_table_at_each)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int n_given_up = 0;
     for (uint64_t t = 0; t < 120; t++) {
@@ -139,7 +138,6 @@ TEST(one_table_of_all_edges_is_that_table_at_each)
         n_given_up += labels_of(&s, y) != (1 << s.field.n_labels) - 1;
     }
     ck_assert_int_gt(n_given_up, 30);
-    clv_oracle_free(oracle);
 }
 
 /* Two of three nodes are a little better as 1 and as 2, which is not worth the cost: 0 is nearly as good. */
@@ -149,7 +147,7 @@ TEST(a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule)
     const double cost[3] = {0, 10, 1};
     static const int32_t expected[3] = {0, 0, 2};
     struct clv_field field = {.n_nodes = 3, .n_labels = 3, .form = CLV_PAIRWISE_NONE, .unary = unary};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (int rule = CLV_DECODE_ORACLE; rule <= CLV_DECODE_MARGINALS; rule++) {
         const struct clv_decoding decoding = {.rule = (enum clv_decoding_rule)rule, .hidden_temperature = 1};
@@ -160,7 +158,6 @@ TEST(a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule)
         if (rule != CLV_DECODE_MARGINALS) /* there nodes 1 and 2 go by themselves between 0 and 2 */
             ck_assert_mem_eq(y, expected, sizeof y);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(costs_out_of_range_are_refused_by_name)
@@ -168,7 +165,7 @@ TEST(costs_out_of_range_are_refused_by_name)
     static double unary[6] = {0};
     const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
     struct clv_field field = {.n_nodes = 2, .n_labels = 3, .form = CLV_PAIRWISE_NONE, .unary = unary};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[2] = {7, 7};
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     const double bad[] = {-1, NAN, INFINITY};
@@ -179,7 +176,6 @@ TEST(costs_out_of_range_are_refused_by_name)
     field.n_labels = 1;
     must_fail(CLV_ERR_USAGE, "1 labels", clv_oracle_decode_costs(oracle, y, &field, bad, NULL, &rule, err));
     ck_assert_int_eq(y[0], 7);
-    clv_oracle_free(oracle);
 }
 
 TEST(labels_stay_where_memory_runs_out)
@@ -187,7 +183,7 @@ TEST(labels_stay_where_memory_runs_out)
     for (uint64_t t = 0; t < 9; t++) { /* two to four labels of each form */
         const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
         struct sample s;
-        struct clv_oracle *oracle, *fresh;
+        OWNED(oracle_drop) struct clv_oracle *oracle = NULL, *fresh = NULL;
         int32_t y[MAX_NODES], expected[MAX_NODES];
         draw_sample(&s, t);
         size_t size = (size_t)s.field.n_nodes * sizeof *y;
@@ -200,7 +196,5 @@ TEST(labels_stay_where_memory_runs_out)
         must_keep_when_requests_fail(clv_oracle_decode_costs(fresh, y, &s.field, s.cost, NULL, &rule, err),
                                      ck_assert_mem_eq(y, untouched, sizeof y));
         ck_assert_mem_eq(y, expected, size);
-        clv_oracle_free(oracle);
-        clv_oracle_free(fresh);
     }
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/random_field.h"
 #include "support/exhaustive.h"
@@ -40,7 +41,7 @@ static enum clv_marginals kind_of(const struct clv_field *field)
 /* Chains, trees, forests and single nodes, of 2 to 5 labels, of couplings and of tables, shared ones, too. */
 TEST(marginals_without_loops_are_exact_whatever_the_number_of_draws)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     for (uint64_t t = 0; t < 400; t++) {
         struct sample s;
         double found[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS], log_partition, expected, error = 7;
@@ -52,7 +53,6 @@ TEST(marginals_without_loops_are_exact_whatever_the_number_of_draws)
         ck_assert(error == 0);
         ck_assert_int_eq(kind_of(&s.field), CLV_MARGINALS_EXACT);
     }
-    clv_oracle_free(oracle);
 }
 
 /* A loop of three nodes beside a tree of four and a single node: numbers that no component has to itself. */
@@ -80,7 +80,7 @@ static void fill_mixed(struct sample *s, uint64_t index, int32_t n_labels, enum 
 TEST(trees_beside_loops_are_exact)
 {
     static const bool is_tree[8] = {false, true, false, true, true, false, true, true};
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     for (uint64_t t = 0; t < 60; t++) {
         struct sample s;
         double drawn[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS], bound, expected, error;
@@ -100,13 +100,12 @@ TEST(trees_beside_loops_are_exact)
         ck_assert(k > 2 ? error == 0 : error > 0 && bound > expected - 5 * error);
         ck_assert_double_eq_tol(bound, expected, 1.5);
     }
-    clv_oracle_free(oracle);
 }
 
 /* Fields with loops throughout have the marginals of the draws alone. */
 TEST(marginals_of_loops_are_shares_of_draws)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     struct sample s;
     double found[MAX_NODES * 2], drawn[MAX_NODES * 2], values[4];
     draw_sample(&s, 3, CLV_PAIRWISE_POTTS, 8, 1, 0.5);
@@ -115,17 +114,17 @@ TEST(marginals_of_loops_are_shares_of_draws)
     must(clv_perturbed_marginals(oracle, drawn, &values[2], &values[3], &s.field, 9, 50, err));
     ck_assert_mem_eq(found, drawn, (size_t)s.field.n_nodes * 2 * sizeof *found);
     ck_assert(values[0] == values[2] && values[1] == values[3]);
-    clv_oracle_free(oracle);
 }
 
 /* A path of 5,000 nodes of 100 labels with couplings, whose tables nobody writes out; and a long chain with a table. */
 TEST(long_chains_need_no_tables_of_their_own)
 {
     enum { N = 5000, K = 100 };
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     int32_t(*edges)[2] = calloc(N, sizeof *edges);
-    double *unary = calloc((size_t)N * K, sizeof *unary), *coupling = calloc(N, sizeof *coupling);
-    double *marginals = calloc((size_t)N * K, sizeof *marginals), log_partition;
+    OWNED_ARRAY double *unary = calloc((size_t)N * K, sizeof *unary), *coupling = calloc(N, sizeof *coupling);
+    OWNED_ARRAY double *marginals = calloc((size_t)N * K, sizeof *marginals);
+    double log_partition;
     for (int32_t i = 0; i + 1 < N; i++) {
         edges[i][0] = i;
         edges[i][1] = i + 1;
@@ -149,15 +148,11 @@ TEST(long_chains_need_no_tables_of_their_own)
     must(clv_oracle_marginals(oracle, marginals, &log_partition, NULL, &field, 0, 1, err));
     ck_assert_double_eq_tol(log_partition, log(2) + (N - 1) * log(exp(1) + exp(-1)), 1e-6);
     free(edges);
-    free(unary);
-    free(coupling);
-    free(marginals);
-    clv_oracle_free(oracle);
 }
 
 TEST(marginals_of_unsound_fields_are_refused_by_name)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     int32_t edges[1][2] = {{0, 2}};
     double unary[2] = {0, NAN}, coupling = 1, marginals[4] = {7, 7, 7, 7};
     struct clv_field field = {.n_nodes = 2,
@@ -179,5 +174,4 @@ TEST(marginals_of_unsound_fields_are_refused_by_name)
     ck_assert_str_eq(clv_marginals_name(CLV_MARGINALS_EXACT), "sum-product");
     ck_assert_str_eq(clv_marginals_name(CLV_MARGINALS_SAMPLED), "samples");
     ck_assert_str_eq(clv_marginals_name(CLV_MARGINALS_PROPAGATED), "belief propagation");
-    clv_oracle_free(oracle);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/random_field.h"
 
@@ -49,7 +50,7 @@ static void check(struct clv_oracle *oracle, const struct clv_field *field, doub
 
 TEST(max_marginals_of_forests_equal_enumeration)
 {
-    struct clv_oracle *oracle = new_oracle(CLV_ENGINE_DEFAULT);
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle(CLV_ENGINE_DEFAULT);
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
         draw_sample(&s, t, form_of(t), -1, 1, 1.5);
@@ -60,7 +61,6 @@ TEST(max_marginals_of_forests_equal_enumeration)
         }
         check(oracle, &s.field, 1e-11);
     }
-    clv_oracle_free(oracle);
 }
 
 /* Loops of two labels: minimum cuts, whose scores are rounded. */
@@ -69,7 +69,7 @@ TEST(max_marginals_of_two_labels_with_loops_equal_enumeration)
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
-        struct clv_oracle *oracle = new_oracle((enum clv_engine)engine);
+        OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle((enum clv_engine)engine);
         for (uint64_t t = 0; t < 60; t++) {
             struct sample s;
             draw_sample(&s, t, form_of(t), 8, 1, 0.6);
@@ -79,14 +79,13 @@ TEST(max_marginals_of_two_labels_with_loops_equal_enumeration)
                     s.pairwise[4 * e + 1] + s.pairwise[4 * e + 2] - s.pairwise[4 * e + 3] + 0.1 * (double)e;
             check(oracle, &s.field, 1e-6);
         }
-        clv_oracle_free(oracle);
     }
 }
 
 /* Whole scores have ties: the sums still hold. */
 TEST(counts_of_ties_add_up)
 {
-    struct clv_oracle *oracle = new_oracle(CLV_ENGINE_DEFAULT);
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle(CLV_ENGINE_DEFAULT);
     for (uint64_t t = 0; t < 100; t++) {
         struct sample s;
         double counts[MAX_NODES * MAX_LABELS], found[MAX_NODES * MAX_LABELS], ignored[MAX_NODES * MAX_LABELS] = {0};
@@ -102,12 +101,11 @@ TEST(counts_of_ties_add_up)
             ck_assert_double_eq(sum, n * k);
         }
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(max_marginals_that_nothing_finds_exactly_are_refused_by_name)
 {
-    struct clv_oracle *oracle = new_oracle(CLV_ENGINE_DEFAULT);
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle(CLV_ENGINE_DEFAULT);
     int32_t edges[3][2] = {{0, 1}, {1, 2}, {0, 2}};
     double unary[9] = {0}, coupling[3] = {1, 1, 1}, tables[12] = {0, 1, 1, 0}, found[9] = {7}, counts[9] = {7};
     struct clv_field field = {.n_nodes = 3,
@@ -128,5 +126,4 @@ TEST(max_marginals_that_nothing_finds_exactly_are_refused_by_name)
     unary[1] = INFINITY;
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_max_marginals(oracle, found, counts, &field, err));
     ck_assert(found[0] == 7 && counts[0] == 7);
-    clv_oracle_free(oracle);
 }

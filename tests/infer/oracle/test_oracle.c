@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "infer/oracle/random_field.h"
 #include "support/exhaustive.h"
 #include "support/support.h"
@@ -37,14 +38,13 @@ static void check_map(struct clv_oracle *oracle, const struct clv_field *field, 
 
 static void check_against_enumeration(enum clv_engine engine, enum clv_pairwise form)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, engine, err));
     for (uint64_t t = 0; t < 3000; t++) {
         struct sample s;
         draw_sample(&s, t, form, t % 3 == 0 ? 1 : t % 3 == 1 ? 4 : 1000);
         check_map(oracle, &s.field, t);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(cuts_equal_enumeration_with_ties)
@@ -73,7 +73,7 @@ TEST(tables_that_are_sums_are_no_couplings)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = table};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int n_below = 0;
     for (uint64_t t = 0; t < 200; t++) {
@@ -88,12 +88,11 @@ TEST(tables_that_are_sums_are_no_couplings)
         ck_assert_int_eq(y[1], unary[1] + v - 0.7 > 0);
     }
     ck_assert_int_gt(n_below, 10);
-    clv_oracle_free(oracle);
 }
 
 TEST(fields_without_edges_take_each_nodes_best_label)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     double unary[] = {1, 3, 3, -1, -2, -3, 0, 0, 0};
     struct clv_field field = {.n_nodes = 3, .n_labels = 3, .form = CLV_PAIRWISE_NONE, .unary = unary};
@@ -109,7 +108,6 @@ TEST(fields_without_edges_take_each_nodes_best_label)
     struct clv_field empty = {.n_labels = 2, .form = CLV_PAIRWISE_POTTS};
     must(clv_oracle_map(oracle, y, &score, &empty, err));
     ck_assert_double_eq(score, 0);
-    clv_oracle_free(oracle);
 }
 
 TEST(extreme_values_are_cut_without_overflow)
@@ -119,7 +117,7 @@ TEST(extreme_values_are_cut_without_overflow)
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
-        struct clv_oracle *oracle;
+        OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
         must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
         for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
             double s = scales[k], unary[] = {s, -s, s}, coupling[] = {s, s, s};
@@ -137,7 +135,6 @@ TEST(extreme_values_are_cut_without_overflow)
             must(clv_oracle_map(oracle, y, NULL, &field, err));
             ck_assert(y[0] == 0 && y[1] == 0 && y[2] == 0);
         }
-        clv_oracle_free(oracle);
     }
 }
 
@@ -225,7 +222,7 @@ static void check_entry(int entry, enum clv_engine engine)
         {"edge 1 (nodes 1 and 2): its coupling is -1e-09, below 0", 0, -1e-9, 0, 2, 0},
         {"edge 1 (nodes 1 and 2) is not supermodular", 0, -1e-9, 0, 2, 1},
     };
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, engine, err));
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         int is_any_sign = strstr(cases[k].part, "below") || strstr(cases[k].part, "supermodular");
@@ -244,7 +241,6 @@ static void check_entry(int entry, enum clv_engine engine)
         must_fail(CLV_ERR_DATA, cases[k].part, call_entry(entry, oracle, y, &score, &field, err));
         ck_assert(y[0] == 7 && y[1] == 7 && y[2] == 7 && score == 7);
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(every_entry_point_refuses_unsound_fields_by_name)
@@ -320,7 +316,7 @@ TEST(witnesses_and_margins_equal_forced_enumeration)
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
-        struct clv_oracle *oracle;
+        OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
         must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
         for (uint64_t t = 0; t < 300; t++) {
             struct sample s;
@@ -329,7 +325,6 @@ TEST(witnesses_and_margins_equal_forced_enumeration)
                 s.field.form = CLV_PAIRWISE_NONE;
             check_clamps(oracle, &s.field);
         }
-        clv_oracle_free(oracle);
     }
 }
 
@@ -338,7 +333,7 @@ TEST(a_seed_of_any_size_leaves_labels_scores_and_margins_exact)
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
-        struct clv_oracle *oracle;
+        OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
         must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
         for (uint64_t t = 0; t < 420; t++) {
             struct sample s;
@@ -352,7 +347,6 @@ TEST(a_seed_of_any_size_leaves_labels_scores_and_margins_exact)
             if (s.field.n_edges)
                 check_clamps(oracle, &s.field);
         }
-        clv_oracle_free(oracle);
     }
 }
 
@@ -376,7 +370,7 @@ TEST(a_seed_of_any_size_reaches_the_end_of_a_chain)
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
-        struct clv_oracle *oracle;
+        OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
         must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
         for (int power = 1; power <= 13; power++) {
             for (int32_t i = 0; i < N; i++)
@@ -389,7 +383,6 @@ TEST(a_seed_of_any_size_reaches_the_end_of_a_chain)
 
             ck_assert_double_eq_tol(margin[N - 1], 1.6 - 1.5, 1e-4); /* all but the seed go with it */
         }
-        clv_oracle_free(oracle);
     }
 }
 
@@ -404,7 +397,7 @@ TEST(without_couplings_a_seed_leaves_the_signs_of_the_others)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = coupling};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (int power = 0; power <= 13; power++) {
         unary[0] = -pow(10, power);
@@ -415,12 +408,11 @@ TEST(without_couplings_a_seed_leaves_the_signs_of_the_others)
             ck_assert_double_eq_tol(margin[i], unary[i], fabs(unary[i]));
         ck_assert_double_eq_tol(margin[0], unary[0], 1e-6 * fabs(unary[0]));
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(witnesses_need_a_solution_and_nodes_in_range)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     must_fail(CLV_ERR_USAGE, "before", clv_oracle_witnesses(oracle, NULL, 0, check_witness, NULL, err));
     double unary[] = {1, -1};
@@ -431,5 +423,4 @@ TEST(witnesses_need_a_solution_and_nodes_in_range)
     unary[0] = NAN;
     must_fail(CLV_ERR_DATA, "node 0", clv_oracle_map(oracle, y, NULL, &field, err));
     must_fail(CLV_ERR_USAGE, "before", clv_oracle_witnesses(oracle, NULL, 0, check_witness, NULL, err));
-    clv_oracle_free(oracle);
 }

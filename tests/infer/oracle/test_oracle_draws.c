@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/oracle/random_field.h"
 #include "support/exhaustive.h"
@@ -10,7 +11,7 @@
 
 TEST(perturbed_scores_bound_the_partition_function)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int tested = 0;
     for (uint64_t t = 0; tested < 18; t++) {
@@ -35,13 +36,12 @@ TEST(perturbed_scores_bound_the_partition_function)
         for (int32_t k = 0; k < 2 * s.field.n_nodes; k++)
             ck_assert_double_lt(fabs(drawn[k] - exact[k]), 4 * sqrt(0.25 / 4000));
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
 {
     enum { DRAWS = 21 };
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 12; t++) {
         struct sample s;
@@ -59,12 +59,11 @@ TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
         must(clv_perturbed_marginals(oracle, NULL, NULL, &error, &s.field, 5, 1, err));
         ck_assert(isnan(error));
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(draws_in_lanes_equal_draws_one_by_one)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
@@ -91,17 +90,16 @@ TEST(draws_in_lanes_equal_draws_one_by_one)
     int32_t y[2];
     must_fail(CLV_ERR_DATA, "node 1", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 1, err));
     must_fail(CLV_ERR_USAGE, "0 draws", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 0, err));
-    clv_oracle_free(oracle);
 }
 
 TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
 {
     enum { N = 17000 };
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     int32_t(*edges)[2] = array_alloc(N, sizeof *edges), *drawn = array_alloc(N, sizeof *drawn),
     *y = array_alloc(N, sizeof *y);
-    double *unary = array_zalloc(N, sizeof *unary), *coupling = array_alloc(N, sizeof *coupling);
+    OWNED_ARRAY double *unary = array_zalloc(N, sizeof *unary), *coupling = array_alloc(N, sizeof *coupling);
     for (int32_t i = 0; i < N - 1; i++) {
         edges[i][0] = i;
         edges[i][1] = i + 1;
@@ -123,14 +121,11 @@ TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
     array_free(edges);
     array_free(drawn);
     array_free(y);
-    array_free(unary);
-    array_free(coupling);
-    clv_oracle_free(oracle);
 }
 
 TEST(draws_leave_no_solution_to_ask_about)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     struct sample s;
     int32_t y[16 * MAX_NODES];
     double margin[MAX_NODES];
@@ -140,7 +135,6 @@ TEST(draws_leave_no_solution_to_ask_about)
     must(clv_oracle_margins(oracle, margin, y, err));
     must(clv_perturbed_map(oracle, y, NULL, &s.field, 3, 0, 16, err));
     must_fail(CLV_ERR_USAGE, "before a two-label field was solved", clv_oracle_margins(oracle, margin, y, err));
-    clv_oracle_free(oracle);
 }
 
 TEST(noise_depends_on_seed_draw_node_and_label_only)
@@ -197,7 +191,7 @@ TEST(draws_beside_a_hard_coupling_are_those_of_one_node)
                               .edges = (const int32_t(*)[2])edges,
                               .unary = unary,
                               .pairwise = coupling};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     must(clv_perturbed_map(oracle, y, value, &field, 5, 0, N_DRAWS, err));
     for (uint32_t d = 0; d < N_DRAWS; d++) {
@@ -207,5 +201,4 @@ TEST(draws_beside_a_hard_coupling_are_those_of_one_node)
         ck_assert_int_eq(y[3 * d + 1], y[3 * d]);
         ck_assert_int_eq(y[3 * d + 2], noisy[2] > 0);
     }
-    clv_oracle_free(oracle);
 }

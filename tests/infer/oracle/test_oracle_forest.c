@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/random_field.h"
 
@@ -53,7 +54,7 @@ static bool has_ties(uint64_t index)
 
 TEST(maps_of_chains_and_trees_equal_enumeration)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     for (uint64_t t = 0; t < N_FIELDS; t++) {
         struct sample s;
         int32_t y[MAX_NODES], expected[MAX_NODES];
@@ -65,12 +66,11 @@ TEST(maps_of_chains_and_trees_equal_enumeration)
         ck_assert_double_eq_tol(clv_field_score(&s.field, y), best, 1e-9);
         ck_assert(has_ties(t) || !memcmp(y, expected, (size_t)s.field.n_nodes * sizeof *y));
     }
-    clv_oracle_free(oracle);
 }
 
 TEST(clamped_optima_of_chains_and_trees_equal_enumeration)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     for (uint64_t t = 0; t < N_FIELDS; t++) {
         struct sample s;
         int32_t y[MAX_NODES], expected[MAX_NODES];
@@ -85,7 +85,6 @@ TEST(clamped_optima_of_chains_and_trees_equal_enumeration)
                 ck_assert(has_ties(t) || !memcmp(y, expected, (size_t)s.field.n_nodes * sizeof *y));
             }
     }
-    clv_oracle_free(oracle);
 }
 
 struct witness_check {
@@ -113,7 +112,7 @@ static void check_witness(void *context, int32_t node, double cost, const int32_
 /* No cut solves many of these. */
 TEST(witnesses_of_two_labels_on_chains_and_trees_equal_enumeration)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     int n_no_cut = 0;
     for (uint64_t t = 0; t < N_FIELDS; t++) {
         struct sample s;
@@ -142,13 +141,12 @@ TEST(witnesses_of_two_labels_on_chains_and_trees_equal_enumeration)
         }
     }
     ck_assert_int_gt(n_no_cut, 200);
-    clv_oracle_free(oracle);
 }
 
 /* Draws are the MAP of noisy scores, and so of any tables, too. */
 TEST(draws_on_chains_and_trees_are_maps_of_noisy_scores)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     enum { N_DRAWS = 18 };
     for (uint64_t t = 0; t < 100; t++) {
         struct sample s;
@@ -166,16 +164,15 @@ TEST(draws_on_chains_and_trees_are_maps_of_noisy_scores)
             ck_assert(!memcmp(&y[(int32_t)draw * n], expected, (size_t)n * sizeof *y));
         }
     }
-    clv_oracle_free(oracle);
 }
 
 /* A star whose centre every leaf outvotes, of 200 labels; a path of 20,000 nodes. */
 TEST(large_trees_are_solved)
 {
     enum { N = 20000, K = 200, LEAVES = 60 };
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     int32_t(*edges)[2] = calloc(N, sizeof *edges), *y = calloc(N, sizeof *y);
-    double *unary = calloc((size_t)N * 3, sizeof *unary), *coupling = calloc(N, sizeof *coupling);
+    OWNED_ARRAY double *unary = calloc((size_t)N * 3, sizeof *unary), *coupling = calloc(N, sizeof *coupling);
     for (int32_t i = 0; i + 1 < N; i++) {
         edges[i][0] = i;
         edges[i][1] = i + 1;
@@ -206,14 +203,11 @@ TEST(large_trees_are_solved)
         ck_assert_int_eq(y[i], K - 1);
     free(edges);
     free(y);
-    free(unary);
-    free(coupling);
-    clv_oracle_free(oracle);
 }
 
 TEST(forests_of_unsound_scores_are_refused_by_name)
 {
-    struct clv_oracle *oracle = new_oracle();
+    OWNED(oracle_drop) struct clv_oracle *oracle = new_oracle();
     int32_t edges[3][2] = {{0, 2}, {1, 2}, {0, 1}}, y[3] = {7, 7, 7};
     double unary[9] = {0}, coupling[3] = {1, -1e-9, 1}, score = 7;
     struct clv_field field = {.n_nodes = 3,
@@ -240,5 +234,4 @@ TEST(forests_of_unsound_scores_are_refused_by_name)
     must_fail(CLV_ERR_USAGE, "clamp of node 3", clv_oracle_clamp(oracle, y, NULL, &field, 3, 0, err));
     must_fail(CLV_ERR_USAGE, "to label 3", clv_oracle_clamp(oracle, y, NULL, &field, 0, 3, err));
     must_fail(CLV_ERR_USAGE, "two-label", clv_oracle_margins(oracle, unary, y, err));
-    clv_oracle_free(oracle);
 }

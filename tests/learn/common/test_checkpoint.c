@@ -67,7 +67,7 @@ static struct clv_training_result run_until(struct clv_training *training, const
 {
     stopper->stop = 0;
     stopper->after = after;
-    struct clv_progress progress = {on_report, stopper, &stopper->stop, NULL};
+    struct clv_progress progress = {on_report, stopper, &stopper->stop, NULL, NULL};
     training->progress = &progress;
     struct clv_training_result result = run(learner, training);
     training->progress = NULL;
@@ -93,23 +93,23 @@ TEST(a_training_that_stops_after_any_step_goes_on_to_the_same_bytes)
             set(&semi.training, keepers[l], "step", variant != 2);
             set(&semi.training, keepers[l], "lambda", 0.01);
             struct stopper stopper = {0};
+            OWNED(clv_training_result_release)
             struct clv_training_result whole = run_until(&semi.training, keepers[l], SIZE_MAX, &stopper);
             ck_assert_uint_eq(stopper.seen, stopper.total);
             ck_assert_uint_eq(stopper.total, variant ? 7 * 3 + 2 * 7 * 5 : 7 * 3);
             semi.training.checkpoints = &semi.checkpoints;
             for (size_t after = 1; after < stopper.total; after += variant ? 3 : 1) {
                 struct stopper first = {0};
+                OWNED(clv_training_result_release)
                 struct clv_training_result part = run_until(&semi.training, keepers[l], after, &first);
                 ck_assert(part.interrupted && first.seen == after);
                 semi.training.n_threads = 3;
+                OWNED(clv_training_result_release)
                 struct clv_training_result rest = run_until(&semi.training, keepers[l], SIZE_MAX, &first);
                 semi.training.n_threads = 1;
                 must_be_same(&whole, &rest);
-                clv_training_result_release(&part);
-                clv_training_result_release(&rest);
                 ck_assert_int_eq(unlink(semi.checkpoints.path), 0); /* the library leaves that to its caller */
             }
-            clv_training_result_release(&whole);
             toy_release(&semi.toy);
         }
 }
@@ -118,7 +118,8 @@ TEST(many_stops_in_one_training_add_up)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", true);
-    struct clv_training_result whole = run("wmpmap", &semi.training), part;
+    OWNED(clv_training_result_release) struct clv_training_result whole = run("wmpmap", &semi.training);
+    struct clv_training_result part;
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
     for (size_t after = 1;; after += 5) {
@@ -128,7 +129,6 @@ TEST(many_stops_in_one_training_add_up)
         clv_training_result_release(&part);
     }
     must_be_same(&whole, &part);
-    clv_training_result_release(&whole);
     clv_training_result_release(&part);
     toy_release(&semi.toy);
 }
@@ -157,14 +157,12 @@ TEST(without_resume_a_checkpoint_is_not_read)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", false);
-    struct clv_training_result whole = run("wmpmap", &semi.training);
+    OWNED(clv_training_result_release) struct clv_training_result whole = run("wmpmap", &semi.training);
     spill(semi.checkpoints.path, "nothing", 7);
     semi.training.checkpoints = &semi.checkpoints;
     semi.checkpoints.resume = false;
-    struct clv_training_result again = run("wmpmap", &semi.training);
+    OWNED(clv_training_result_release) struct clv_training_result again = run("wmpmap", &semi.training);
     must_be_same(&whole, &again);
-    clv_training_result_release(&whole);
-    clv_training_result_release(&again);
     toy_release(&semi.toy);
 }
 
@@ -184,8 +182,8 @@ TEST(what_differs_from_the_stopped_training_is_named)
     semi.checkpoints.n_facts = 1;
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
+    OWNED(clv_training_result_release)
     struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
-    clv_training_result_release(&part);
     const struct semi good = semi;
     semi.training.seed = 2;
     refuse(&semi, "wmpmap", CLV_ERR_USAGE, "cannot go on from it: seed was \"1\", is \"2\"");
@@ -207,8 +205,8 @@ TEST(what_differs_from_the_stopped_training_is_named)
     refuse(&semi, "wmpmap", CLV_ERR_USAGE, "data_digest was \"fnv1a:1\", is \"fnv1a:2\"");
     fact[0][1] = "fnv1a:1";
     refuse(&semi, "mpmap", CLV_ERR_USAGE, "learner was \"wmpmap\", is \"mpmap\"");
+    OWNED(clv_training_result_release)
     struct clv_training_result rest = run("wmpmap", &semi.training); /* and nothing differs now */
-    clv_training_result_release(&rest);
     toy_release(&semi.toy);
 }
 
@@ -218,11 +216,11 @@ TEST(damaged_checkpoints_are_refused)
     semi_open(&semi, "wmpmap", false);
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
+    OWNED(clv_training_result_release)
     struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
-    clv_training_result_release(&part);
     size_t size;
-    char *bytes = slurp(semi.checkpoints.path, &size);
-    char *damaged = malloc(size);
+    OWNED_ARRAY char *bytes = slurp(semi.checkpoints.path, &size);
+    OWNED_ARRAY char *damaged = malloc(size);
     for (size_t length = 0; length < size; length += size / 7) {
         spill(semi.checkpoints.path, bytes, length);
         refuse(&semi, "wmpmap", CLV_ERR_DATA, "toy.checkpoint");
@@ -244,8 +242,6 @@ TEST(damaged_checkpoints_are_refused)
     struct clv_error error = {0};
     ck_assert_int_eq(clv_train(&result, clv_learner_find("wmpmap"), &semi.training, &error), CLV_ERR_DATA);
     ck_assert_ptr_nonnull(strstr(error.message, "digest"));
-    free(bytes);
-    free(damaged);
     toy_release(&semi.toy);
 }
 
@@ -255,8 +251,8 @@ TEST(a_checkpoint_that_the_disk_does_not_reveal_is_not_begun_anew)
     semi_open(&semi, "wmpmap", false);
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
+    OWNED(clv_training_result_release)
     struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
-    clv_training_result_release(&part);
     disk_fails_at = ".checkpoint";
     refuse(&semi, "wmpmap", CLV_ERR_NO_INPUT, "cannot tell whether it is there: Input/output error");
     disk_fails_at = NULL;
@@ -266,7 +262,7 @@ TEST(a_checkpoint_that_the_disk_does_not_reveal_is_not_begun_anew)
 /* The checkpoint again, with another number k of its place. */
 static void move_place(const char *path, const char *bytes, size_t size, int k, int64_t number)
 {
-    struct clv_tensors *tensors;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     struct clv_tensor own[16];
     const char *metadata[64][2];
     int64_t place[5];
@@ -287,7 +283,6 @@ static void move_place(const char *path, const char *bytes, size_t size, int k, 
         metadata[i][1] = clv_tensors_metadata(tensors, metadata[i][0]);
     }
     must(clv_tensors_write(path, own, n, (const char *const(*)[2])metadata, n_metadata, err));
-    clv_tensors_close(tensors);
 }
 
 TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
@@ -297,10 +292,10 @@ TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
     semi_open(&semi, "wmpmap", true);
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
+    OWNED(clv_training_result_release)
     struct clv_training_result part = run_until(&semi.training, "wmpmap", 29, &stopper);
-    clv_training_result_release(&part);
     size_t size;
-    char *bytes = slurp(semi.checkpoints.path, &size);
+    OWNED_ARRAY char *bytes = slurp(semi.checkpoints.path, &size);
     for (int k = 0; k < 5; k++)
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
             if (k == 0 && numbers[i] == 1)
@@ -308,7 +303,6 @@ TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
             move_place(semi.checkpoints.path, bytes, size, k, numbers[i]);
             refuse(&semi, "wmpmap", CLV_ERR_DATA, "toy.checkpoint: ");
         }
-    free(bytes);
     toy_release(&semi.toy);
 }
 
@@ -334,12 +328,11 @@ TEST(the_curve_s_validation_loss_is_that_of_its_weights)
     struct semi semi;
     double loss;
     semi_open(&semi, "wmpmap", false);
-    struct clv_training_result result = run("wmpmap", &semi.training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("wmpmap", &semi.training);
     must(clv_evaluate_all(&loss, semi.toy.dataset, &potts, result.w, NULL, CLV_ENGINE_CLEAVE, 1, err));
     ck_assert_uint_eq(result.n_curve, 2);
     ck_assert_double_eq(result.validation_loss[1], loss);
     ck_assert_double_ne(result.validation_loss[0], result.validation_loss[1]);
     ck_assert_double_ne(result.validation_loss[1], result.curve[1].train_loss); /* of 9 problems, not of 5 */
-    clv_training_result_release(&result);
     toy_release(&semi.toy);
 }

@@ -116,14 +116,13 @@ static void must_be_same(const struct clv_training_result *a, const struct clv_t
  * False if the training is over before. */
 static bool kill_at(struct case_of *self, const struct clv_learner *learner, int k)
 {
-    struct clv_training_result result = {0};
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     unlink(self->checkpoints.path);
     self->checkpoints.every_s = 0;
     disk_renames = k;
     enum clv_status status = clv_train(&result, learner, &self->training, NULL);
     disk_renames = -1;
     self->checkpoints.every_s = 1e9;
-    clv_training_result_release(&result);
     ck_assert(status == CLV_OK || status == CLV_ERR_CREATE);
     ck_assert(path_exists(self->checkpoints.path) == (k > 0));
     return status != CLV_OK;
@@ -136,16 +135,14 @@ TESTS(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes, 0, N_V
     struct case_of self;
     int n_killed = 0;
     open_case(&self, variant);
-    struct clv_training_result whole = run(variant->learner, &self.training);
+    OWNED(clv_training_result_release) struct clv_training_result whole = run(variant->learner, &self.training);
     self.training.checkpoints = &self.checkpoints;
     for (int k = 1; kill_at(&self, learner, k); k += 1 + k / 2, n_killed++) {
         self.training.n_threads = 1 + k % 3;
-        struct clv_training_result rest = run(variant->learner, &self.training);
+        OWNED(clv_training_result_release) struct clv_training_result rest = run(variant->learner, &self.training);
         must_be_same(&whole, &rest, &self.training);
-        clv_training_result_release(&rest);
     }
     ck_assert_int_ge(n_killed, 4);
-    clv_training_result_release(&whole);
     toy_release(&self.toy);
 }
 
@@ -161,11 +158,12 @@ static void on_alarm(int number)
 TESTS(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N_VARIANTS)
 {
     const struct variant *variant = &variants[_i];
-    const struct clv_progress progress = {NULL, NULL, &stop, NULL};
+    const struct clv_progress progress = {NULL, NULL, &stop, NULL, NULL};
     struct case_of self;
     open_case(&self, variant);
     self.checkpoints.every_s = 1e9;
-    struct clv_training_result whole = run(variant->learner, &self.training), part;
+    OWNED(clv_training_result_release) struct clv_training_result whole = run(variant->learner, &self.training);
+    struct clv_training_result part;
     self.training.checkpoints = &self.checkpoints;
     self.training.progress = &progress;
     signal(SIGALRM, on_alarm);
@@ -182,7 +180,6 @@ TESTS(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N
         clv_training_result_release(&part);
     }
     must_be_same(&whole, &part, &self.training);
-    clv_training_result_release(&whole);
     clv_training_result_release(&part);
     toy_release(&self.toy);
 }
@@ -190,7 +187,7 @@ TESTS(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N
 /* The checkpoint again, with another number in the k-th place of an array, or one number less. */
 static void spoil(const char *path, const char *bytes, size_t size, const char *name, size_t k, double number, bool cut)
 {
-    struct clv_tensors *tensors;
+    OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     struct clv_tensor own[32];
     const char *metadata[64][2];
     char values[1 << 16];
@@ -220,19 +217,17 @@ static void spoil(const char *path, const char *bytes, size_t size, const char *
         metadata[i][1] = clv_tensors_metadata(tensors, metadata[i][0]);
     }
     must(clv_tensors_write(path, own, n, (const char *const(*)[2])metadata, n_metadata, err));
-    clv_tensors_close(tensors);
 }
 
 /* With the file's name, or if it need not be refused with a model. */
 static void must_end(struct case_of *self, const char *learner, const char *name, bool is_refused)
 {
-    struct clv_training_result result = {0};
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     struct clv_error error = {0};
     enum clv_status status = clv_train(&result, clv_learner_find(learner), &self->training, &error);
     ck_assert_msg(status == CLV_ERR_DATA || (!is_refused && !status), "%s: %s is taken: %s", learner, name,
                   error.message);
     ck_assert(!status || strstr(error.message, "resume.checkpoint"));
-    clv_training_result_release(&result);
 }
 
 /* Numbers that are none in any array of numbers, places that are far off, and arrays that are too short. */
@@ -246,7 +241,7 @@ TESTS(states_that_no_training_has_are_refused, 0, N_VARIANTS)
     open_case(&self, variant);
     self.training.checkpoints = &self.checkpoints;
     ck_assert(kill_at(&self, clv_learner_find(variant->learner), 6));
-    char *bytes = slurp(self.checkpoints.path, &size);
+    OWNED_ARRAY char *bytes = slurp(self.checkpoints.path, &size);
     const char *copy = here("copy");
     spill(copy, bytes, size);
     must(clv_tensors_open(&tensors, copy, err));
@@ -270,7 +265,6 @@ TESTS(states_that_no_training_has_are_refused, 0, N_VARIANTS)
         }
     }
     clv_tensors_close(tensors);
-    free(bytes);
     toy_release(&self.toy);
 }
 

@@ -121,26 +121,24 @@ static void close_objective(struct opened *opened)
 
 static void check_objective(const struct toy *toy, const double *w)
 {
-    struct opened opened;
+    OWNED(close_objective) struct opened opened = {0};
     double gradient[MOST_WEIGHTS], slow[MOST_WEIGHTS], nll, expected = slow_objective(slow, toy, w);
     open_objective(&opened, toy);
     must(crf_objective_at(&nll, gradient, &opened.objective, w, err));
     ck_assert_double_eq_tol(nll, expected, 1e-10 * (1 + expected));
     for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
         ck_assert_double_eq_tol(gradient[k], slow[k], 1e-9);
-    close_objective(&opened);
 }
 
 TEST(objective_and_gradient_are_those_of_all_labellings)
 {
     const struct clv_shape *shapes[] = {&chain_shape, &two, &rich, &apart};
     for (uint64_t seed = 0; seed < 32; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double w[MOST_WEIGHTS];
         random_weights(w, MOST_WEIGHTS, 0.7, seed);
         toy_forests(&toy, 6, shapes[seed / 8], seed % 4 < 2, seed % 8 > 3, seed);
         check_objective(&toy, w);
-        toy_release(&toy);
     }
 }
 
@@ -148,7 +146,7 @@ TEST(objective_and_gradient_are_those_of_all_labellings)
 TEST(edges_that_skip_nodes_are_no_chain)
 {
     static struct random_problem r;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double w[MOST_WEIGHTS];
     random_weights(w, MOST_WEIGHTS, 0.7, 3);
     toy_begin(&toy, rich.n_labels, rich.n_features, rich.n_edge_features, rich.pairwise);
@@ -162,13 +160,12 @@ TEST(edges_that_skip_nodes_are_no_chain)
     }
     toy_add(&toy, &r.problem);
     check_objective(&toy, w);
-    toy_release(&toy);
 }
 
 TEST(gradient_is_the_objective_s_slope)
 {
-    struct toy toy;
-    struct opened opened;
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(close_objective) struct opened opened = {0};
     double w[CHAIN_SIZE], gradient[CHAIN_SIZE], scratch[CHAIN_SIZE], up, down, h = 1e-5;
     toy_forests(&toy, 12, &chain_shape, true, true, 2);
     open_objective(&opened, &toy);
@@ -182,15 +179,13 @@ TEST(gradient_is_the_objective_s_slope)
         w[k] += h;
         ck_assert_double_eq_tol(gradient[k], (up - down) / (2 * h), 1e-7 * (1 + fabs(gradient[k])));
     }
-    close_objective(&opened);
-    toy_release(&toy);
 }
 
 /* Exponentials of the scores, of nodes or of tables, that are not all numbers. */
 TEST(scores_of_any_size_are_summed)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         const struct clv_shape *shape = seed % 2 ? &chain_shape : &rich;
         double w[MOST_WEIGHTS];
         size_t size = clv_shape_size(shape), n_unary = clv_shape_unary_size(shape);
@@ -199,7 +194,6 @@ TEST(scores_of_any_size_are_summed)
         for (size_t k = seed < 6 ? 0 : n_unary; k < (seed < 6 ? n_unary : size); k++)
             w[k] *= 3000;
         check_objective(&toy, w);
-        toy_release(&toy);
     }
 }
 
@@ -225,11 +219,11 @@ static struct clv_training crf_training(const struct toy *toy, int penalty, doub
 TEST(squares_end_where_the_gradient_is_nothing)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double gradient[MOST_WEIGHTS];
         toy_forests(&toy, 20, seed % 2 ? &chain_shape : &rich, seed < 2, true, seed);
         struct clv_training training = crf_training(&toy, PENALTY_L2, 0.3);
-        struct clv_training_result result = run("crf", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         double objective = penalised(&toy, result.w, PENALTY_L2, 0.3);
         slow_objective(gradient, &toy, result.w);
         for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
@@ -240,8 +234,6 @@ TEST(squares_end_where_the_gradient_is_nothing)
         }
         ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, objective, 1e-10 * objective);
         ck_assert_double_ge(result.curve[result.n_curve - 1].dual, objective * (1 - 1e-8));
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }
 
@@ -250,12 +242,12 @@ TEST(squares_end_where_the_gradient_is_nothing)
 TEST(the_curve_reports_the_bound_and_why_it_ended)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double gradient[MOST_WEIGHTS], squares = 0, tolerance = 1e-3;
         toy_forests(&toy, 20, &rich, true, false, seed);
         struct clv_training training = crf_training(&toy, PENALTY_L2, 0.01);
         set(&training, "crf", "tolerance", tolerance);
-        struct clv_training_result result = run("crf", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         slow_objective(gradient, &toy, result.w);
         for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
             squares += pow(gradient[k] + 0.02 * result.w[k], 2);
@@ -268,8 +260,6 @@ TEST(the_curve_reports_the_bound_and_why_it_ended)
             double fall = curve[k - 10].objective - curve[k].objective;
             ck_assert_int_eq(fall < tolerance * curve[k].objective, k == n - 1);
         }
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }
 
@@ -278,11 +268,11 @@ TEST(absolute_values_end_where_their_conditions_hold)
 {
     size_t n_zero = 0, n_other = 0;
     for (uint64_t seed = 0; seed < 4; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double gradient[MOST_WEIGHTS], lambda = 1.2;
         toy_forests(&toy, 30, seed % 2 ? &chain_shape : &rich, true, true, seed);
         struct clv_training training = crf_training(&toy, PENALTY_L1, lambda);
-        struct clv_training_result result = run("crf", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         slow_objective(gradient, &toy, result.w);
         for (size_t k = 0; k < clv_shape_size(&toy.shape); k++) {
             if (result.w[k] != 0)
@@ -294,8 +284,6 @@ TEST(absolute_values_end_where_their_conditions_hold)
         }
         ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective,
                                 penalised(&toy, result.w, PENALTY_L1, lambda), 1e-9);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
     ck_assert(n_zero > 20 && n_other > 20);
 }
@@ -304,29 +292,27 @@ TEST(absolute_values_end_where_their_conditions_hold)
 TEST(absolute_values_survive_steps_that_lead_nowhere)
 {
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double gradient[MOST_WEIGHTS], lambda = 1 + (double)(seed % 8);
         toy_forests(&toy, 30, seed % 2 ? &chain_shape : &rich, true, true, seed);
         struct clv_training training = crf_training(&toy, PENALTY_L1, lambda);
         set(&training, "crf", "tolerance", 0);
-        struct clv_training_result result = run("crf", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         slow_objective(gradient, &toy, result.w);
         for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
             ck_assert_double_le(fabs(gradient[k]), lambda + 1e-3);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }
 
 /* -sum log softmax(W x), written out. */
 TEST(without_edges_it_is_multinomial_logistic_regression)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double slope[12] = {0}, lambda = 0.5;
     toy_forests(&toy, 20, &chain_shape, true, false, 1);
     struct clv_training training = crf_training(&toy, PENALTY_L2, lambda);
     training.shape.pairwise = CLV_PAIRWISE_NONE;
-    struct clv_training_result result = run("crf", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
     for (size_t i = 0; i < toy.n; i++) {
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
         for (int32_t n = 0; n < p.n_nodes; n++) {
@@ -345,39 +331,33 @@ TEST(without_edges_it_is_multinomial_logistic_regression)
     for (size_t k = 0; k < 12; k++)
         ck_assert_double_eq_tol(slope[k] + 2 * lambda * result.w[k], 0, 1e-4);
     ck_assert_uint_eq(clv_shape_size(&training.shape), 12); /* no weight of an edge is left */
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 TEST(given_weights_are_where_it_starts)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double start[CHAIN_SIZE];
     toy_forests(&toy, 20, &chain_shape, true, false, 1);
     struct clv_training training = crf_training(&toy, PENALTY_L2, 0.3);
-    struct clv_training_result cold = run("crf", &training);
+    OWNED(clv_training_result_release) struct clv_training_result cold = run("crf", &training);
     training.init = cold.w;
-    struct clv_training_result again = run("crf", &training);
+    OWNED(clv_training_result_release) struct clv_training_result again = run("crf", &training);
     ck_assert_uint_lt(3 * again.n_curve, cold.n_curve);
     random_weights(start, CHAIN_SIZE, 1, 7);
     training.init = start;
-    struct clv_training_result warm = run("crf", &training);
+    OWNED(clv_training_result_release) struct clv_training_result warm = run("crf", &training);
     for (size_t k = 0; k < CHAIN_SIZE; k++) {
         ck_assert_double_eq_tol(warm.w[k], cold.w[k], 1e-4);
         ck_assert_double_eq_tol(again.w[k], cold.w[k], 1e-4);
     }
     start[5] = NAN;
     must_fail(CLV_ERR_DATA, "weight 5", clv_train(&warm, clv_learner_find("crf"), &training, err));
-    clv_training_result_release(&cold);
-    clv_training_result_release(&again);
-    clv_training_result_release(&warm);
-    toy_release(&toy);
 }
 
 TEST(graphs_with_loops_are_refused_by_name)
 {
     static struct random_problem r;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     struct clv_training_result result = {0};
     toy_begin(&toy, 3, 4, 1, CLV_PAIRWISE_FULL);
     random_problem_fill(&r, &chain_shape, 3, 1, 0.7, 1);
@@ -386,7 +366,6 @@ TEST(graphs_with_loops_are_refused_by_name)
     must_fail(CLV_ERR_USAGE,
               "toy0: crf does not learn full pairwise terms of 3 labels on a graph with loops; mssvm does",
               clv_train(&result, clv_learner_find("crf"), &training, err));
-    toy_release(&toy);
 }
 
 static enum clv_status reopen_objective(struct opened *opened, struct clv_error *err)
@@ -397,13 +376,11 @@ static enum clv_status reopen_objective(struct opened *opened, struct clv_error 
 
 TEST(lack_of_memory_is_reported_at_every_request)
 {
-    struct toy toy;
-    struct opened opened;
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(close_objective) struct opened opened = {0};
     toy_forests(&toy, 4, &rich, true, true, 1);
     open_objective(&opened, &toy);
     must_survive_failed_requests(reopen_objective(&opened, err));
-    close_objective(&opened);
-    toy_release(&toy);
 }
 
 static const struct clv_shape letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
@@ -411,11 +388,10 @@ static const struct clv_shape letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1,
 /* A training on fold 0 of the OCR words; *examples are the caller's to free. */
 static struct clv_training letters_training(int32_t **examples, const char *path)
 {
-    struct letters letters = {0};
+    OWNED(letters_release) struct letters letters = {0};
     struct clv_dataset *dataset;
     must(letters_read(&letters, path, err));
     must(letters_dataset(&dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){1}, err));
-    letters_release(&letters);
     size_t n = clv_dataset_size(dataset);
     *examples = malloc(n * sizeof **examples);
     for (size_t i = 0; i < n; i++)
@@ -436,17 +412,15 @@ TEST(letters_reach_the_known_optimum)
     const char *path = real_data("letters_reach_the_known_optimum", "letters/letter.data.gz");
     if (!path)
         return;
-    int32_t *examples;
+    OWNED_ARRAY int32_t *examples = NULL;
     double squares = 0;
     struct clv_training training = letters_training(&examples, path);
-    struct clv_training_result result = run("crf", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
     for (size_t k = 0; k < clv_shape_size(&letter_shape); k++)
         squares += result.w[k] * result.w[k];
     ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, 2207.3104, 2207.3104 * 1e-4);
     ck_assert_double_eq_tol(sqrt(squares), 29.576, 0.05);
-    clv_training_result_release(&result);
     clv_dataset_free((struct clv_dataset *)(uintptr_t)training.dataset);
-    free(examples);
 }
 
 TEST(threads_leave_the_bytes_alone)
@@ -454,19 +428,16 @@ TEST(threads_leave_the_bytes_alone)
     const char *path = real_data("threads_leave_the_bytes_alone", "letters/letter.data.gz");
     if (!path)
         return;
-    int32_t *examples;
+    OWNED_ARRAY int32_t *examples = NULL;
     struct clv_training training = letters_training(&examples, path);
     for (int penalty = 0; penalty < 3; penalty++) {
         set(&training, "crf", "penalty", penalty);
         set(&training, "crf", "passes", 6);
         training.n_threads = 1;
-        struct clv_training_result one = run("crf", &training);
+        OWNED(clv_training_result_release) struct clv_training_result one = run("crf", &training);
         training.n_threads = 3;
-        struct clv_training_result three = run("crf", &training);
+        OWNED(clv_training_result_release) struct clv_training_result three = run("crf", &training);
         ck_assert_mem_eq(one.w, three.w, clv_shape_size(&letter_shape) * sizeof *one.w);
-        clv_training_result_release(&one);
-        clv_training_result_release(&three);
     }
     clv_dataset_free((struct clv_dataset *)(uintptr_t)training.dataset);
-    free(examples);
 }

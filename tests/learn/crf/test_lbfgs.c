@@ -99,7 +99,7 @@ TEST(quadratics_end_at_their_minimum)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
-        struct lbfgs self;
+        OWNED(lbfgs_release) struct lbfgs self = {0};
         double gradient[MOST], value;
         make(&p, 1 + 3 * seed, seed % 3 ? 1e4 : 1, seed % 2 ? 0.3 : 0, seed);
         const struct lbfgs_function function = {quadratic, &p, 0};
@@ -112,7 +112,6 @@ TEST(quadratics_end_at_their_minimum)
                 ck_assert_double_eq_tol(self.x[k], p.b[k] / p.scale[k], 1e-6);
         }
         ck_assert_double_eq(value, self.value);
-        lbfgs_release(&self);
     }
 }
 
@@ -120,7 +119,7 @@ TEST(rosenbrock_s_valley_is_walked_in_few_evaluations)
 {
     for (size_t n = 2; n <= MOST; n += 38) {
         struct problem p = {.n = n};
-        struct lbfgs self;
+        OWNED(lbfgs_release) struct lbfgs self = {0};
         const struct lbfgs_function function = {rosenbrock, &p, 0};
         open_at(&self, &function, &p, -1.2);
         size_t n_steps = 0;
@@ -129,7 +128,6 @@ TEST(rosenbrock_s_valley_is_walked_in_few_evaluations)
         ck_assert_uint_le(p.n_evaluations, 60);
         for (size_t k = 0; k < n; k++)
             ck_assert_double_eq_tol(self.x[k], 1, 1e-5);
-        lbfgs_release(&self);
     }
 }
 
@@ -138,7 +136,7 @@ TEST(absolute_values_end_at_the_known_solution)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
-        struct lbfgs self;
+        OWNED(lbfgs_release) struct lbfgs self = {0};
         size_t n_zero = 0;
         make(&p, MOST, seed % 2 ? 1 : 100, 0, seed);
         const struct lbfgs_function function = {quadratic, &p, 0.5 + (double)seed / 4};
@@ -151,7 +149,6 @@ TEST(absolute_values_end_at_the_known_solution)
             n_zero += self.x[k] == 0;
         }
         ck_assert(n_zero > 0 && n_zero < MOST);
-        lbfgs_release(&self);
     }
 }
 
@@ -160,7 +157,7 @@ TEST(with_absolute_values_every_coordinate_goes_downhill)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
-        struct lbfgs self;
+        OWNED(lbfgs_release) struct lbfgs self = {0};
         bool moved = true;
         int n_tried;
         make(&p, MOST, 30, 0.4, 50 + seed);
@@ -174,7 +171,6 @@ TEST(with_absolute_values_every_coordinate_goes_downhill)
             for (size_t k = 0; k < p.n; k++)
                 ck_assert_double_le((self.x[k] - from[k]) * slope[k], 0);
         }
-        lbfgs_release(&self);
     }
 }
 
@@ -182,7 +178,7 @@ TEST(absolute_values_of_variables_that_work_together_fulfil_their_conditions)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
-        struct lbfgs self;
+        OWNED(lbfgs_release) struct lbfgs self = {0};
         make(&p, MOST, 30, 0.4, 50 + seed);
         const struct lbfgs_function function = {quadratic, &p, 2};
         open_at(&self, &function, &p, 0);
@@ -194,14 +190,13 @@ TEST(absolute_values_of_variables_that_work_together_fulfil_their_conditions)
             else
                 ck_assert_double_eq_tol(self.gradient[k], self.x[k] > 0 ? -2 : 2, 1e-4);
         }
-        lbfgs_release(&self);
     }
 }
 
 TEST(steps_into_what_is_no_number_are_shortened)
 {
     struct problem p;
-    struct lbfgs self;
+    OWNED(lbfgs_release) struct lbfgs self = {0};
     make(&p, 8, 50, 0, 1);
     const struct lbfgs_function function = {barrier, &p, 0};
     open_at(&self, &function, &p, 0.01);
@@ -211,7 +206,6 @@ TEST(steps_into_what_is_no_number_are_shortened)
     lbfgs_release(&self);
     open_at(&self, &function, &p, -1); /* nowhere to go from */
     ck_assert_uint_eq(run_steps(&self, 10), 0);
-    lbfgs_release(&self);
 }
 
 static void copy_state(struct lbfgs *to, const struct lbfgs *from)
@@ -231,7 +225,7 @@ TEST(a_state_that_is_put_back_goes_on_with_the_same_bytes)
     for (size_t n_steps = 0; n_steps < 15; n_steps++)
         for (int l1 = 0; l1 < 2; l1++) {
             struct problem p;
-            struct lbfgs whole, rest;
+            OWNED(lbfgs_release) struct lbfgs whole = {0}, rest = {0};
             make(&p, MOST, 1000, 0.3, 3);
             const struct lbfgs_function function = {quadratic, &p, l1};
             open_at(&whole, &function, &p, 0);
@@ -243,15 +237,13 @@ TEST(a_state_that_is_put_back_goes_on_with_the_same_bytes)
             ck_assert_uint_eq(run_steps(&whole, 8), run_steps(&rest, 8));
             ck_assert(!memcmp(rest.x, whole.x, p.n * sizeof *rest.x));
             ck_assert(!memcmp(&rest.value, &whole.value, sizeof rest.value));
-            lbfgs_release(&whole);
-            lbfgs_release(&rest);
         }
 }
 
 TEST(states_that_no_steps_lead_to_are_refused)
 {
     struct problem p;
-    struct lbfgs self;
+    OWNED(lbfgs_release) struct lbfgs self = {0};
     make(&p, MOST, 1000, 0.3, 3);
     const struct lbfgs_function function = {quadratic, &p, 0};
     open_at(&self, &function, &p, 0);
@@ -267,7 +259,6 @@ TEST(states_that_no_steps_lead_to_are_refused)
     ck_assert(!lbfgs_resume(&self));
     self.changes[2 * p.n] = NAN;
     ck_assert(!lbfgs_resume(&self));
-    lbfgs_release(&self);
 }
 
 /* Whichever evaluation fails, the state is that before the step, from which the same step follows. */
@@ -276,7 +267,7 @@ TEST(an_evaluation_that_fails_leaves_the_state_alone)
     for (int l1 = 0; l1 < 2; l1++)
         for (size_t fails_at = 2; fails_at < 40; fails_at++) {
             struct problem p;
-            struct lbfgs whole, self;
+            OWNED(lbfgs_release) struct lbfgs whole = {0}, self = {0};
             make(&p, MOST, 1e5, 0.3, 4);
             const struct lbfgs_function function = {quadratic, &p, l1};
             open_at(&whole, &function, &p, 0);
@@ -294,8 +285,6 @@ TEST(an_evaluation_that_fails_leaves_the_state_alone)
             p.fails_at = 0;
             run_steps(&self, 12 - n_steps);
             ck_assert(!memcmp(self.x, whole.x, p.n * sizeof *self.x));
-            lbfgs_release(&whole);
-            lbfgs_release(&self);
         }
 }
 

@@ -53,10 +53,10 @@ static void toy_of(struct toy *toy, const double *w)
 
 TEST(first_planes_are_below_the_free_terms_and_touch_them_where_the_truth_wins)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     struct clv_training training;
-    struct hidden hidden;
-    struct hidden_dual dual;
+    OWNED(hidden_release) struct hidden hidden = {0};
+    OWNED(hidden_dual_release) struct hidden_dual dual = {0};
     double w[SIZE], other[SIZE];
     random_weights(w, &full3, 3);
     for (size_t k = 0; k < SIZE; k++)
@@ -74,7 +74,4 @@ TEST(first_planes_are_below_the_free_terms_and_touch_them_where_the_truth_wins)
             ck_assert_double_le(plane_at(&dual, (size_t)i, other), free_term(&hidden, i, other) + 1e-9);
         }
     }
-    hidden_dual_release(&dual);
-    hidden_release(&hidden);
-    toy_release(&toy);
 }

@@ -20,7 +20,7 @@ static void draw_gradient(double *gradient, uint64_t step)
 
 TEST(steps_solve_their_equation)
 {
-    struct full_adagrad full;
+    OWNED(full_adagrad_release) struct full_adagrad full = {0};
     double products[N * N] = {0};
     must(full_adagrad_open(&full, N, err));
     for (uint64_t step = 0; step < 40; step++) {
@@ -48,13 +48,12 @@ TEST(steps_solve_their_equation)
             ck_assert_double_eq_tol(sum, gradient[i], 1e-9 * sqrt(trace));
         }
     }
-    full_adagrad_release(&full);
 }
 
 /* A valley: the curvature is 1 along one diagonal and 1e-4 across it, which steps weight by weight cannot see. */
 TEST(narrow_valleys_are_walked_along)
 {
-    struct full_adagrad full;
+    OWNED(full_adagrad_release) struct full_adagrad full = {0};
     double w[2] = {3, 1}, squares[2] = {0}, other[2] = {3, 1};
     must(full_adagrad_open(&full, 2, err));
     for (int step = 0; step < 200; step++) {
@@ -72,16 +71,14 @@ TEST(narrow_valleys_are_walked_along)
     }
     ck_assert_double_lt(fabs(w[0] + w[1]), 1e-6);
     ck_assert_double_lt(fabs(w[0] - w[1]), 0.9 * fabs(other[0] - other[1]));
-    full_adagrad_release(&full);
 }
 
 TEST(gradients_of_zeros_lead_nowhere)
 {
-    struct full_adagrad full;
+    OWNED(full_adagrad_release) struct full_adagrad full = {0};
     double gradient[3] = {0};
     must(full_adagrad_open(&full, 3, err));
     full_adagrad_turn(gradient, &full);
     for (int k = 0; k < 3; k++)
         ck_assert_double_eq(gradient[k], 0);
-    full_adagrad_release(&full);
 }

@@ -1,4 +1,5 @@
 /* The objective of learners with hidden nodes, by enumeration. */
+#include "infer/infer.h"
 #include "learn/hidden/hidden_toy.h"
 
 /* T log sum exp(. / T) of values that come one by one. */
@@ -147,16 +148,14 @@ TEST(gradients_are_those_of_the_objective_at_all_temperatures)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t t = 0; t < N_TEMPERATURES; t++)
             for (uint64_t seed = 0; seed < 2; seed++) {
-                struct toy toy;
-                struct hidden hidden;
+                OWNED(toy_release) struct toy toy = {0};
+                OWNED(hidden_release) struct hidden hidden = {0};
                 struct clv_training training;
                 toy_hidden(&toy, 3, shapes[s], CHAINS, seed);
                 open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], seed ? 1 : 0.5);
                 ck_assert_int_eq(hidden.items[0].free_by, HIDDEN_FOREST);
                 ck_assert_int_eq(hidden.items[0].clamped_by, HIDDEN_FOREST);
                 compare(&toy, &hidden, 100 * s + 10 * t + seed, 1e-9);
-                hidden_release(&hidden);
-                toy_release(&toy);
             }
 }
 
@@ -166,8 +165,8 @@ TEST(belief_propagation_gives_the_same_where_it_is_exact)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t t = 0; t + 1 < N_TEMPERATURES; t++) {
-            struct toy toy;
-            struct hidden hidden;
+            OWNED(toy_release) struct toy toy = {0};
+            OWNED(hidden_release) struct hidden hidden = {0};
             struct clv_training training;
             toy_hidden(&toy, 3, shapes[s], PAIRS, s);
             open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], 1);
@@ -175,15 +174,13 @@ TEST(belief_propagation_gives_the_same_where_it_is_exact)
                 hidden.items[i].free_by = hidden.items[i].clamped_by = HIDDEN_PROPAGATION;
             compare(&toy, &hidden, 7 * s + t, 1e-4);
             compare(&toy, &hidden, 7 * s + t, 1e-4);
-            hidden_release(&hidden);
-            toy_release(&toy);
         }
 }
 
 TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
 {
-    struct toy toy;
-    struct hidden hidden;
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(hidden_release) struct hidden hidden = {0};
     struct clv_training training;
     double w[64], gradient[64], clamped, sum = 0;
     const int32_t all[] = {0, 1, 2, 3};
@@ -198,8 +195,6 @@ TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
         sum += slow_clamped(&p, &full3, w, &hidden.settings);
     }
     ck_assert_double_eq_tol(clamped, sum / 4, 1e-9);
-    hidden_release(&hidden);
-    toy_release(&toy);
 }
 
 /* Sums of terms at small temperatures are those of what is maximised over: lssvm, mssvm. At 1, 1 without loss it is
@@ -208,25 +203,24 @@ TEST(temperatures_reach_the_methods_in_their_limits)
 {
     static const double limits[][4] = {{TINY, TINY, 0, 0}, {TINY, 1, 0, 1}};
     const int32_t all[] = {0, 1, 2};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, 3, &full3, CHAINS, 9);
     for (size_t l = 0; l < 2; l++)
         for (uint64_t seed = 0; seed < 4; seed++) {
             double value[2], w[64], gradient[64];
             random_weights(w, &full3, seed);
             for (int side = 0; side < 2; side++) {
-                struct hidden hidden;
+                OWNED(hidden_release) struct hidden hidden = {0};
                 struct clv_training training;
                 double free, clamped;
                 open_toy(&hidden, &training, &toy, limits[l][2 * side], limits[l][2 * side + 1], 1);
                 must(hidden_gradient(gradient, &free, &clamped, &hidden, &(struct hidden_pass){HIDDEN_BOTH, all, 3, w},
                                      err));
                 value[side] = free - clamped;
-                hidden_release(&hidden);
             }
             ck_assert_double_eq_tol(value[0], value[1], 1e-6);
         }
-    struct hidden hidden;
+    OWNED(hidden_release) struct hidden hidden = {0};
     struct clv_training training;
     double w[64], gradient[64], free, clamped, likelihood = 0;
     random_weights(w, &full3, 1);
@@ -244,19 +238,17 @@ TEST(temperatures_reach_the_methods_in_their_limits)
         likelihood += (soft_value(&all_labellings) - slow_clamped(&p, &full3, w, &hidden.settings)) / 3;
     }
     ck_assert_double_eq_tol(free - clamped, likelihood, 1e-6);
-    hidden_release(&hidden);
-    toy_release(&toy);
 }
 
 /* Lemma 1: U is at least the loss of what the annealed marginal MAP decodes. */
 TEST(the_objective_bounds_the_loss)
 {
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t seed = 0; seed < 12; seed++)
         for (size_t t = 0; t < N_TEMPERATURES; t++) {
-            struct toy toy;
-            struct hidden hidden;
+            OWNED(toy_release) struct toy toy = {0};
+            OWNED(hidden_release) struct hidden hidden = {0};
             struct clv_training training;
             double w[64], gradient[64];
             int32_t y[NODES];
@@ -281,10 +273,7 @@ TEST(the_objective_bounds_the_loss)
                 must(clv_oracle_decode(oracle, y, &field, is_visible, &decoding, err));
                 ck_assert_double_ge(free - clamped, slow_unit(&toy) * loss_of(&p, 3, y) - 1e-9);
             }
-            hidden_release(&hidden);
-            toy_release(&toy);
         }
-    clv_oracle_free(oracle);
 }
 
 TEST(steps_of_many_examples_have_more_parts)

@@ -1,6 +1,7 @@
 /* Terms among loops, where belief propagation may miss: what is taken is the best that was met. */
 #include <string.h>
 
+#include "infer/infer.h"
 #include "learn/hidden/hidden_toy.h"
 
 enum { SIZE = 3 * 2 + 9 * 2, TRIALS = 40 };
@@ -129,7 +130,7 @@ TEST(the_best_visible_labels_are_found_among_small_loops)
 TEST(sums_are_those_of_the_better_fixed_point)
 {
     int n_differ = 0;
-    struct clv_bp *bp;
+    OWNED(bp_drop) struct clv_bp *bp = NULL;
     must(clv_bp_new(&bp, err));
     for (uint64_t seed = 0; seed < TRIALS; seed++) {
         struct toy toy;
@@ -162,5 +163,4 @@ TEST(sums_are_those_of_the_better_fixed_point)
         close_loops(&hidden, &toy);
     }
     ck_assert_int_gt(n_differ, 0);
-    clv_bp_free(bp);
 }

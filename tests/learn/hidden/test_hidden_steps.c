@@ -54,7 +54,7 @@ static double mean_square(const struct toy *toy, double *mean_known)
 TEST(subgradient_steps_are_constant_as_published_and_get_shorter_otherwise)
 {
     static struct walk walk;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double init[SIZE], gradient[SIZE];
     toy_hidden(&toy, EXAMPLES, &full3, CHAINS, 4);
     random_weights(init, &full3, 4);
@@ -74,12 +74,10 @@ TEST(subgradient_steps_are_constant_as_published_and_get_shorter_otherwise)
             for (size_t k = 0; k < SIZE; k++)
                 walk.w[k] -= 0.05 / (is_published ? 1 : sqrt(1 + t / 10.0)) * (walk.w[k] + c * EXAMPLES * gradient[k]);
         }
-        struct clv_training_result result = run("mssvm", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("mssvm", &training);
         expect_weights(&result, walk.w);
-        clv_training_result_release(&result);
         hidden_release(&walk.hidden);
     }
-    toy_release(&toy);
 }
 
 /* The source's rates: 0.02, and 0.001 of lssvm. */
@@ -89,28 +87,25 @@ TEST(published_rates_are_the_source_s)
         const char *learner;
         double rate;
     } cases[] = {{"mssvm", 0.02}, {"hcrf", 0.02}, {"lssvm", 0.001}};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, EXAMPLES, &full3, CHAINS, 4);
     for (int k = 0; k < 3; k++) {
         struct clv_training training = toy_training(&toy, cases[k].learner);
         set(&training, cases[k].learner, "paper", 1);
         set(&training, cases[k].learner, "solver", 1);
         set(&training, cases[k].learner, "passes", 7);
-        struct clv_training_result usual = run(cases[k].learner, &training);
+        OWNED(clv_training_result_release) struct clv_training_result usual = run(cases[k].learner, &training);
         set(&training, cases[k].learner, "rate", cases[k].rate);
-        struct clv_training_result given = run(cases[k].learner, &training);
+        OWNED(clv_training_result_release) struct clv_training_result given = run(cases[k].learner, &training);
         ck_assert_mem_eq(usual.w, given.w, SIZE * sizeof *usual.w);
-        clv_training_result_release(&usual);
-        clv_training_result_release(&given);
     }
-    toy_release(&toy);
 }
 
 /* AdaGrad; after smooth passes, at temperature 1 all over, it starts again with an eighth of the rate. */
 TEST(adagrad_goes_on_with_shorter_steps_after_smooth_ones)
 {
     static struct walk walk;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double init[SIZE], gradient[SIZE], known;
     toy_hidden(&toy, EXAMPLES, &full3, CHAINS, 5);
     random_weights(init, &full3, 5);
@@ -144,12 +139,10 @@ TEST(adagrad_goes_on_with_shorter_steps_after_smooth_ones)
                 walk.mean[k] += 2.0 / (n_steps + 1) * (walk.w[k] - walk.mean[k]);
             }
         }
-        struct clv_training_result result = run("mssvm", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("mssvm", &training);
         expect_weights(&result, walk.mean);
-        clv_training_result_release(&result);
         hidden_release(&walk.hidden);
     }
-    toy_release(&toy);
 }
 
 TEST(what_was_learned_is_decoded_at_its_temperatures)
@@ -221,7 +214,7 @@ static double entropy_objective(const struct toy *toy, const double *w, double C
 /* Miller et al. 2012, by enumeration; the gradient by differences. */
 TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double w[SIZE], C = 0.4, order = 4;
     toy_hidden(&toy, 4, &full3, CHAINS, 6);
     random_weights(w, &full3, 6);
@@ -235,7 +228,7 @@ TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
     set(&training, "m3e", "order", order);
     set(&training, "m3e", "rate", 0.1);
     set(&training, "m3e", "C", C);
-    struct clv_training_result result = run("m3e", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("m3e", &training);
     ck_assert_double_eq_tol(result.curve[0].objective, entropy_objective(&toy, w, C, order), 1e-9);
     double zero[SIZE] = {0};
     ck_assert_double_eq_tol(result.at_zero, entropy_objective(&toy, zero, C, order), 1e-9);
@@ -254,36 +247,30 @@ TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
     }
     for (size_t k = 0; k < SIZE; k++)
         ck_assert_double_eq_tol(result.w[k], w[k], 1e-6);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 TEST(m3e_reports_the_start_ten_points_at_most_and_the_last)
 {
     static const double reported[] = {0, 3, 6, 9, 12, 15, 18, 21, 24, 25};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, 2, &full3, CHAINS, 6);
     struct clv_training training = toy_training(&toy, "m3e");
     set(&training, "m3e", "passes", 25);
-    struct clv_training_result result = run("m3e", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("m3e", &training);
     ck_assert_uint_eq(result.n_curve, 10);
     for (int k = 0; k < 10; k++)
         ck_assert_double_eq(result.curve[k].pass, reported[k]);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 /* What the entropy's order is in training, it is in decoding: temperature 1 / order. */
 TEST(m3e_is_decoded_at_the_order_it_learned)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, 4, &full3, CHAINS, 6);
     struct clv_training training = toy_training(&toy, "m3e");
     set(&training, "m3e", "passes", 3);
     set(&training, "m3e", "order", 4);
-    struct clv_training_result result = run("m3e", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("m3e", &training);
     ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MIN_ENTROPY);
     ck_assert_double_eq(result.decoding.hidden_temperature, 0.25);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }

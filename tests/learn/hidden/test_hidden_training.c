@@ -9,7 +9,7 @@ TEST(cccp_never_raises_its_objective)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         for (int paper = 0; paper < 2; paper++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_hidden(&toy, 6, &full3, CHAINS, 4);
             struct clv_training training = toy_training(&toy, learners[l]);
             set(&training, learners[l], "solver", 2);
@@ -17,13 +17,11 @@ TEST(cccp_never_raises_its_objective)
             set(&training, learners[l], "passes", 120);
             set(&training, learners[l], "curve", 1);
             set(&training, learners[l], "paper", paper);
-            struct clv_training_result result = run(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run(learners[l], &training);
             ck_assert_uint_eq(result.n_curve, 15);
             for (size_t k = 1; k < result.n_curve; k++)
                 ck_assert_double_le(result.curve[k].objective, result.curve[k - 1].objective + 1e-9);
             ck_assert_double_lt(result.curve[14].objective, result.curve[0].objective);
-            clv_training_result_release(&result);
-            toy_release(&toy);
         }
 }
 
@@ -36,7 +34,7 @@ TEST(the_four_corners_of_the_objective_are_the_named_learners)
     } corners[] = {{"lssvm", 0, 0, 1}, {"mssvm", 0, 1, 1}, {"hcrf", 1, 1, 0}, {"hcrf", 1, 0, 0}};
     for (int solver = 0; solver < 3; solver++)
         for (size_t k = 0; k < sizeof corners / sizeof *corners; k++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             struct clv_training_result results[2];
             toy_hidden(&toy, 6, &full3, k % 2 ? CHAINS : LOOPS, 4);
             for (int is_eps = 0; is_eps < 2; is_eps++) {
@@ -56,7 +54,6 @@ TEST(the_four_corners_of_the_objective_are_the_named_learners)
             ck_assert_int_eq(results[0].decoding.rule, results[1].decoding.rule);
             clv_training_result_release(&results[0]);
             clv_training_result_release(&results[1]);
-            toy_release(&toy);
         }
 }
 
@@ -65,7 +62,7 @@ TEST(the_four_corners_of_the_objective_are_the_named_learners)
 TEST(both_temperatures_are_free)
 {
     static const double cases[][2] = {{0.2, 0.8}, {0.8, 0.2}, {0, 0.4}};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, 6, &full3, CHAINS, 5);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double reached[2], w[2][64];
@@ -76,28 +73,26 @@ TEST(both_temperatures_are_free)
             set(&training, "eps", "hidden-epsilon", cases[k][1]);
             set(&training, "eps", "lambda", 0.05);
             set(&training, "eps", "curve", is_cccp ? 6 : 10);
-            struct clv_training_result result = run("eps", &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run("eps", &training);
             for (size_t at = 1; is_cccp && at < result.n_curve; at++)
                 ck_assert_double_le(result.curve[at].objective, result.curve[at - 1].objective + 1e-9);
             reached[is_cccp] = result.curve[result.n_curve - 1].objective;
             ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINAL_MAP);
             ck_assert_double_eq(result.decoding.hidden_temperature, cases[k][1]);
             memcpy(w[is_cccp], result.w, clv_shape_size(&full3) * sizeof *result.w);
-            clv_training_result_release(&result);
         }
         ck_assert_msg(fabs(reached[0] - reached[1]) < 0.05 * reached[1], "%g %g: adagrad %g, cccp %g", cases[k][0],
                       cases[k][1], reached[0], reached[1]);
         { /* it is the objective of these temperatures that is lowest here */
             struct clv_training training;
-            struct hidden hidden;
+            OWNED(hidden_release) struct hidden hidden = {0};
             double value, clamped, unused[64], other[64], squares[2] = {0, 0}, objective[2];
             int32_t all[6] = {0, 1, 2, 3, 4, 5};
             struct clv_training plain = toy_training(&toy, "eps");
             set(&plain, "eps", "solver", 2);
             set(&plain, "eps", "lambda", 0.05);
-            struct clv_training_result result = run("eps", &plain); /* .5 and .5 */
+            OWNED(clv_training_result_release) struct clv_training_result result = run("eps", &plain); /* .5 and .5 */
             memcpy(other, result.w, clv_shape_size(&full3) * sizeof *other);
-            clv_training_result_release(&result);
             open_toy(&hidden, &training, &toy, cases[k][0], cases[k][1], 1);
             double lambda = 0.05 * hidden.examples.node_scale * hidden.mean_known;
             for (int at = 0; at < 2; at++) {
@@ -109,11 +104,9 @@ TEST(both_temperatures_are_free)
                 objective[at] = value - clamped + lambda / 2 * squares[at];
             }
             ck_assert_double_lt(objective[0], objective[1]);
-            hidden_release(&hidden);
             ck_assert_double_eq_tol(objective[0], reached[1], 1e-6 * reached[1]);
         }
     }
-    toy_release(&toy);
 }
 
 /* P of the convex problem at w. */
@@ -135,10 +128,10 @@ TEST(the_dual_is_a_bound_that_its_passes_reach)
 {
     for (size_t t = 0; t < N_TEMPERATURES; t++)
         for (int is_potts = 0; is_potts < 2; is_potts++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             struct clv_training training;
-            struct hidden hidden;
-            struct hidden_dual dual;
+            OWNED(hidden_release) struct hidden hidden = {0};
+            OWNED(hidden_dual_release) struct hidden_dual dual = {0};
             int32_t all[11] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
             double w[64], plane[64];
             const struct clv_shape *shape = is_potts ? &potts3 : &full3;
@@ -163,9 +156,6 @@ TEST(the_dual_is_a_bound_that_its_passes_reach)
                               temperatures[t][0], temperatures[t][1], reached, bound);
                 ck_assert_double_le(bound, surrogate(&hidden, &dual, w, all));
             }
-            hidden_dual_release(&dual);
-            hidden_release(&hidden);
-            toy_release(&toy);
         }
 }
 
@@ -173,7 +163,7 @@ TEST(every_solver_comes_near_the_best_objective)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {
         double lowest = INFINITY, objective[5];
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_hidden(&toy, 6, &full3, CHAINS, 5);
         for (int solver = 0; solver < 5; solver++) { /* the last is the one before with a smooth start */
             struct clv_training training = toy_training(&toy, learners[l]);
@@ -181,15 +171,13 @@ TEST(every_solver_comes_near_the_best_objective)
             set(&training, learners[l], "smooth", solver < 4 ? 0 : 0.5);
             set(&training, learners[l], "batch", 2);
             set(&training, learners[l], "c", 3); /* the paper's objective for all of them */
-            struct clv_training_result result = run(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run(learners[l], &training);
             objective[solver] = result.curve[result.n_curve - 1].objective;
             lowest = fmin(lowest, objective[solver]);
-            clv_training_result_release(&result);
         }
         for (int solver = 0; solver < 5; solver++)
             ck_assert_msg(objective[solver] < (l == 1 ? 1.15 : 1.1) * lowest, "%s, solver %d: %g, another reaches %g",
                           learners[l], solver, objective[solver], lowest);
-        toy_release(&toy);
     }
 }
 
@@ -198,16 +186,16 @@ TEST(same_seed_same_bytes_at_any_thread_count)
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
             for (int solver = 0; solver < 4; solver += solver ? 1 : 2) {
-                struct toy toy;
+                OWNED(toy_release) struct toy toy = {0};
                 toy_hidden(&toy, 11, graph == LOOPS ? &potts3 : &full3, (enum graph)graph, 6);
                 struct clv_training training = toy_training(&toy, learners[l]);
                 set(&training, learners[l], "solver", solver);
                 set(&training, learners[l], "passes", 12);
                 set(&training, learners[l], "inner", 4);
                 set(&training, learners[l], "smooth", solver == 3 ? 0.5 : 0);
-                struct clv_training_result one = run(learners[l], &training);
+                OWNED(clv_training_result_release) struct clv_training_result one = run(learners[l], &training);
                 training.n_threads = 3;
-                struct clv_training_result many = run(learners[l], &training);
+                OWNED(clv_training_result_release) struct clv_training_result many = run(learners[l], &training);
                 ck_assert_mem_eq(one.w, many.w, clv_shape_size(&toy.shape) * sizeof *one.w);
                 ck_assert_uint_eq(one.n_curve, many.n_curve);
                 for (size_t k = 0; k < one.n_curve; k++) {
@@ -227,24 +215,19 @@ TEST(same_seed_same_bytes_at_any_thread_count)
                 many = run(learners[l], &training);
                 int is_random = solver != 2; /* in the order of its batches at least */
                 ck_assert(!is_random || memcmp(one.w, many.w, clv_shape_size(&toy.shape) * sizeof *one.w) != 0);
-                clv_training_result_release(&one);
-                clv_training_result_release(&many);
-                toy_release(&toy);
             }
 }
 
 TEST(sweeps_are_reported_as_they_were_granted)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, 11, &potts3, LOOPS, 6);
     struct clv_training training = toy_training(&toy, learners[0]);
     set(&training, learners[0], "passes", 3);
     set(&training, learners[0], "sweeps", 1); /* nothing converges in the one that changes the messages */
-    struct clv_training_result result = run(learners[0], &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run(learners[0], &training);
     ck_assert_double_eq(result.notes[0].value, 1);
     ck_assert_double_lt(result.notes[1].value, 1);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 /* Messages between sweeps too few for them to converge remember where they came from. */
@@ -254,7 +237,7 @@ TEST(a_smooth_start_is_one_of_maxima)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {
         struct clv_training_result result[2];
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_hidden(&toy, 6, &full3, LOOPS, 9);
         for (int is_smooth = 0; is_smooth < 2; is_smooth++) {
             struct clv_training training = toy_training(&toy, learners[l]);
@@ -270,14 +253,13 @@ TEST(a_smooth_start_is_one_of_maxima)
             ck_assert_double_gt(result[1].curve[k].objective, result[1].curve[39].objective);
         for (int is_smooth = 0; is_smooth < 2; is_smooth++)
             clv_training_result_release(&result[is_smooth]);
-        toy_release(&toy);
     }
 }
 
 TEST(full_matrices_are_for_few_weights)
 {
     static const struct clv_shape many = {3, FULL_ADAGRAD_MAX_SIZE, 2, CLV_PAIRWISE_FULL};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     struct clv_training_result result;
     toy_begin(&toy, many.n_labels, many.n_features, many.n_edge_features, many.pairwise);
     static struct random_problem r;
@@ -288,7 +270,6 @@ TEST(full_matrices_are_for_few_weights)
     set(&training, "mssvm", "solver", 3);
     must_fail(CLV_ERR_USAGE, "at most 128 weights, and this model has 402",
               clv_train(&result, clv_learner_find("mssvm"), &training, err));
-    toy_release(&toy);
 }
 
 TEST(how_often_one_looks_changes_no_weight)
@@ -296,7 +277,7 @@ TEST(how_often_one_looks_changes_no_weight)
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         for (int solver = 0; solver < 2; solver++) {
             struct clv_training_result result[2];
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_hidden(&toy, 6, &full3, LOOPS, 9);
             for (int often = 0; often < 2; often++) {
                 struct clv_training training = toy_training(&toy, learners[l]);
@@ -312,13 +293,12 @@ TEST(how_often_one_looks_changes_no_weight)
             ck_assert_double_eq(result[0].notes[1].value, result[1].notes[1].value);
             for (int often = 0; often < 2; often++)
                 clv_training_result_release(&result[often]);
-            toy_release(&toy);
         }
 }
 
 TEST(weights_to_start_from_are_where_training_goes_on)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double init[64];
     toy_hidden(&toy, 4, &full3, CHAINS, 8);
     struct clv_training training = toy_training(&toy, "hcrf");
@@ -326,39 +306,35 @@ TEST(weights_to_start_from_are_where_training_goes_on)
     set(&training, "hcrf", "rate", 1e-9);
     random_weights(init, &full3, 1);
     training.init = init;
-    struct clv_training_result result = run("hcrf", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("hcrf", &training);
     for (size_t k = 0; k < clv_shape_size(&full3); k++)
         ck_assert_double_eq_tol(result.w[k], init[k], 1e-6);
     ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINALS);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 static int stop_now = 1;
 
 TEST(an_interrupted_training_returns_what_it_has)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     const struct clv_progress progress = {.stop = &stop_now};
     toy_hidden(&toy, 4, &full3, CHAINS, 8);
     for (int solver = 0; solver < 3; solver++) {
         struct clv_training training = toy_training(&toy, "mssvm");
         training.progress = &progress;
         set(&training, "mssvm", "solver", solver);
-        struct clv_training_result result = run("mssvm", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("mssvm", &training);
         ck_assert_int_eq(result.interrupted, 1);
         for (size_t k = 0; k < clv_shape_size(&full3); k++)
             ck_assert(isfinite(result.w[k]));
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 TEST(lack_of_memory_is_reported_at_every_request)
 {
     for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
         for (int cells = 0; cells < 2; cells++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_hidden(&toy, 3, &full3, (enum graph)graph, 2);
             struct clv_training training = toy_training(&toy, "mssvm");
             set(&training, "mssvm", "solver", 2 + cells);
@@ -369,17 +345,15 @@ TEST(lack_of_memory_is_reported_at_every_request)
             enum clv_status status = CLV_ERR_MEMORY;
             size_t request = 0;
             while (status == CLV_ERR_MEMORY) {
-                struct clv_training_result result = {0};
+                OWNED(clv_training_result_release) struct clv_training_result result = {0};
                 struct clv_error error = {0};
                 array_fail_request(++request);
                 status = clv_train(&result, clv_learner_find("mssvm"), &training, &error);
                 array_fail_request(0);
                 ck_assert_msg(status == CLV_OK || status == CLV_ERR_MEMORY, "%s", error.message);
                 ck_assert((status == CLV_OK) == (result.w != NULL));
-                clv_training_result_release(&result);
             }
             ck_assert_uint_gt(request, 20);
-            toy_release(&toy);
         }
 }
 
@@ -393,7 +367,7 @@ TEST(bad_parameters_are_refused)
                {"eps", "hidden-epsilon", 1.5}, {"mssvm", "inner", 1},    {"mssvm", "lambda", 0},
                {"hcrf", "margin", -1},         {"mssvm", "rate", NAN},   {"mssvm", "batch", -2},
                {"mssvm", "start", 1e9},        {"mssvm", "smooth", 1}};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden(&toy, 2, &full3, CHAINS, 1);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         struct clv_training training = toy_training(&toy, bad[k].learner);
@@ -408,5 +382,4 @@ TEST(bad_parameters_are_refused)
     set(&training, "mssvm", "smooth", 0.5);
     set(&training, "mssvm", "solver", 2);
     must_fail(CLV_ERR_USAGE, "smooth is 0.5", clv_train(&result, clv_learner_find("mssvm"), &training, err));
-    toy_release(&toy);
 }

@@ -42,9 +42,8 @@ static void make_plain(struct clv_training *training, const char *learner)
 static double objective_at(const char *learner, struct clv_training *training, const double *w)
 {
     training->init = w;
-    struct clv_training_result result = run(learner, training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run(learner, training);
     double objective = result.curve[0].objective;
-    clv_training_result_release(&result);
     return objective;
 }
 
@@ -52,7 +51,7 @@ TEST(m3e_steps_along_the_gradient_of_its_objective)
 {
     static const double orders[] = {1, 2, 5, 1e9};
     for (int o = 0; o < 4; o++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double w[SIZE];
         toy_hidden_chains(&toy, 5);
         random_weights(w, (uint64_t)o);
@@ -63,7 +62,7 @@ TEST(m3e_steps_along_the_gradient_of_its_objective)
         set(&training, "m3e", "C", 0.7);
         set(&training, "m3e", "order", orders[o]);
         training.init = w;
-        struct clv_training_result result = run("m3e", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("m3e", &training);
         for (size_t j = 0; j < SIZE; j++) {
             const double h = 1e-6, kept = w[j];
             w[j] = kept + h;
@@ -74,8 +73,6 @@ TEST(m3e_steps_along_the_gradient_of_its_objective)
             ck_assert_double_eq_tol(kept - result.w[j], (above - below) / (2 * h), 1e-5);
         }
         ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MIN_ENTROPY);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }
 
@@ -167,7 +164,7 @@ static double w_objective(const struct toy *toy, const double *w, const double *
 
 static void take_turns(int32_t n_labels)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double w[SIZE], theta[SIZE], begin[SIZE], moved_to_zero[SIZE];
     const double h = 1e-6, rate = 0.01, beta = 0.3;
     shape.n_labels = n_labels;
@@ -181,7 +178,7 @@ static void take_turns(int32_t n_labels)
     set(&training, "modlat", "rate", rate);
     set(&training, "modlat", "beta", beta);
     training.init = begin;
-    struct clv_training_result result = run("modlat", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("modlat", &training);
     /* one step of theta, two of w, by finite differences of the enumerated objectives */
     memcpy(theta, begin, sizeof theta);
     for (size_t j = 0; j < N_ALL; j++) {
@@ -213,8 +210,6 @@ static void take_turns(int32_t n_labels)
     ck_assert_double_eq_tol(result.at_zero, w_objective(&toy, moved_to_zero, begin, theta), 1e-5);
     for (size_t j = 0; j < N_ALL; j++)
         ck_assert_double_eq_tol(result.w[j], w[j], 1e-6);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 TEST(modlat_takes_its_turns_on_the_two_objectives)
@@ -229,7 +224,7 @@ TEST(rates_fall_to_a_tenth)
 {
     enum { ROUNDS = 4, STEPS = 3 };
     double w[SIZE], m3e = 1, modlat = 1;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_hidden_chains(&toy, 3);
     random_weights(w, 3);
     for (int t = 0; t < ROUNDS; t++) {
@@ -246,35 +241,29 @@ TEST(rates_fall_to_a_tenth)
         set(&training, name, "passes", is_modlat ? STEPS : ROUNDS);
         if (is_modlat)
             set(&training, name, "rounds", ROUNDS);
-        struct clv_training_result result = run(name, &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run(name, &training);
         for (size_t j = 0; j < N_ALL; j++)
             ck_assert_double_eq_tol(result.w[j], (is_modlat ? modlat : m3e) * w[j], 1e-6);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
 {
     static const char *const learners[] = {"m3e", "modlat"};
     for (int l = 0; l < 2; l++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_hidden_chains(&toy, 6);
         struct clv_training training = toy_training(&toy, learners[l]);
-        struct clv_training_result one = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result one = run(learners[l], &training);
         training.n_threads = 3;
-        struct clv_training_result three = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result three = run(learners[l], &training);
         ck_assert_mem_eq(one.w, three.w, N_ALL * sizeof *one.w);
         ck_assert_double_lt(one.curve[one.n_curve - 1].objective, one.curve[0].objective);
         static const volatile int stop = 1;
         const struct clv_progress progress = {.stop = &stop};
         training.progress = &progress;
-        struct clv_training_result stopped = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result stopped = run(learners[l], &training);
         ck_assert_int_eq(stopped.interrupted, 1);
-        clv_training_result_release(&one);
-        clv_training_result_release(&three);
-        clv_training_result_release(&stopped);
-        toy_release(&toy);
     }
 }
 
@@ -285,7 +274,7 @@ TEST(both_reach_the_least_hinge_where_nothing_is_hidden)
     static const char *const learners[] = {"m3e", "modlat"};
     static struct random_problem r;
     for (double size = 0.01; size < 1000; size *= 100) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_begin(&toy, 3, 4, 1, CLV_PAIRWISE_FULL);
         for (uint64_t i = 0; i < 12; i++) {
             random_chain(&r, &chain_shape, 4, true, 70 + i);
@@ -298,28 +287,25 @@ TEST(both_reach_the_least_hinge_where_nothing_is_hidden)
         struct clv_training training = toy_training(&toy, "m3n");
         set(&training, "m3n", "gap", 1e-3);
         set(&training, "m3n", "passes", 5000);
-        struct clv_training_result m3n = run("m3n", &training);
+        OWNED(clv_training_result_release) struct clv_training_result m3n = run("m3n", &training);
         double bound = m3n.curve[m3n.n_curve - 1].dual;
         for (int l = 0; l < 2; l++) {
             training = toy_training(&toy, learners[l]);
             set(&training, learners[l], "deviation", 50);
-            struct clv_training_result result = run(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run(learners[l], &training);
             double reached = result.curve[result.n_curve - 1].objective;
             ck_assert_double_eq_tol(result.at_zero, m3n.at_zero, 1e-9 * m3n.at_zero);
             ck_assert_double_ge(reached, bound * (1 - 1e-9));
             ck_assert_msg(reached - bound < 0.05 * (result.at_zero - bound), "%s at size %g: %g, bound %g, at 0 %g",
                           learners[l], size, reached, bound, result.at_zero);
-            clv_training_result_release(&result);
         }
-        clv_training_result_release(&m3n);
-        toy_release(&toy);
     }
 }
 
 /* However long the steps are: the start, if nothing is lower. */
 TEST(the_lowest_point_is_returned)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double w[SIZE];
     toy_hidden_chains(&toy, 6);
     random_weights(w, 3);
@@ -331,16 +317,14 @@ TEST(the_lowest_point_is_returned)
         training.init = w;
         set(&training, name, "rate", 1e6);
         set(&training, name, "passes", 1);
-        struct clv_training_result result = run(name, &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run(name, &training);
         ck_assert_mem_eq(result.w, w, N_ALL * sizeof *w);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 TEST(hidden_nodes_that_are_joined_are_refused)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     static struct random_problem r;
     struct clv_training_result result;
     toy_begin(&toy, 3, 4, 2, CLV_PAIRWISE_FULL);
@@ -351,5 +335,4 @@ TEST(hidden_nodes_that_are_joined_are_refused)
     struct clv_training training = toy_training(&toy, "m3e");
     must_fail(CLV_ERR_USAGE, "toy0: hidden nodes 1 and 2 are joined",
               clv_train(&result, clv_learner_find("m3e"), &training, err));
-    toy_release(&toy);
 }

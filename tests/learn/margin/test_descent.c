@@ -113,29 +113,27 @@ static void expect_walk(struct toy *toy, const char *learner, struct clv_trainin
         for (int averages = 0; averages < 2; averages++) {
             set(&training, learner, "passes", (double)rules.passes);
             set(&training, learner, "averaging", averages);
-            struct clv_training_result result = run(learner, &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run(learner, &training);
             struct walk walk = follow(toy, &rules, training.seed);
             expect_weights(&result, averages ? walk.average : walk.w, toy);
-            clv_training_result_release(&result);
         }
 }
 
 TEST(subgradient_takes_pegasos_steps)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 5, 8, &slow_shape, 3);
     struct clv_training training = toy_training(&toy, "subgradient");
     for (double lambda = 1e-4; lambda < 2; lambda *= 100) {
         set(&training, "subgradient", "lambda", lambda);
         expect_walk(&toy, "subgradient", training, (struct rules){.step = PEGASOS, .ridge = lambda * toy_scale(&toy)});
     }
-    toy_release(&toy);
 }
 
 /* 1 / (2 beta sqrt(t)), beta = C / 200 unless it is given; by section 7.1.2 of Zhu and Xing. */
 TEST(m3n_takes_the_published_steps)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 5, 8, &slow_shape, 4);
     struct clv_training training = toy_training(&toy, "m3n");
     set(&training, "m3n", "solver", 1);
@@ -148,12 +146,11 @@ TEST(m3n_takes_the_published_steps)
             expect_walk(&toy, "m3n", training,
                         (struct rules){.step = ROOT, .ridge = unit / (C * n), .rate = 1 / (2 * used * unit)});
         }
-    toy_release(&toy);
 }
 
 TEST(l1m3n_takes_adaptive_steps_in_its_ball)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 5, 8, &slow_shape, 5);
     struct clv_training training = toy_training(&toy, "l1m3n");
     for (int is_raw = 0; is_raw < 2; is_raw++)
@@ -165,20 +162,19 @@ TEST(l1m3n_takes_adaptive_steps_in_its_ball)
             expect_walk(&toy, "l1m3n", training,
                         (struct rules){.step = ADAPTIVE, .rate = 0.7 * used, .l1_radius = used});
         }
-    toy_release(&toy);
 }
 
 /* Whatever the parameters say in whose place the source's are. The objective is the sum of the slacks. */
 TEST(m3n_and_l1m3n_train_as_published)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 5, 8, &slow_shape, 6);
     for (size_t passes = 1; passes < 8; passes += 3) {
         struct clv_training training = toy_training(&toy, "m3n");
         set(&training, "m3n", "paper", 1);
         set(&training, "m3n", "C", 40);
         set(&training, "m3n", "passes", (double)passes);
-        struct clv_training_result result = run("m3n", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("m3n", &training);
         struct rules rules = {.step = ROOT,
                               .ridge = 1 / (40 * (double)toy.n),
                               .rate = 1 / (2 * 40 / 200.0),
@@ -196,15 +192,13 @@ TEST(m3n_and_l1m3n_train_as_published)
         expect_weights(&result, follow(&toy, &rules, training.seed).w, &toy);
         double slacks = (double)toy.n * toy_objective(&toy, result.w, 0);
         ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, slacks, 1e-6 * slacks);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 /* As if a pass had led to the start; and the start is given back where the steps have found nothing better. */
 TEST(steps_go_on_from_given_weights)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     int n_better = 0, n_starts = 0;
     toy_random(&toy, 5, 8, &slow_shape, 6);
     for (uint64_t seed = 0; seed < 12; seed++) {
@@ -217,7 +211,7 @@ TEST(steps_go_on_from_given_weights)
         training.init = init;
         set(&training, "subgradient", "lambda", lambda);
         set(&training, "subgradient", "passes", 4);
-        struct clv_training_result result = run("subgradient", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("subgradient", &training);
         struct walk walk = follow(&toy, &rules, seed);
         rules.passes = 0;
         memcpy(start, follow(&toy, &rules, seed).w, sizeof start);
@@ -230,16 +224,14 @@ TEST(steps_go_on_from_given_weights)
             ck_assert_double_eq_tol(result.w[k], expected[k], 1e-7 * longest);
         ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, fmin(before, after), 1e-6 * before);
         *(is_better ? &n_better : &n_starts) += 1;
-        clv_training_result_release(&result);
     }
     ck_assert_msg(n_better > 2 && n_starts > 2, "%d and %d", n_better, n_starts);
-    toy_release(&toy);
 }
 
 /* The mean of all iterates, also of those that a labelling without mistakes leaves alone. */
 TEST(perceptron_is_the_mean_of_all_its_iterates)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 6, 5, &slow_shape, 7);
     double w[SLOW_MAX] = {0}, sum[SLOW_MAX] = {0}, mean[SLOW_MAX], psi[SLOW_MAX];
     int n = 0, n_idle = 0;
@@ -264,9 +256,7 @@ TEST(perceptron_is_the_mean_of_all_its_iterates)
         struct clv_training training = toy_training(&toy, "perceptron");
         set(&training, "perceptron", "passes", 6);
         set(&training, "perceptron", "averaging", averages);
-        struct clv_training_result result = run("perceptron", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("perceptron", &training);
         expect_weights(&result, averages ? mean : w, &toy);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }

@@ -74,7 +74,7 @@ TEST(ssvm_takes_the_steps_of_algorithm_4)
 {
     int n_averages = 0;
     for (uint64_t seed = 0; seed < 10; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         static struct dual dual;
         size_t n_passes = 3 + seed % 7, n_steps = 0;
         toy_mixed(&toy, 4, 7, seed);
@@ -84,7 +84,7 @@ TEST(ssvm_takes_the_steps_of_algorithm_4)
         set(&training, "ssvm", "passes", (double)n_passes);
         set(&training, "ssvm", "lambda", 0.3);
         set(&training, "ssvm", "averaging", seed % 2);
-        struct clv_training_result result = run("ssvm", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
         dual = (struct dual){.lambda = 0.3 * toy_scale(&toy)};
         for (size_t i = 0; i < toy.n; i++) {
             struct clv_problem p = clv_dataset_problem(toy.dataset, i);
@@ -105,8 +105,6 @@ TEST(ssvm_takes_the_steps_of_algorithm_4)
         ck_assert_double_eq_tol(last->dual, value_of(&dual), 1e-6);
         for (size_t k = 0; k < SLOW_SIZE; k++)
             ck_assert_double_eq_tol(result.w[k], expected[k], 1e-6);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
     ck_assert_int_gt(n_averages, 0);
 }
@@ -163,7 +161,7 @@ static void update_node(double *w, double *alpha, const struct clv_problem *p, s
 TEST(independent_takes_the_steps_of_algorithm_1)
 {
     for (uint64_t seed = 1; seed < 5; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         double w[SLOW_MAX] = {0}, lambda = 0.05, squares = 0, n_nodes = 0;
         static double alpha[64][RANDOM_MAX_NODES][2];
         memset(alpha, 0, sizeof alpha);
@@ -172,7 +170,7 @@ TEST(independent_takes_the_steps_of_algorithm_1)
         set(&training, "independent", "lambda", lambda);
         set(&training, "independent", "passes", 3);
         set(&training, "independent", "gap", 0);
-        struct clv_training_result result = run("independent", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("independent", &training);
         for (size_t i = 0; i < toy.n; i++) {
             struct clv_problem p = clv_dataset_problem(toy.dataset, i);
             n_nodes += p.n_nodes;
@@ -193,7 +191,5 @@ TEST(independent_takes_the_steps_of_algorithm_1)
         }
         for (size_t k = 0; k < 6; k++)
             ck_assert_double_eq_tol(result.w[k], w[k], 1e-9);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }

@@ -97,18 +97,16 @@ TEST(gaussian_medn_is_m3n)
 {
     static struct discrimination medn;
     for (uint64_t seed = 1; seed < 3; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_chains(&toy, 4, &chain_shape, seed);
         medn = (struct discrimination){.toy = &toy, .prior = PRIOR_GAUSS, .C = 0.3};
         double dual = discriminate(&medn, 1e-10), squares = 0;
-        struct clv_training_result m3n = learn(&toy, "m3n", 0.3, 0, 0, 5e-7);
+        OWNED(clv_training_result_release) struct clv_training_result m3n = learn(&toy, "m3n", 0.3, 0, 0, 5e-7);
         double objective = m3n.curve[m3n.n_curve - 1].objective;
         ck_assert_double_eq_tol(objective, dual, 1e-6 * dual);
         for (size_t k = 0; k < CHAIN_SIZE; k++)
             squares += (m3n.w[k] - medn.eta[k]) * (m3n.w[k] - medn.eta[k]);
         ck_assert_double_le(squares / 2, objective - dual + 1e-9); /* strong convexity */
-        clv_training_result_release(&m3n);
-        toy_release(&toy);
     }
 }
 
@@ -126,13 +124,14 @@ TEST(corollaries_6_and_7_hold_at_the_solution)
     static const double lambdas[] = {2, 40};
     for (int update = 0; update < 2; update++)
         for (uint64_t seed = 1; seed < 4; seed++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_chains(&toy, 6, &chain_shape, seed);
             medn = (struct discrimination){.toy = &toy,
                                            .prior = update ? PRIOR_LAPLACE : PRIOR_LAPLACE_BOUND,
                                            .C = 2,
                                            .lambda = lambdas[seed % 2]};
             double dual = discriminate(&medn, 1e-9), mean[CHAIN_SIZE];
+            OWNED(clv_training_result_release)
             struct clv_training_result learnt = learn(&toy, "lapmedn", 2, medn.lambda, update, 1e-5);
             for (size_t k = 0; k < CHAIN_SIZE; k++) /* Corollary 7 (half of it for the bound) */
                 mean[k] = mean_at(&medn, medn.eta[k]);
@@ -144,8 +143,6 @@ TEST(corollaries_6_and_7_hold_at_the_solution)
             ck_assert_double_le(last->dual - floor, dual + 1e-9);
             for (size_t k = 0; k < CHAIN_SIZE; k++)
                 ck_assert_double_eq_tol(learnt.w[k], mean[k], 0.02 * fabs(mean[k]) + 0.01);
-            clv_training_result_release(&learnt);
-            toy_release(&toy);
         }
 }
 
@@ -169,7 +166,7 @@ TEST(bound_never_rises_between_rounds)
     for (int update = 0; update < 2; update++)
         for (int is_loose = 0; is_loose < 2; is_loose++)
             for (int form = 0; form < 2; form++) {
-                struct toy toy;
+                OWNED(toy_release) struct toy toy = {0};
                 if (form)
                     toy_chains(&toy, 16, &chain_shape, 9);
                 else
@@ -179,14 +176,12 @@ TEST(bound_never_rises_between_rounds)
                 set(&training, "lapmedn", "rounds", 12);
                 set(&training, "lapmedn", "passes", is_loose ? 3 : 300); /* a step 1 that ends early is no excuse */
                 set(&training, "lapmedn", "gap", 1e-4);
-                struct clv_training_result result = run("lapmedn", &training);
+                OWNED(clv_training_result_release) struct clv_training_result result = run("lapmedn", &training);
                 size_t size = clv_shape_size(&toy.shape);
                 check_rounds(&result, size);
                 ck_assert_uint_ge(result.n_curve, 2);
                 for (size_t k = form ? size : clv_shape_unary_size(&cuts); k < size; k++)
                     ck_assert_double_ge(result.w[k], 0); /* couplings stay supermodular */
-                clv_training_result_release(&result);
-                toy_release(&toy);
             }
 }
 
@@ -195,11 +190,12 @@ TEST(bound_never_rises_between_rounds)
 TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
 {
     static struct discrimination medn;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double excess[3], c = 0.5;
     toy_chains(&toy, 8, &chain_shape, 2);
     for (int i = 0; i < 3; i++) {
         double lambda = pow(1e4, i), radius = 0;
+        OWNED(clv_training_result_release)
         struct clv_training_result lapmedn = learn(&toy, "lapmedn", 2 * c * sqrt(lambda), lambda, 1, 1e-5);
         medn = (struct discrimination){.toy = &toy, .prior = PRIOR_GAUSS};
         discriminate(&medn, INFINITY); /* lists labellings */
@@ -209,15 +205,12 @@ TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
         set(&training, "l1m3n", "units", 1);
         set(&training, "l1m3n", "radius", radius);
         set(&training, "l1m3n", "passes", 2000);
-        struct clv_training_result l1m3n = run("l1m3n", &training);
+        OWNED(clv_training_result_release) struct clv_training_result l1m3n = run("l1m3n", &training);
         excess[i] = sum_of_slacks(&medn, lapmedn.w) / sum_of_slacks(&medn, l1m3n.w) - 1;
-        clv_training_result_release(&lapmedn);
-        clv_training_result_release(&l1m3n);
     }
     ck_assert_double_gt(excess[0], 0.01);
     ck_assert_double_lt(excess[1], excess[0]);
     ck_assert_double_lt(excess[2], 0.003);
-    toy_release(&toy);
 }
 
 /* Relative units are those of raw ones whose lambda is measured against the features, and C against the largest loss;
@@ -225,7 +218,7 @@ TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
 TEST(relative_units_follow_features_and_losses)
 {
     for (double loss = 1; loss < 100; loss *= 30) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         static struct random_problem r;
         toy_begin(&toy, 2, 6, 1, CLV_PAIRWISE_POTTS);
         for (uint64_t i = 0; i < 5; i++) {
@@ -239,31 +232,28 @@ TEST(relative_units_follow_features_and_losses)
         set(&training, "lapmedn", "lambda", 3);
         set(&training, "lapmedn", "rounds", 4);
         set(&training, "lapmedn", "gap", 1e-4);
-        struct clv_training_result relative = run("lapmedn", &training);
+        OWNED(clv_training_result_release) struct clv_training_result relative = run("lapmedn", &training);
         set(&training, "lapmedn", "units", 1);
         set(&training, "lapmedn", "C", 50 / toy_most_loss(&toy));
         set(&training, "lapmedn", "lambda", 3 * toy_scale(&toy));
-        struct clv_training_result raw = run("lapmedn", &training);
+        OWNED(clv_training_result_release) struct clv_training_result raw = run("lapmedn", &training);
         ck_assert_double_eq_tol(relative.at_zero, raw.at_zero, 1e-6 * fabs(raw.at_zero));
         set(&training, "lapmedn", "paper", 1);
         set(&training, "lapmedn", "units", 0);
         set(&training, "lapmedn", "update", 1);
-        struct clv_training_result published = run("lapmedn", &training);
+        OWNED(clv_training_result_release) struct clv_training_result published = run("lapmedn", &training);
         ck_assert_mem_eq(published.w, raw.w, 7 * sizeof *raw.w);
-        clv_training_result_release(&relative);
-        clv_training_result_release(&raw);
-        clv_training_result_release(&published);
-        toy_release(&toy);
     }
 }
 
 /* Features without any bearing on the labels get hardly any weight, and the least variance. */
 TEST(irrelevant_features_shrink)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double w[8] = {1, 0, 0, 0, 0, 0, 0.2, 0.1};
     static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
     toy_planted(&toy, 20, 12, &tiny, w, 3);
+    OWNED(clv_training_result_release)
     struct clv_training_result lapmedn = learn(&toy, "lapmedn", 100, 1e4, 0, 1e-2),
                                m3n = learn(&toy, "m3n", 10, 0, 0, 1e-2);
     double sparse = 0, dense = 0;
@@ -273,9 +263,6 @@ TEST(irrelevant_features_shrink)
         ck_assert_double_lt(lapmedn.variance[k], lapmedn.variance[0]);
     }
     ck_assert_double_lt(sparse, dense / 3);
-    clv_training_result_release(&lapmedn);
-    clv_training_result_release(&m3n);
-    toy_release(&toy);
 }
 
 /* Rounds. */
@@ -317,7 +304,8 @@ TEST(rounds_are_those_of_algorithm_1)
 {
     static const struct clv_shape cuts = {2, 6, 2, CLV_PAIRWISE_POTTS};
     for (int trial = 0; trial < 4; trial++) {
-        struct toy toy, stretched;
+        OWNED(toy_release) struct toy toy = {0};
+        struct toy stretched;
         int is_raw = trial % 2, is_exact = trial / 2;
         toy_random(&toy, 6, 9, &cuts, 3);
         double unit = is_raw ? 1 : sqrt(toy_scale(&toy)), C = 20, lambda = 5, variance[ROUNDS_SIZE];
@@ -332,11 +320,12 @@ TEST(rounds_are_those_of_algorithm_1)
             set(&training, "lapmedn", "rounds", n_rounds);
             set(&training, "lapmedn", "gap", 1e-9);
             set(&training, "lapmedn", "passes", 300);
-            struct clv_training_result result = run("lapmedn", &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run("lapmedn", &training);
             double scale[ROUNDS_SIZE], norm = 0, root = sqrt(lambda);
             for (size_t k = 0; k < ROUNDS_SIZE; k++)
                 scale[k] = sqrt(variance[k]);
             stretch(&stretched, &toy, scale);
+            OWNED(clv_training_result_release)
             struct clv_training_result step = learn(&stretched, "m3n", C, 0, 0, 2e-3);
             const struct clv_curve_point *last = &step.curve[step.n_curve - 1];
             ck_assert_double_le(value_of_step(&toy, result.w, variance, C), 1.03 * last->objective);
@@ -355,11 +344,8 @@ TEST(rounds_are_those_of_algorithm_1)
             }
             ck_assert_str_eq(result.notes[1].name, "kl_norm");
             ck_assert_double_eq_tol(result.notes[1].value, norm, 1e-9 * norm);
-            clv_training_result_release(&result);
-            clv_training_result_release(&step);
             toy_release(&stretched);
         }
-        toy_release(&toy);
     }
 }
 
@@ -367,8 +353,9 @@ TEST(rounds_are_those_of_algorithm_1)
 TEST(bounds_meet_where_the_truth_has_a_loss)
 {
     for (int update = 0; update < 2; update++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_mixed(&toy, 5, 8, 4);
+        OWNED(clv_training_result_release)
         struct clv_training_result result = learn(&toy, "lapmedn", 2, 5, update, 1e-4);
         const struct clv_curve_point *last = &result.curve[result.n_curve - 1];
         double floor = update ? 0 : ROUNDS_SIZE * laplace_bound_floor(), slacks = 0, value = 0;
@@ -378,7 +365,5 @@ TEST(bounds_meet_where_the_truth_has_a_loss)
             value += update ? laplace_kl(result.w[k], 5) : laplace_kl(2 * result.w[k], 5) / 2;
         ck_assert_double_eq_tol(last->objective - floor, value + 2 * slacks, 1e-3 * slacks);
         ck_assert_double_le(last->objective - last->dual, 1e-3 * slacks);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }

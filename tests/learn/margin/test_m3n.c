@@ -97,7 +97,7 @@ TEST(prior_variance_is_a_change_of_units)
 
 TEST(m3n_is_the_structured_svm_in_the_papers_units)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_chains(&toy, 12, &chain_shape, 5);
     double C = 0.7, scale = toy_scale(&toy), n = (double)toy.n;
     for (int is_raw = 0; is_raw < 2; is_raw++) {
@@ -110,7 +110,7 @@ TEST(m3n_is_the_structured_svm_in_the_papers_units)
         set(&ssvm, "ssvm", "lambda", 1 / (C * n) / (is_raw ? scale : 1));
         set(&m3n, "m3n", "passes", 2000);
         set(&ssvm, "ssvm", "passes", 2000);
-        struct clv_training_result a = run("m3n", &m3n), b = run("ssvm", &ssvm);
+        OWNED(clv_training_result_release) struct clv_training_result a = run("m3n", &m3n), b = run("ssvm", &ssvm);
         const struct clv_curve_point *in_m3n = &a.curve[a.n_curve - 1], *in_ssvm = &b.curve[b.n_curve - 1];
         ck_assert_double_eq_tol(in_m3n->objective, C * n * in_ssvm->objective, 2e-3 * in_m3n->objective);
         ck_assert_double_ge(in_m3n->objective, C * n * in_ssvm->dual); /* each bounds the other */
@@ -121,15 +121,12 @@ TEST(m3n_is_the_structured_svm_in_the_papers_units)
         ck_assert_uint_eq(a.n_notes, 1);
         ck_assert_str_eq(a.notes[0].name, "support_labellings");
         ck_assert(a.notes[0].value >= 1 && a.notes[0].value < 12 * 81);
-        clv_training_result_release(&a);
-        clv_training_result_release(&b);
     }
-    toy_release(&toy);
 }
 
 TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_chains(&toy, 12, &chain_shape, 6);
     struct clv_training exact = toy_training(&toy, "m3n"), online = exact;
     set(&exact, "m3n", "units", 1);
@@ -139,13 +136,10 @@ TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
     online = exact;
     set(&online, "m3n", "solver", 1);
     set(&online, "m3n", "beta", 2);
-    struct clv_training_result a = run("m3n", &exact), b = run("m3n", &online);
+    OWNED(clv_training_result_release) struct clv_training_result a = run("m3n", &exact), b = run("m3n", &online);
     double optimum = a.curve[a.n_curve - 1].objective, reached = b.curve[b.n_curve - 1].objective;
     ck_assert_double_ge(reached, a.curve[a.n_curve - 1].dual);
     ck_assert_double_le(reached, 1.01 * optimum);
-    clv_training_result_release(&a);
-    clv_training_result_release(&b);
-    toy_release(&toy);
 }
 
 /* L1-M3N. */
@@ -170,17 +164,15 @@ static struct clv_training l1_training(const struct toy *toy, double radius, dou
 TEST(l1m3n_stays_in_its_ball_and_couplings_stay_supermodular)
 {
     static const struct clv_shape cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 10, 25, &cuts, 4);
     for (double radius = 0.01; radius < 200; radius *= 10) {
         struct clv_training training = l1_training(&toy, radius, 20);
-        struct clv_training_result result = run("l1m3n", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("l1m3n", &training);
         ck_assert_double_le(l1_norm(result.w, 23), radius * (1 + 1e-9));
         for (size_t k = 20; k < 23; k++)
             ck_assert_double_ge(result.w[k], 0);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 /* The least sum of slacks on the ball, nearly: steps along the whole subgradient, all labellings enumerated, and the
@@ -218,12 +210,12 @@ static double slow_l1(struct discrimination *medn, double radius)
 TEST(linear_program_brackets_what_subgradients_near)
 {
     for (uint64_t seed = 3; seed < 6; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_chains(&toy, 12, &chain_shape, seed);
         struct clv_training online = l1_training(&toy, 2.5, 3000), exact = l1_training(&toy, 2.5, 200);
         set(&exact, "l1m3n", "solver", 1);
         set(&exact, "l1m3n", "gap", 1e-6);
-        struct clv_training_result a = run("l1m3n", &online), b = {0};
+        OWNED(clv_training_result_release) struct clv_training_result a = run("l1m3n", &online), b = {0};
         double reached = a.curve[a.n_curve - 1].objective;
         static struct discrimination medn;
         medn = (struct discrimination){.toy = &toy, .prior = PRIOR_GAUSS};
@@ -239,8 +231,5 @@ TEST(linear_program_brackets_what_subgradients_near)
 #else
         must_fail(CLV_ERR_USAGE, "WITH_LP=0", clv_train(&b, clv_learner_find("l1m3n"), &exact, err));
 #endif
-        clv_training_result_release(&a);
-        clv_training_result_release(&b);
-        toy_release(&toy);
     }
 }

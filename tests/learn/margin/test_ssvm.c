@@ -72,7 +72,7 @@ TEST(line_search_does_not_move_where_nothing_changes)
  * maximiser is unique nearby, finite differences agree. */
 TEST(hinge_obeys_the_subgradient_inequality)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 3, 7, &tiny, 4);
     size_t size = clv_shape_size(&toy.shape);
     for (uint64_t trial = 0; trial < 40; trial++) {
@@ -98,7 +98,6 @@ TEST(hinge_obeys_the_subgradient_inequality)
             ck_assert_double_eq_tol((toy_hinge(&toy, example, forward, NULL) - at_w) / h, g[k], 1e-4);
         }
     }
-    toy_release(&toy);
 }
 
 /* A slow solver that shares nothing with the learner but the definition: full projected subgradient steps, all
@@ -132,7 +131,7 @@ TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
 {
     int cut_off = 0;
     for (uint64_t seed = 0; seed < 4; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_random(&toy, 4, 6, &tiny, seed);
         double relative = seed % 2 ? 0.02 : 0.002, lambda = relative * toy_scale(&toy), w[16];
         struct clv_training training = toy_training(&toy, "ssvm");
@@ -140,7 +139,7 @@ TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
         set(&training, "ssvm", "gap", 1e-3);
         set(&training, "ssvm", "passes", 20000);
         set(&training, "ssvm", "batch", 1 + (double)(seed % 3)); /* side by side: the same bounds */
-        struct clv_training_result result = run("ssvm", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
         struct clv_curve_point last = result.curve[result.n_curve - 1];
         double slow = slow_optimum(&toy, lambda, 4000, w);
         ck_assert_double_eq_tol(last.objective, toy_objective(&toy, result.w, lambda), 1e-6);
@@ -152,8 +151,6 @@ TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
             ck_assert_double_ge(result.w[k], 0);
             cut_off += result.w[k] == 0;
         }
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
     ck_assert_int_gt(cut_off, 0); /* the constraint was active somewhere */
 }
@@ -178,7 +175,7 @@ TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
         {2, 20, 3, CLV_PAIRWISE_POTTS}, {2, 20, 3, CLV_PAIRWISE_NONE}, {4, 12, 1, CLV_PAIRWISE_NONE}};
     for (size_t s = 0; s < 3; s++)
         for (int variant = 0; variant < 4; variant++) {
-            struct toy toy;
+            OWNED(toy_release) struct toy toy = {0};
             toy_random(&toy, 10, 25, &shapes[s], s + 10);
             struct clv_training training = toy_training(&toy, "ssvm");
             set(&training, "ssvm", "lambda", 1e-3);
@@ -187,13 +184,11 @@ TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
             set(&training, "ssvm", "averaging", variant & 1);
             set(&training, "ssvm", "sampling", variant >> 1 & 1);
             set(&training, "ssvm", "batch", variant & 2 ? 4 : s + 1.0);
-            struct clv_training_result result = run("ssvm", &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
             check_bounds(&result);
             struct clv_curve_point last = result.curve[result.n_curve - 1];
             ck_assert_double_le(last.objective - last.dual, 0.02 * last.objective);
             ck_assert_double_lt(last.pass, 5000);
-            clv_training_result_release(&result);
-            toy_release(&toy);
         }
 }
 
@@ -201,21 +196,19 @@ TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
 TEST(objective_is_a_bound_from_above_where_cuts_round)
 {
     for (uint64_t seed = 0; seed < 6; seed++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_random(&toy, 4, 8, &tiny, 70 + seed);
         struct clv_training training = toy_training(&toy, "ssvm");
         double lambda = 1e-3;
         set(&training, "ssvm", "lambda", lambda);
         set(&training, "ssvm", "passes", 400);
         set(&training, "ssvm", "gap", 0);
-        struct clv_training_result result = run("ssvm", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
         struct clv_curve_point last = result.curve[result.n_curve - 1];
         double truth = toy_objective(&toy, result.w, lambda * toy_scale(&toy));
         ck_assert_double_ge(last.objective, truth - 1e-14);
         ck_assert_double_eq_tol(last.objective, truth, 1e-6);
         check_bounds(&result);
-        clv_training_result_release(&result);
-        toy_release(&toy);
     }
 }
 
@@ -223,16 +216,14 @@ TEST(separable_data_are_learned_without_an_error)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
     struct clv_shape shape = {2, 4, 2, CLV_PAIRWISE_POTTS};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 8, 20, &shape, w, 3);
     struct clv_training training = toy_training(&toy, "ssvm");
     set(&training, "ssvm", "lambda", 1e-7);
     set(&training, "ssvm", "passes", 500);
-    struct clv_training_result result = run("ssvm", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("ssvm", &training);
     ck_assert_double_eq(result.curve[result.n_curve - 1].train_loss, 0);
     ck_assert_double_lt(result.curve[result.n_curve - 1].objective, 0.2);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }
 
 /* Without couplings H_i is a sum over nodes: the problem with every node an example of its own has the same optimum,
@@ -241,7 +232,7 @@ TEST(without_edges_it_is_the_sum_of_per_node_svms)
 {
     struct clv_shape shape = {2, 5, 2, CLV_PAIRWISE_POTTS};
     static struct random_problem r;
-    struct toy images, nodes;
+    OWNED(toy_release) struct toy images = {0}, nodes = {0};
     toy_begin(&images, 2, 5, 2, CLV_PAIRWISE_POTTS);
     toy_begin(&nodes, 2, 5, 2, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < 3; i++) {
@@ -268,27 +259,23 @@ TEST(without_edges_it_is_the_sum_of_per_node_svms)
         set(both[t], "ssvm", "gap", 1e-4);
         set(both[t], "ssvm", "passes", 50000);
     }
-    struct clv_training_result whole = run("ssvm", &a), parts = run("ssvm", &b);
+    OWNED(clv_training_result_release) struct clv_training_result whole = run("ssvm", &a), parts = run("ssvm", &b);
     double objective = whole.curve[whole.n_curve - 1].objective;
     ck_assert_double_eq_tol(objective, 8 * parts.curve[parts.n_curve - 1].objective, 2e-4 * objective);
     for (size_t k = 0; k < 5; k++) /* strongly convex: lambda/2 |w - w*|^2 <= gap, on both sides */
         ck_assert_double_eq_tol(whole.w[k], parts.w[k], 2 * sqrt(2 * 1e-4 * objective / lambda));
-    clv_training_result_release(&whole);
-    clv_training_result_release(&parts);
-    toy_release(&images);
-    toy_release(&nodes);
 }
 
 /* Lacoste-Julien et al. 2013, Algorithm 4: rho = 2 / (k + 2) weighs the k-th iterate by k. One example, so that a pass
  * is a step. */
 TEST(the_average_weighs_the_kth_iterate_by_k)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     double sum[8] = {0};
     toy_random(&toy, 1, 8, &tiny, 3);
     struct clv_training training = toy_training(&toy, "ssvm");
     for (size_t k = 1; k <= 6; k++) {
-        struct bcfw bcfw;
+        OWNED(bcfw_release) struct bcfw bcfw = {0};
         bool stopped;
         const struct bcfw_rules rules = {.passes = k, .batch = 1, .unit = 1, .averaging = true};
         must(bcfw_open(&bcfw, &training, &rules, err));
@@ -300,18 +287,16 @@ TEST(the_average_weighs_the_kth_iterate_by_k)
             sum[j] += (double)k * bcfw.dual.w[j];
             ck_assert_double_eq_tol(bcfw.average[j], 2 * sum[j] / (double)(k * (k + 1)), 1e-12);
         }
-        bcfw_release(&bcfw);
     }
     ck_assert_double_ne(sum[0], 0);
-    toy_release(&toy);
 }
 
 /* By gaps, too: steps of a batch are of different examples. */
 TEST(a_batch_as_large_as_the_set_has_every_example_once)
 {
     enum { N = 12 };
-    struct toy toy;
-    struct bcfw bcfw;
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(bcfw_release) struct bcfw bcfw = {0};
     bool stopped, seen[N] = {false};
     const struct bcfw_rules rules = {.passes = 1, .batch = N, .unit = 1, .sampling = true};
     toy_random(&toy, N, 8, &tiny, 3);
@@ -324,6 +309,4 @@ TEST(a_batch_as_large_as_the_set_has_every_example_once)
         ck_assert(!seen[bcfw.directions[t].example]);
         seen[bcfw.directions[t].example] = true;
     }
-    bcfw_release(&bcfw);
-    toy_release(&toy);
 }

@@ -125,7 +125,7 @@ static double draw_at(struct bench *bench, double *gradient, const struct pmap_d
 TEST(gradient_is_that_of_the_estimate_by_its_definition)
 {
     static struct random_problem r;
-    struct bench bench;
+    OWNED(bench_release) struct bench bench = {0};
     bench_open(&bench);
     int n_compared = 0, n_coupled = 0;
     for (uint64_t seed = 0; seed < 48; seed++) {
@@ -159,7 +159,6 @@ TEST(gradient_is_that_of_the_estimate_by_its_definition)
         }
     }
     ck_assert(n_compared > 100 && n_coupled > 10);
-    bench_release(&bench);
 }
 
 /* The same on problems of the size of images' neighbourhoods, where the estimate itself is differenced, averaged over
@@ -168,7 +167,7 @@ TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
 {
     static struct random_problem r;
     static const struct clv_shape wide = {2, 20, 3, CLV_PAIRWISE_POTTS};
-    struct bench bench;
+    OWNED(bench_release) struct bench bench = {0};
     bench_open(&bench);
     for (uint64_t seed = 0; seed < 6; seed++) {
         float weight[2 * RANDOM_MAX_NODES];
@@ -196,7 +195,6 @@ TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
             ck_assert_double_eq_tol(mean[k], slope, 1e-4 * fabs(slope) + 1e-6);
         }
     }
-    bench_release(&bench);
 }
 
 /* Reduction and dynamic cuts are accelerations: the same sums in another order. With both engines. */
@@ -213,7 +211,7 @@ TEST(switches_and_engines_leave_the_gradient_the_same)
         w[7] *= 0.2;
         for (int variant = 0; variant < 8; variant++) {
             enum clv_engine engine = variant < 4 || !clv_has_bk() ? CLV_ENGINE_CLEAVE : CLV_ENGINE_BK;
-            struct bench bench = {0};
+            OWNED(bench_release) struct bench bench = {0};
             must(decoders_new(&bench.decoder, 1, engine, err));
             struct pmap_draws draws = {potts, variant & 1, variant & 2, seed};
             double now = draw_at(&bench, variant ? gradient : first, &draws, &example, 1, w);
@@ -222,7 +220,6 @@ TEST(switches_and_engines_leave_the_gradient_the_same)
             ck_assert_double_eq_tol(now, value, 1e-12 * fabs(value));
             for (size_t k = 0; k < SIZE && variant; k++)
                 ck_assert_double_eq_tol(gradient[k], first[k], 1e-11 * (1 + fabs(first[k])));
-            bench_release(&bench);
         }
         n_large += fabs(first[6]) > 0.1;
     }
@@ -234,7 +231,7 @@ TEST(switches_and_engines_leave_the_gradient_the_same)
 TEST(without_edges_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
-    struct bench bench;
+    OWNED(bench_release) struct bench bench = {0};
     float weight[2 * RANDOM_MAX_NODES];
     enum { DRAWS = 20000 };
     double w[SIZE], gradient[SIZE], mean[SIZE] = {0}, squares[SIZE] = {0}, exact[SIZE] = {0}, scores[RANDOM_MAX_NODES];
@@ -265,14 +262,13 @@ TEST(without_edges_the_expected_gradient_is_logistic_regressions)
         ck_assert_double_eq_tol(mean[k], exact[k], 4 * error);
         ck_assert_double_lt(error, 0.1 * fabs(exact[0]));
     }
-    bench_release(&bench);
 }
 
 TEST(several_labels_without_edges_follow_the_softmax)
 {
     static struct random_problem r;
     static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
-    struct bench bench;
+    OWNED(bench_release) struct bench bench = {0};
     float weight[4 * RANDOM_MAX_NODES];
     enum { DRAWS = 20000 };
     double w[20], gradient[20], mean[20] = {0}, exact[20] = {0}, scores[4 * RANDOM_MAX_NODES];
@@ -299,13 +295,12 @@ TEST(several_labels_without_edges_follow_the_softmax)
     }
     for (size_t k = 0; k < 20; k++)
         ck_assert_double_eq_tol(mean[k], exact[k], 0.06);
-    bench_release(&bench);
 }
 
 TEST(published_steps_shrink_and_couplings_stay_non_negative)
 {
     double gradient[SIZE];
-    struct ascent ascent;
+    OWNED(ascent_release) struct ascent ascent = {0};
     must(ascent_open(&ascent, &potts, (struct ascent_rules){STEP_PUBLISHED, 0.5, 0, 1}, err));
     double w = 0, average = 0;
     for (int h = 1; h <= 50; h++) {
@@ -318,7 +313,6 @@ TEST(published_steps_shrink_and_couplings_stay_non_negative)
         ck_assert_double_eq_tol(ascent_point(&ascent)[2], average, 1e-12);
         ck_assert(ascent.w[6] >= 0 && ascent.w[7] >= 0);
     }
-    ascent_release(&ascent);
 }
 
 /* A table's prior variance V is what scaling its features by sqrt(V) would do: w = sqrt(V) u, where u walks along
@@ -327,7 +321,7 @@ TEST(a_tables_variance_is_its_features_scale)
 {
     const struct clv_shape shape = {3, 2, 1, CLV_PAIRWISE_FULL};
     for (int rule = STEP_PUBLISHED; rule <= STEP_ADAGRAD; rule++) {
-        struct ascent ascent, scaled;
+        OWNED(ascent_release) struct ascent ascent = {0}, scaled = {0};
         must(ascent_open(&ascent, &shape, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
         must(ascent_open(&scaled, &shape, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
         ascent_set_table_variance(&ascent, 9);
@@ -347,7 +341,5 @@ TEST(a_tables_variance_is_its_features_scale)
             penalty += 0.25 * scaled.w[k] * scaled.w[k];
         }
         ck_assert_double_eq_tol(ascent_penalty(&ascent, ascent.w), penalty, 1e-12);
-        ascent_release(&ascent);
-        ascent_release(&scaled);
     }
 }

@@ -119,7 +119,7 @@ static void follow(struct walk *self)
 TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
 {
     static const double init[SLOW_MAX] = {0.5, -0.3, 0.2, 0, 0.7, -1, 0.2, 0.4};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, MASKS + WEAK, NODES, &slow_shape, 8);
     double drawn[WEAK][2 * NODES], *q[WEAK];
     for (size_t k = 0; k < WEAK; k++) {
@@ -167,7 +167,7 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
         set(&training, learner, "batch", 2);
         set(&training, learner, "samples", 20);
         set(&training, learner, "sharpness", 2);
-        struct clv_training_result result = {0};
+        OWNED(clv_training_result_release) struct clv_training_result result = {0};
         training.pseudo_labels = walk.wanted.pseudo_labels;
         must(clv_learner_find(learner)->train(&result, &training, err));
         for (size_t k = 0; k < SLOW_SIZE; k++)
@@ -175,11 +175,9 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
                           "trial %d: weight %zu is %g, %g by the algorithm", trial, k, result.w[k],
                           (walk.wanted.averages ? walk.mean : walk.w)[k]);
         ck_assert_int_eq(result.decoding.rule, CLV_DECODE_ORACLE);
-        clv_training_result_release(&result);
         decoders_free(walk.decoder, 1);
         pmap_workspace_release(&walk.space);
     }
-    toy_release(&toy);
 }
 
 /* Full tables. */
@@ -214,7 +212,7 @@ TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration)
 {
     static struct random_problem r;
     struct decoder *decoder;
-    struct pmap_workspace space = {0};
+    OWNED(pmap_workspace_release) struct pmap_workspace space = {0};
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     for (uint64_t seed = 0; seed < 8; seed++) {
         float weight[3 * RANDOM_MAX_NODES];
@@ -239,17 +237,14 @@ TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration)
         }
     }
     decoders_free(decoder, 1);
-    pmap_workspace_release(&space);
 }
 
 TEST(chains_are_decoded_by_their_marginals)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_chains(&toy, 4, &chain_shape, 2);
     struct clv_training training = toy_training(&toy, "wmpmap");
     set(&training, "wmpmap", "passes", 2);
-    struct clv_training_result result = run("wmpmap", &training);
+    OWNED(clv_training_result_release) struct clv_training_result result = run("wmpmap", &training);
     ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINALS);
-    clv_training_result_release(&result);
-    toy_release(&toy);
 }

@@ -22,7 +22,7 @@ static double objective_of(const struct clv_training_result *result)
  * objectives being the same there. */
 TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 10, 20, &apart, 31);
     double lambda = 0.05 * toy_scale(&toy) / 400, w[6] = {0}, objective = 0;
     for (int step = 0; step < 5000; step++) {
@@ -51,13 +51,11 @@ TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
             set(&training, learners[l], "lambda", 0.05);
             set(&training, learners[l], "step", rule);
             set(&training, learners[l], "passes", 4000);
-            struct clv_training_result result = run(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result result = run(learners[l], &training);
             for (size_t k = 0; k < 6; k++)
                 ck_assert_double_eq_tol(result.w[k], w[k], 0.03);
             ck_assert_double_eq_tol(objective_of(&result), objective, 0.1); /* one draw for each image */
-            clv_training_result_release(&result);
         }
-    toy_release(&toy);
 }
 
 /* A problem of n nodes in a row that all have one label. */
@@ -77,7 +75,7 @@ TEST(edge_cases_leave_weights_finite)
 {
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
     for (int kind = 0; kind < 4; kind++) {
-        struct toy toy;
+        OWNED(toy_release) struct toy toy = {0};
         toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
         for (uint64_t i = 0; i < 3; i++)
             add_uniform(&toy, kind == 1 ? 1 : 10, kind == 2 ? 1 : kind == 3 ? CLV_UNKNOWN : 0, i);
@@ -88,15 +86,13 @@ TEST(edge_cases_leave_weights_finite)
                 struct clv_training training = toy_training(&toy, learners[l]);
                 set(&training, learners[l], "passes", 30);
                 set(&training, learners[l], "step", rule);
-                struct clv_training_result result = {0};
+                OWNED(clv_training_result_release) struct clv_training_result result = {0};
                 must(train_part(&result, clv_learner_find(learners[l]), &training, err));
                 ck_assert(isfinite(objective_of(&result)));
                 for (size_t k = 0; k < SIZE; k++)
                     ck_assert(isfinite(result.w[k]));
                 ck_assert(result.w[6] >= 0 && result.w[7] >= 0);
-                clv_training_result_release(&result);
             }
-        toy_release(&toy);
     }
 }
 
@@ -105,7 +101,7 @@ TEST(planted_labels_are_learned)
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
     struct clv_shape shape = {2, 4, 2, CLV_PAIRWISE_POTTS};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 8, 20, &shape, w, 3);
     for (int l = 0; l < 3; l++) {
         struct clv_training training = toy_training(&toy, learners[l]);
@@ -113,42 +109,36 @@ TEST(planted_labels_are_learned)
         set(&training, learners[l], "passes", 400);
         set(&training, learners[l], "batch", 1);
         set(&training, learners[l], "rate", 1);
-        struct clv_training_result result = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run(learners[l], &training);
         ck_assert_double_lt(result.curve[result.n_curve - 1].train_loss, 0.01);
         ck_assert_double_lt(objective_of(&result), result.curve[0].objective);
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 TEST(batches_give_the_same_bytes_at_any_thread_count)
 {
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 17, 30, &potts, 8);
     for (int l = 0; l < 3; l++) {
         struct clv_training training = toy_training(&toy, learners[l]);
         set(&training, learners[l], "passes", 12);
-        struct clv_training_result single = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result single = run(learners[l], &training);
         set(&training, learners[l], "batch", 5);
-        struct clv_training_result one = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result one = run(learners[l], &training);
         ck_assert(memcmp(one.w, single.w, SIZE * sizeof(double)) != 0);
         for (int threads = 2; threads <= 8; threads *= 2) {
             training.n_threads = threads;
-            struct clv_training_result many = run(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result many = run(learners[l], &training);
             ck_assert(!memcmp(one.w, many.w, SIZE * sizeof(double)));
             ck_assert(!memcmp(one.curve, many.curve, one.n_curve * sizeof *one.curve));
-            clv_training_result_release(&many);
         }
-        clv_training_result_release(&one);
-        clv_training_result_release(&single);
     }
-    toy_release(&toy);
 }
 
 TEST(full_tables_off_chains_are_refused)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 2, 5, &potts, 1);
     struct clv_training training = toy_training(&toy, "wmpmap");
     struct clv_training_result result = {0};
@@ -156,7 +146,6 @@ TEST(full_tables_off_chains_are_refused)
     must_fail(CLV_ERR_USAGE, "full pairwise terms of 2 labels on a graph with loops",
               clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
-    toy_release(&toy);
 }
 
 /* One step of next to no length: the same weights and noise, two lambdas. */
@@ -165,7 +154,7 @@ TEST(the_curve_s_objective_has_the_penalty)
     const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_POTTS};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, 0.7}, lambda[] = {0.5, 3};
     double objective[2], squares = 0, features = 0, n_nodes = 0;
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 4, 8, &shape, 3);
     for (size_t k = 0; k < 6; k++)
         squares += w[k] * w[k];
@@ -181,13 +170,11 @@ TEST(the_curve_s_objective_has_the_penalty)
         set(&training, "wmpmap", "passes", 1);
         set(&training, "wmpmap", "rate", 1e-9);
         set(&training, "wmpmap", "lambda", lambda[t]);
-        struct clv_training_result result = run("wmpmap", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("wmpmap", &training);
         objective[t] = result.curve[result.n_curve - 1].objective;
-        clv_training_result_release(&result);
     }
     double rise = (lambda[1] - lambda[0]) * features / n_nodes / 2 * squares;
     ck_assert_double_eq_tol((objective[1] - objective[0]) / rise, 1, 1e-5);
-    toy_release(&toy);
 }
 
 /* Tables far larger than unaries do not keep a node from being clamped. */
@@ -196,7 +183,7 @@ TEST(clamping_anew_holds_against_strong_tables)
     const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_FULL};
     const double w[] = {0.3, -0.2, 0.1, 0.4, 20, -20, -20, 20};
     struct clv_training_result results[2];
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_chains(&toy, 6, &shape, 4);
     for (int dynamic = 0; dynamic < 2; dynamic++) {
         struct clv_training training = toy_training(&toy, "mpmap");
@@ -209,5 +196,4 @@ TEST(clamping_anew_holds_against_strong_tables)
         ck_assert_double_eq_tol(results[0].w[k], results[1].w[k], 1e-9);
     clv_training_result_release(&results[0]);
     clv_training_result_release(&results[1]);
-    toy_release(&toy);
 }

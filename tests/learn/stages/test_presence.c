@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "learn/stages/stages.h"
 #include "model/context.h"
 #include "model/model.h"
@@ -101,8 +102,9 @@ TEST(models_give_up_labels_that_an_image_hardly_has)
     double first_w[K * K] = {3, 0, 0, 0, 3, 0, 0, 0, 3}, presence[K * (3 + K)] = {0};
     struct clv_stage stage = {
         .shape = {.n_labels = K, .n_features = K, .pairwise = CLV_PAIRWISE_NONE}, .w = first_w, .temperature = 1};
+    OWNED(clv_model_release)
     struct clv_model model = {.shape = stage_next_shape(&stage.shape, CLV_PAIRWISE_NONE), .first = &stage};
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[NODES];
     model.w = array_zalloc(clv_shape_size(&model.shape), sizeof *model.w);
     for (int32_t l = 0; l < K; l++)
@@ -116,15 +118,13 @@ TEST(models_give_up_labels_that_an_image_hardly_has)
         ck_assert_int_eq(y[0], 0);
         ck_assert_int_eq(y[2], k != 1);
     }
-    clv_oracle_free(oracle);
     model.first = NULL;
-    clv_model_release(&model);
 }
 
 TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
 {
     double w[K * (3 + K)] = {0}, cost[K];
-    struct clv_model model = {.shape = {.n_labels = K, .n_features = 1}};
+    OWNED(clv_model_release) struct clv_model model = {.shape = {.n_labels = K, .n_features = 1}};
     const struct clv_problem problem = {.n_nodes = 0};
     ck_assert(!label_costs_are_there(&model));
     must(label_costs_attach(&model, w, 2, err));
@@ -139,7 +139,6 @@ TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
     model.first = &stage;
     must_fail(CLV_ERR_DATA, "holds inf", label_costs_of(cost, &model, &problem, err));
     model.first = NULL;
-    clv_model_release(&model);
 }
 
 /* Nine of ten nodes have label 0, which held-out marginals give .6 there; to the tenth, of label 1, they give it .55.

@@ -4,11 +4,14 @@
 
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
+#include "infer/infer.h"
 #include "learn/select/select.h"
 #include "learn/stages/stages.h"
 #include "learn/toy.h"
 #include "model/model.h"
 #include "support/support.h"
+
+DROPS(stage_drop, struct clv_stage, stage_free)
 
 enum { SIDE = 10, N = SIDE * SIDE, N_IMAGES = 20 };
 
@@ -79,8 +82,8 @@ TEST(the_second_stage_learns_from_what_is_above)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy, unseen;
-    struct clv_stage *first = NULL;
-    struct clv_training_result result;
+    OWNED(stage_drop) struct clv_stage *first = NULL;
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
     toy_begin(&toy, 2, 3, 0, CLV_PAIRWISE_NONE);
     toy_begin(&unseen, 2, 3, 0, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < N_IMAGES; i++)
@@ -95,7 +98,7 @@ TEST(the_second_stage_learns_from_what_is_above)
 
     struct clv_model model = {.shape = training.shape, .w = result.w, .first = first}; /* from the problem alone */
     struct toy other;
-    struct clv_oracle *oracle;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[N];
     toy_begin(&other, 2, 3, 0, CLV_PAIRWISE_NONE);
     add_columns(&other, N_IMAGES / 2);
@@ -113,9 +116,6 @@ TEST(the_second_stage_learns_from_what_is_above)
     ck_assert_int_eq(n_differ, 0);
     model.first = first;
     must_fail(CLV_ERR_DATA, "features per node", clv_model_predict(y, &model, &staged, oracle, err));
-    clv_oracle_free(oracle);
-    stage_free(first);
-    clv_training_result_release(&result);
     clv_dataset_free(other.dataset);
     clv_dataset_free(toy.dataset);
     clv_dataset_free(unseen.dataset);
@@ -170,7 +170,7 @@ static void expect_unseen(bool by_weak_images)
     enum { IMAGES = 10, NODES = 4 };
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy;
-    struct clv_stage *first = NULL;
+    OWNED(stage_drop) struct clv_stage *first = NULL;
     toy_begin(&toy, 2, 2 * IMAGES, 0, CLV_PAIRWISE_NONE);
     for (int32_t image = 0; image < IMAGES; image++) {
         const int64_t row[] = {0, 1, 2, 3, 4};
@@ -210,7 +210,6 @@ static void expect_unseen(bool by_weak_images)
         for (int64_t k = 0; k < problem.row[NODES]; k++)
             ck_assert_int_ne(problem.index[k], 2 * IMAGES); /* of probability 1/2: 0, which is left out */
     }
-    stage_free(first);
     clv_dataset_free(toy.dataset);
 }
 
@@ -229,7 +228,7 @@ static void expect_temperature(double truth_of_even, double truth_of_odd, double
     enum { IMAGES = 20, NODES = 20, N_WRONG = 6 };
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy;
-    struct clv_stage *first = NULL;
+    OWNED(stage_drop) struct clv_stage *first = NULL;
     toy_begin(&toy, 2, 2, 0, CLV_PAIRWISE_NONE);
     for (int image = 0; image < IMAGES; image++) {
         int64_t row[NODES + 1];
@@ -261,7 +260,6 @@ static void expect_temperature(double truth_of_even, double truth_of_odd, double
     ck_assert_double_gt(size, 0);
     ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would show nothing */
     ck_assert_double_eq_tol(first->temperature / size / in_sizes, 1, 0.1);
-    stage_free(first);
     clv_dataset_free(toy.dataset);
 }
 
@@ -277,7 +275,7 @@ TEST(without_masks_the_temperature_is_a_third_of_the_scores)
     enum { IMAGES = 11, NODES = 20 };
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy;
-    struct clv_stage *first = NULL;
+    OWNED(stage_drop) struct clv_stage *first = NULL;
     static int32_t label[IMAGES][NODES];
     const int32_t *given[IMAGES];
     toy_begin(&toy, 2, 2, 0, CLV_PAIRWISE_NONE);
@@ -305,7 +303,6 @@ TEST(without_masks_the_temperature_is_a_third_of_the_scores)
     ck_assert_double_gt(size, 0);
     ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would show nothing */
     ck_assert_double_eq_tol(first->temperature / size, 0.33, 0.05);
-    stage_free(first);
     clv_dataset_free(toy.dataset);
 }
 
@@ -398,8 +395,7 @@ TEST(folds_of_windows_are_runs)
     static const int32_t examples[7] = {1, 2, 3, 5, 6, 8, 9}, expected[7] = {1, 5, 8, 2, 6, 9, 3};
     struct clv_dataset dataset = {.has_windows = true};
     const struct clv_training training = {.dataset = &dataset, .examples = examples, .n_examples = 7};
-    struct folds folds;
+    OWNED(folds_release) struct folds folds = {0};
     must(folds_init(&folds, clv_learner_find("ssvm"), &training, 3, err));
     ck_assert_mem_eq(folds.order, expected, sizeof expected); /* fold 0 has places 0, 3 and 6 */
-    folds_release(&folds);
 }

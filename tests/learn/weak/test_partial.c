@@ -276,7 +276,7 @@ static void add_random(struct toy *toy, size_t n, bool spoil, uint64_t seed)
 
 TEST(masks_of_weak_examples_are_never_read)
 {
-    struct toy honest, spoilt;
+    OWNED(toy_release) struct toy honest = {0}, spoilt = {0};
     toy_begin(&honest, 2, 6, 2, CLV_PAIRWISE_POTTS);
     toy_begin(&spoilt, 2, 6, 2, CLV_PAIRWISE_POTTS);
     add_random(&honest, 3, false, 1);
@@ -286,47 +286,40 @@ TEST(masks_of_weak_examples_are_never_read)
     for (int l = 0; l < 3; l++) {
         struct clv_training a = weak_training(&honest, learners[l], 3, NULL);
         struct clv_training b = weak_training(&spoilt, learners[l], 3, NULL);
+        OWNED(clv_training_result_release)
         struct clv_training_result of_a = run(learners[l], &a), of_b = run(learners[l], &b);
         ck_assert(!memcmp(of_a.w, of_b.w, 8 * sizeof(double)));
         a.n_weak = 0;
-        struct clv_training_result alone = run(learners[l], &a);
+        OWNED(clv_training_result_release) struct clv_training_result alone = run(learners[l], &a);
         ck_assert(memcmp(of_a.w, alone.w, 8 * sizeof(double)) != 0);
-        clv_training_result_release(&of_a);
-        clv_training_result_release(&of_b);
-        clv_training_result_release(&alone);
     }
-    toy_release(&honest);
-    toy_release(&spoilt);
 }
 
 TEST(weak_examples_keep_bytes_at_any_thread_count)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
     add_random(&toy, 20, false, 1);
     for (int l = 0; l < 3; l++) {
         struct clv_training training = weak_training(&toy, learners[l], 4, NULL);
         set(&training, learners[l], "rounds", 2);
         set(&training, learners[l], "passes", 6);
-        struct clv_training_result one = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result one = run(learners[l], &training);
         ck_assert_double_eq(one.curve[one.n_curve - 1].pass, 18);
         for (int threads = 2; threads <= 8; threads *= 4) {
             training.n_threads = threads;
-            struct clv_training_result many = run(learners[l], &training);
+            OWNED(clv_training_result_release) struct clv_training_result many = run(learners[l], &training);
             ck_assert(!memcmp(one.w, many.w, 8 * sizeof(double)));
             ck_assert(!memcmp(one.curve, many.curve, one.n_curve * sizeof *one.curve));
-            clv_training_result_release(&many);
         }
-        clv_training_result_release(&one);
     }
-    toy_release(&toy);
 }
 
 /* Two masks cannot show what the labels depend on; labels given in the other images can. */
 TEST(what_is_given_teaches)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     const int32_t *given[16];
     toy_planted(&toy, 18, 12, &potts, w, 6);
     int32_t turned[16][12];
@@ -339,9 +332,9 @@ TEST(what_is_given_teaches)
         double with, without;
         struct clv_training training = weak_training(&toy, learners[l], 2, given);
         set(&training, learners[l], "rate", 1);
-        struct clv_training_result taught = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result taught = run(learners[l], &training);
         training.n_weak = 0;
-        struct clv_training_result alone = run(learners[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result alone = run(learners[l], &training);
         must(
             clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
         must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
@@ -361,10 +354,7 @@ TEST(what_is_given_teaches)
         ck_assert_mem_ne(conditional[0].w, taught.w, clv_shape_size(&toy.shape) * sizeof *taught.w);
         clv_training_result_release(&conditional[0]);
         clv_training_result_release(&conditional[1]);
-        clv_training_result_release(&taught);
-        clv_training_result_release(&alone);
     }
-    toy_release(&toy);
 }
 
 /* With everything given, MAP labels are the given ones, and their weights those of masks of the nodes' volumes. */
@@ -372,7 +362,7 @@ TEST(learners_without_marginals_take_map_labels_as_masks)
 {
     static const char *const others[] = {"ssvm", "perceptron", "subgradient", "independent"};
     static struct random_problem r;
-    struct toy weak, full;
+    OWNED(toy_release) struct toy weak = {0}, full = {0};
     const int32_t *given[5];
     toy_begin(&weak, 2, 6, 2, CLV_PAIRWISE_POTTS);
     toy_begin(&full, 2, 6, 2, CLV_PAIRWISE_POTTS);
@@ -394,18 +384,15 @@ TEST(learners_without_marginals_take_map_labels_as_masks)
         a.weak = weak.examples + 3;
         a.n_weak = 5;
         a.given = given;
+        OWNED(clv_training_result_release)
         struct clv_training_result of_a = run(others[l], &a), of_b = run(others[l], &b);
         ck_assert_msg(!memcmp(of_a.w, of_b.w, 8 * sizeof(double)), "%s differs", others[l]);
-        clv_training_result_release(&of_a);
-        clv_training_result_release(&of_b);
     }
-    toy_release(&weak);
-    toy_release(&full);
 }
 
 TEST(weak_examples_are_checked_and_refused_by_name)
 {
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
     add_random(&toy, 4, false, 1);
     int32_t wrong[15] = {[3] = 2}, none[1] = {9};
@@ -419,5 +406,4 @@ TEST(weak_examples_are_checked_and_refused_by_name)
     training = weak_training(&toy, "wmpmap", 0, NULL);
     must_fail(CLV_ERR_DATA, "0 examples", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
-    toy_release(&toy);
 }

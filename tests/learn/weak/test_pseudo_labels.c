@@ -33,28 +33,24 @@ TEST(what_frames_say_is_taught)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    struct clv_dataset *frames = informative_frames(&toy);
+    OWNED(dataset_drop) struct clv_dataset *frames = informative_frames(&toy);
     for (int l = 0; l < 4; l++) {
         double with, without;
         struct clv_training training = toy_training(&toy, all[l]);
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
-        struct clv_training_result alone = run(all[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result alone = run(all[l], &training);
         training.frames = frames;
-        struct clv_training_result taught = run(all[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result taught = run(all[l], &training);
         must(
             clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
         must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
                           err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
-        clv_training_result_release(&taught);
-        clv_training_result_release(&alone);
     }
-    clv_dataset_free(frames);
-    toy_release(&toy);
 }
 
 /* With paper 1 no learner sees frames, and masks come first. */
@@ -62,9 +58,9 @@ TEST(as_published_no_teacher_sees_frames)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm", "mssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 8, 12, &potts, w, 6);
-    struct clv_dataset *frames = informative_frames(&toy);
+    OWNED(dataset_drop) struct clv_dataset *frames = informative_frames(&toy);
     const int32_t *given[8];
     for (size_t i = 0; i < toy.n; i++)
         given[i] = clv_dataset_problem(toy.dataset, i).label;
@@ -75,7 +71,8 @@ TEST(as_published_no_teacher_sees_frames)
         training.n_weak = toy.n - 2;
         set(&training, all[l], "passes", 5);
         set(&training, all[l], "paper", 1);
-        struct clv_training_result alone = run(all[l], &training), framed, taught;
+        OWNED(clv_training_result_release)
+        struct clv_training_result alone = run(all[l], &training), framed = {0}, taught = {0};
         training.frames = frames;
         framed = run(all[l], &training);
         ck_assert_mem_eq(alone.w, framed.w, clv_shape_size(&potts) * sizeof *alone.w);
@@ -91,12 +88,7 @@ TEST(as_published_no_teacher_sees_frames)
                             "image has one",
                             all[l]),
                   clv_train(&none, clv_learner_find(all[l]), &training, err));
-        clv_training_result_release(&alone);
-        clv_training_result_release(&framed);
-        clv_training_result_release(&taught);
     }
-    clv_dataset_free(frames);
-    toy_release(&toy);
 }
 
 /* Frames without features; `informative`: their opinion is the truth. */
@@ -129,33 +121,30 @@ TEST(what_box_to_cut_thinks_is_taught)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double loss[2];
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 18, 12, &potts, w, 6);
     for (int informative = 0; informative < 2; informative++) {
-        struct clv_dataset *frames = bare_frames(&toy, informative);
+        OWNED(dataset_drop) struct clv_dataset *frames = bare_frames(&toy, informative);
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
         training.frames = frames;
-        struct clv_training_result result = run("wmpmap", &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run("wmpmap", &training);
         must(clv_evaluate(&loss[informative], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL,
                           training.engine, 1, err));
-        clv_training_result_release(&result);
-        clv_dataset_free(frames);
     }
     ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
-    toy_release(&toy);
 }
 
 /* Behind a node's own features those of its frame, then box to cut's opinion, a hat over seven bins, times two. */
 TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    struct toy toy;
-    struct dataset_item item;
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(dataset_item_release) struct dataset_item item = {0};
     toy_planted(&toy, 3, 12, &potts, w, 6);
-    struct clv_dataset *frames = bare_frames(&toy, true);
+    OWNED(dataset_drop) struct clv_dataset *frames = bare_frames(&toy, true);
     struct clv_training training = toy_training(&toy, "wmpmap");
     training.frames = frames;
     must(pseudo_labelled_example(&item, &training, 1, true, err));
@@ -173,9 +162,6 @@ TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
             ck_assert_double_eq_tol((double)seen.value[k], 2 * (1 - fabs(at - bin)), 1e-5);
         }
     }
-    dataset_item_release(&item);
-    clv_dataset_free(frames);
-    toy_release(&toy);
 }
 
 /* The weights to start from are the pupil's, whose features are fewer. */
@@ -184,10 +170,10 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double start[64] = {3, -3, 3, -3, 3, -3, 3, 3};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     struct clv_pseudo_labels pseudo_labels[2];
     toy_planted(&toy, 6, 12, &potts, w, 6);
-    struct clv_dataset *frames = informative_frames(&toy);
+    OWNED(dataset_drop) struct clv_dataset *frames = informative_frames(&toy);
     for (int t = 0; t < 2; t++) {
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
@@ -202,8 +188,6 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
         ck_assert_mem_eq(pseudo_labels[0].q[k], pseudo_labels[1].q[k], 2 * 12 * sizeof(double));
     pseudo_labels_release(&pseudo_labels[0]);
     pseudo_labels_release(&pseudo_labels[1]);
-    clv_dataset_free(frames);
-    toy_release(&toy);
 }
 
 /* The share of figure in what nothing is given of. */
@@ -226,9 +210,9 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     int32_t around[5][12];
     const int32_t *given[5];
     const struct clv_learner *learner = clv_learner_find("wmpmap");
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     toy_planted(&toy, 10, 12, &potts, w, 6);
-    struct clv_dataset *frames = bare_frames(&toy, false);
+    OWNED(dataset_drop) struct clv_dataset *frames = bare_frames(&toy, false);
     struct clv_training training = toy_training(&toy, "wmpmap");
     training.shape.pairwise = CLV_PAIRWISE_NONE;
     training.parameters[clv_learner_parameter(learner, "passes")] = 10;
@@ -242,7 +226,7 @@ TEST(boxes_are_filled_halfway_to_the_mean)
         given[k] = around[k];
     }
     for (size_t k = 0; k < 3; k++) {
-        struct clv_pseudo_labels pseudo_labels;
+        OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
         training.weak = toy.examples + 4 + k;
         training.given = given + k;
         training.n_weak = 1;
@@ -250,12 +234,11 @@ TEST(boxes_are_filled_halfway_to_the_mean)
         struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
         alone[k] = pseudo_share(pseudo_labels.q[0], &problem, given[k]);
         mean += alone[k] / 3;
-        pseudo_labels_release(&pseudo_labels);
     }
     training.weak = toy.examples + 4;
     training.given = given;
     training.n_weak = 5;
-    struct clv_pseudo_labels pseudo_labels;
+    OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
     must(pseudo_labels_make(&pseudo_labels, learner, &training, err));
     for (size_t k = 0; k < 3; k++) {
         struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
@@ -263,16 +246,13 @@ TEST(boxes_are_filled_halfway_to_the_mean)
         ck_assert_double_eq_tol(together[k], (alone[k] + mean) / 2, 0.01);
     }
     ck_assert_double_gt(fabs(alone[0] - mean) + fabs(alone[1] - mean), 0.1); /* else nothing was tested */
-    pseudo_labels_release(&pseudo_labels);
-    clv_dataset_free(frames);
-    toy_release(&toy);
 }
 
 TEST(what_is_given_teaches_without_any_mask)
 {
     static const char *const all[] = {"wmpmap", "mpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     const int32_t *given[18];
     int32_t outside[18][12];
     toy_planted(&toy, 18, 12, &potts, w, 6);
@@ -289,13 +269,11 @@ TEST(what_is_given_teaches_without_any_mask)
         training.weak = toy.examples;
         training.n_weak = toy.n;
         training.given = given;
-        struct clv_training_result result = run(all[l], &training);
+        OWNED(clv_training_result_release) struct clv_training_result result = run(all[l], &training);
         must(
             clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine, 1, err));
         ck_assert_msg(loss < 0.35, "%s: %g", all[l], loss); /* 0.5 is chance */
-        clv_training_result_release(&result);
     }
-    toy_release(&toy);
 }
 
 /* Frames that say what is in the box, and box to cut taking all of it for figure. */
@@ -330,11 +308,11 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
-    struct toy toy;
+    OWNED(toy_release) struct toy toy = {0};
     const int32_t *given[18];
     int32_t outside[18][12];
     double figure[2] = {0}, n[2] = {0};
-    struct clv_pseudo_labels pseudo_labels;
+    OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
     toy_planted(&toy, 18, 12, &potts, w, 6);
     for (size_t i = 0; i < 18; i++) { /* half of the ground is outside, the figure all inside */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
@@ -358,7 +336,5 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
             }
     }
     ck_assert_double_gt(figure[1] / n[1] - figure[0] / n[0], 0.05); /* 0.02 if they see them */
-    pseudo_labels_release(&pseudo_labels);
     clv_dataset_free((struct clv_dataset *)training.frames);
-    toy_release(&toy);
 }

@@ -285,14 +285,28 @@ def test_a_file_that_is_missing_is_the_usual_error(tmp_path, read):
         read(path)
     assert isinstance(raised.value, cleave.InputError) and raised.value.exit_code == 66
     assert raised.value.errno == 2 and raised.value.filename == str(path)
+    assert raised.value.path == str(path)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), str(again), again.errno, again.filename) == (type(raised.value), str(raised.value), 2, str(path))
+    assert again.path == str(path)
 
 
 def test_a_file_of_a_set_that_is_missing_is_named(tmp_path):
     (tmp_path / "manifest.tsv").write_text("image\tmask\nabsent.png\tmask.png\n")
-    with pytest.raises(cleave.Error, match="absent.png"):
+    with pytest.raises(cleave.Error, match="absent.png") as raised:
         cleave.train(tmp_path)
+    assert raised.value.path == str(tmp_path / "absent.png")
+
+
+def test_an_error_has_the_path_that_its_message_begins_with(tmp_path):
+    path = tmp_path / "no: \udcff model.cleave"
+    path.write_text("no model at all")
+    with pytest.raises(cleave.DataError, match="no model") as raised:
+        cleave.load(path)
+    assert raised.value.path == str(path) and pickle.loads(pickle.dumps(raised.value)).path == str(path)
+    with pytest.raises(cleave.Error) as raised:
+        cleave.train(tmp_path, learner="svm")
+    assert raised.value.path is None
 
 
 def test_models_are_copied_and_pickled(model, pairs):

@@ -88,19 +88,19 @@ def test_a_network_of_pixels_is_that_of_the_command_and_finds_thin_lines(sequenc
     assert (labels != truth).mean() < 0.5 * (segment(model, refine=False) != truth).mean()
 
 
-def test_given_masks_are_carried_as_the_command_does(command, tmp_path):
+def test_given_masks_are_propagated_as_the_command_does(command, tmp_path):
     grey, truth = volume()
     given = {1: truth[1], 5: truth[5]}
-    carried = cleave.propagate(grey, given)
+    propagated = cleave.propagate(grey, given)
     write(tmp_path / "set", grey, given)
     command("propagate", "-q", tmp_path / "set", "-o", tmp_path / "out", "--mask-format", "grey")
     for place in range(N):
-        assert np.array_equal(carried[place], truth[place] if place in given else
+        assert np.array_equal(propagated[place], truth[place] if place in given else
                               np.array(Image.open(tmp_path / "out" / f"{place}.png")))
-    assert np.array_equal(cleave.propagate(list(grey), [given.get(place) for place in range(N)], threads=1), carried)
+    assert np.array_equal(cleave.propagate(list(grey), [given.get(place) for place in range(N)], threads=1), propagated)
     assert np.array_equal(cleave.propagate(grey, truth), truth)
     with pytest.warns(UserWarning, match="255 is figure"):
-        assert np.array_equal(cleave.propagate(grey, {place: 255 * mask for place, mask in given.items()}), carried)
+        assert np.array_equal(cleave.propagate(grey, {place: 255 * mask for place, mask in given.items()}), propagated)
 
 
 def test_what_is_no_sequence_is_refused(model, pairs):

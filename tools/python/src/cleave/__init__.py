@@ -8,7 +8,7 @@
     labels = model.segment(image)
     labels, objects, table = model.segment(image, objects=True)  # numbers of objects, and their measures
     labels = cleave.graph_cut(unary, couplings)                 # a raw minimum cut, on a grid or a graph
-    volume = cleave.propagate(frames, {0: mask})         # one frame's mask carried to the others; train and segment take
+    volume = cleave.propagate(frames, {0: mask})         # one frame's mask propagated to the others; train and segment take
                                                                 # volumes, too: sequence=True
     model = cleave.train_graphs(graphs, truth)                  # graphs without images: features, edges and labels of your own
     labels = model.predict(graphs)
@@ -23,10 +23,11 @@ copies, trainings on the arrays themselves if they are contiguous. Results are n
 labels and weights on any machine, and those of the command `cleave`.
 
 Errors are exceptions with the library's message, all of them a cleave.Error: UsageError and DataError are also ValueErrors,
-InputError and OutputError OSErrors, MissingFileError a FileNotFoundError, OutOfMemory a MemoryError. The interpreter's lock is
-released during every call; models may be shared by threads that segment. Ctrl-C during a training ends it at the next safe point.
-Other calls of the main thread that may take long (segment, features, refine, superpixels and all cuts) raise KeyboardInterrupt at
-once; what such a call had begun is computed to its end in the background, and dropped.
+InputError and OutputError OSErrors, MissingFileError a FileNotFoundError, OutOfMemory a MemoryError; `path` is the file that the
+message begins with, or None. The interpreter's lock is released during every call; models may be shared by threads that segment.
+Ctrl-C during a training ends it at the next safe point. Other calls of the main thread that may take long (segment, features,
+refine, superpixels and all cuts) raise KeyboardInterrupt at once; what such a call had begun is computed to its end in the
+background, and dropped.
 """
 
 from ._errors import DataError, Error, InputError, InternalError, MissingFileError, OutOfMemory, OutputError, UsageError

@@ -10,15 +10,17 @@ Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 class Error(Exception):
-    """Whatever libcleave refuses or fails at. `exit_code` is what the command `cleave` would have ended with."""
+    """Whatever libcleave refuses or fails at. `exit_code` is what the command `cleave` would have ended with; `path` is
+    the file or folder that the message begins with, or None."""
 
     exit_code = 70
+    path: Optional[str] = None
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        kept = {name: getattr(self, name) for name in ("exit_code", "errno", "filename") if hasattr(self, name)}
+        kept = {name: getattr(self, name) for name in ("exit_code", "path", "errno", "filename") if hasattr(self, name)}
         return type(self), self.args, kept
 
 
@@ -79,19 +81,20 @@ _KINDS: Dict[int, Type[BaseException]] = {
 }
 
 
-def _raised(status: int, number: int, message: str, path: Optional[Path]) -> BaseException:
+def _raised(status: int, number: int, message: bytes, path_length: int, given: Optional[Path]) -> BaseException:
     kind = _KINDS.get(status, InternalError)
     if kind is InputError and number == errno.ENOENT:
         kind = MissingFileError
-    raised = kind(message)
+    raised = kind(message.decode(errors="replace"))
+    path = os.fsdecode(message[:path_length]) or None
     if isinstance(raised, Error):
         raised.exit_code = lib.clv_status_exit_code(status)
+        raised.path = path
     if isinstance(raised, OSError) and number:
-        given = "" if path is None else os.fsdecode(path)
         raised.errno = number
         raised.strerror = os.strerror(number)
         # A file of a set is not what was given, but what the message begins with.
-        raised.filename = given if given and message.startswith(given + ":") else message.partition(": ")[0]
+        raised.filename = path or (None if given is None else os.fsdecode(given))
     return raised
 
 
@@ -101,4 +104,4 @@ def call(function: Any, *arguments: Any, path: Optional[Path] = None) -> None:
     error = ffi.new("struct clv_error *")
     status = function(*arguments, error)
     if status != lib.CLV_OK:
-        raise _raised(status, error.os_errno, ffi.string(error.message).decode(errors="replace"), path)
+        raise _raised(status, error.os_errno, ffi.string(error.message), error.path_length, path)

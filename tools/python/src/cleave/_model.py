@@ -91,9 +91,9 @@ class Model:
         samples, as help(cleave.probabilities) says. Probabilities are those of the model's scores; those of learners such as ssvm, which
         learn margins (model.record["scores"]), are rescaled first, and tell what is more or less certain, not how much.
         """
-        n_draws, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
+        n_samples, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
         found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, lambda shares, problem, oracle: call(
-            lib.clv_model_marginals, shares, ffi.NULL, ffi.NULL, self._native, problem, oracle, key, n_draws))
+            lib.clv_model_marginals, shares, ffi.NULL, ffi.NULL, self._native, problem, oracle, key, n_samples))
         return [shares.astype(np.float32) for shares in found]
 
     def max_marginals(self, graphs: Union[Sequence[Graph], npt.NDArray[Any]], *, of: str = "scores") -> Any:
@@ -393,9 +393,9 @@ def probabilities(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps]
     propagation, without samples. Scores of learners such as ssvm, which learn margins (model.record["scores"]), are rescaled: their
     probabilities tell what is more or less certain, not how much. Ctrl-C ends it.
     """
-    n_draws, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
+    n_samples, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
     example = _extract(model, image, maps, channel_axis)
     found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
     _with_oracle(lambda oracle: call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
-                                    ffi.addressof(example, "problem"), oracle, key, n_draws))
+                                    ffi.addressof(example, "problem"), oracle, key, n_samples))
     return found.astype(np.float32)[_nodes(example)]

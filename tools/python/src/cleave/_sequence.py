@@ -74,7 +74,7 @@ def propagate(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progres
     frames      [frames, height, width, 3] or [frames, height, width] of uint8, or a list of images of one size
     masks       {0: mask}: of some frames, or a list with an entry for each, None where none is known. 1 or True is figure, 0 ground,
                 other values are neither, but of masks of 0 and 255 alone 255 is figure. These masks stay as they are; each other
-                frame's is carried on from the nearest of them, before or after it
+                frame's is propagated from the nearest of them, before or after it
     threads     0: all processors; they share the ways from one given mask to the next
     progress    called as progress(stage, done, total) now and then, from other threads
 

@@ -1,0 +1,558 @@
+/* Labels what is in boxes, without a model: reads them, makes an input of each object (assign), has src/box_cut cut it
+ * out (cut_boxes), tells what is in each box, and draws the boxes for the report. Start at open_boxes. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+#include "cleave/box_cut.h"
+#include "data/boxes/boxes.h"
+#include "intake/intake.h"
+
+struct by_boxes {
+    struct clv_boxes boxes;
+    uint8_t *values; /* [boxes.n_labels] in masks */
+};
+
+/* Which values boxes' labels have in masks. */
+
+/* How many labels boxes have; *label is the last of them. */
+static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_boxes *boxes, struct clv_error *err)
+{
+    OWNED_ARRAY bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
+    NEED(is_used);
+    for (size_t i = 0; i < boxes->n_images; i++)
+        for (size_t k = 0; k < boxes->images[i].n_boxes; k++)
+            is_used[boxes->images[i].boxes[k].label] = true;
+    *n = 0;
+    for (size_t i = 0; i < boxes->n_labels; i++)
+        if (is_used[i]) {
+            *label = (int32_t)i;
+            (*n)++;
+        }
+    return CLV_OK;
+}
+
+/* Background and foreground, the latter by its name if it has one that labels can have. */
+static enum clv_status name_one(struct clv_labels *labels, const char *name, struct clv_error *err)
+{
+    MUST(clv_labels_binary(labels, err));
+    if (*name && strlen(name) < sizeof *labels->names && !strpbrk(name, "\t\r\n"))
+        snprintf(labels->names[1], sizeof *labels->names, "%s", name);
+    return CLV_OK;
+}
+
+/* The values of the set's labels.tsv; *found: it is there and has them all. */
+static enum clv_status values_of_set(struct clv_labels *labels, uint8_t *values, bool *found,
+                                     const struct clv_boxes *boxes, const char *data, struct clv_error *err)
+{
+    OWNED_ARRAY char *folder = path_is_folder(data) ? string_copy(data) : path_folder(data);
+    NEED(folder);
+    OWNED_ARRAY char *path = path_join(folder, "labels.tsv");
+    OWNED(clv_labels_release) struct clv_labels result = {0};
+    NEED(path);
+    *found = false;
+    if (!path_exists(path))
+        return CLV_OK;
+    MUST(clv_labels_read(&result, path, err));
+    if (!boxes_values_in(values, &result, boxes))
+        return CLV_OK;
+    *labels = TAKE(result);
+    *found = true;
+    return CLV_OK;
+}
+
+static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, const struct clv_boxes *boxes,
+                                   const char *path, const char *data, struct clv_error *err)
+{
+    size_t n = 0;
+    int32_t label = 0;
+    bool found = false;
+    OWNED_ARRAY uint8_t *result = array_alloc(boxes->n_labels, 1);
+    NEED(result);
+    MUST(count_labels(&n, &label, boxes, err));
+    if (n < 2) {
+        memset(result, 1, boxes->n_labels);
+        MUST(name_one(labels, n ? boxes->labels[label] : "", err));
+    } else {
+        if (data)
+            MUST(values_of_set(labels, result, &found, boxes, data, err));
+        if (!found)
+            MUST(boxes_label_values(result, labels, boxes, path, err));
+    }
+    *values = TAKE(result);
+    return CLV_OK;
+}
+
+#define ANY_IMAGE "*"
+
+/* Whether the text is four numbers; a file of that name wins. */
+static bool is_typed(struct clv_box *box, const char *text)
+{
+    double *numbers[] = {&box->x, &box->y, &box->width, &box->height};
+    char copy[128], *rest = copy;
+    int n = 0;
+    if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy || path_exists(text))
+        return false;
+    for (char *part; (part = strsep(&rest, ",")); n++)
+        if (n == 4 || !parse_double(part, numbers[n]))
+            return false;
+    return n == 4;
+}
+
+/* One image, called "*", which has the box. */
+static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box *box, const char *text,
+                                  struct clv_error *err)
+{
+    OWNED(boxes_builder_release) struct boxes_builder builder = {0};
+    MUST(boxes_add_image(&builder, ANY_IMAGE, "--boxes", err));
+    FAIL_IF(!(box->width > 0 && box->height > 0), CLV_ERR_USAGE,
+            "--boxes %s: width and height, the last two numbers, are above 0", text);
+    MUST(boxes_store(&builder, box, "", NULL, err));
+    return boxes_finish(boxes, &builder, text, err);
+}
+
+/* Boxes of a file, or the box that is typed in its place; the labels of their masks, and each box label's value. */
+static enum clv_status read_boxes(struct by_boxes *self, struct batch *run, struct clv_error *err)
+{
+    struct clv_box typed = {0};
+    const char *path = run->options.boxes;
+    FAIL_IF(strchr(path, ',') && strspn(path, "0123456789.,-") == strlen(path) && !path_exists(path) &&
+                !is_typed(&typed, path),
+            CLV_ERR_USAGE, "--boxes %s: a box has four numbers, X,Y,WIDTH,HEIGHT", path);
+    MUST(is_typed(&typed, path) ? take_typed(&self->boxes, &typed, path, err)
+                                : clv_boxes_read(&self->boxes, path, err));
+    report_count(&run->progress, path, self->boxes.n_skipped, NO_BOXES, self->boxes.first_skipped);
+    for (size_t i = 0; i < self->boxes.n_bad_files; i++)
+        report_message(&run->progress, CLV_COMPLAINT, "%s", self->boxes.bad_files[i].message);
+    return give_values(&run->labels, &self->values, &self->boxes, path, run->options.data, err);
+}
+
+/* Whether the box belongs to the object: both name one mask, or neither does. */
+static bool is_of_object(const struct clv_box *box, const char *object)
+{
+    return object ? box->mask && strcmp(box->mask, object) == 0 : !box->mask;
+}
+
+/* Whether `path`, joined to some root, is the relative path `name`. */
+static bool is_same_file(const char *path, const char *name)
+{
+    size_t m = strlen(path), n = strlen(name);
+    return m >= n && strcmp(path + m - n, name) == 0 && (m == n || path[m - n - 1] == '/');
+}
+
+/* The length of the folder that all masks are in, of those that boxes name. */
+static size_t common_mask_folder(const struct clv_boxes *boxes)
+{
+    const char *first = NULL;
+    size_t common = 0;
+    for (size_t i = 0; i < boxes->n_images; i++)
+        for (size_t k = 0; k < boxes->images[i].n_boxes; k++) {
+            const char *mask = boxes->images[i].boxes[k].mask;
+            if (mask && !first) {
+                first = mask;
+                common = (size_t)(path_name(mask) - mask);
+            } else if (mask) {
+                common = path_shared_folder(first, common, mask);
+            }
+        }
+    return common;
+}
+
+struct assignment {
+    struct input_list objects;
+    size_t common; /* of the masks */
+};
+
+static enum clv_status add_object(struct assignment *self, const struct input *input,
+                                  const struct clv_image_boxes *entry, const char *object, struct clv_error *err)
+{
+    const char *mask = input->mask && (!object || is_same_file(input->mask, object)) ? input->mask : NULL;
+    OWNED_ARRAY char *output = object ? path_replace_extension(object + self->common, "") : string_copy(input->output);
+    NEED(output);
+    MUST(inputs_add_object(&self->objects, input->name, input->image, mask, output, err));
+    struct input *added = &self->objects.items[self->objects.n - 1];
+    added->boxes = entry;
+    added->object = object;
+    return CLV_OK;
+}
+
+/* Boxes by their masks, those without one first, each mask's in the order of the file. */
+static int compare_boxes(const void *a, const void *b)
+{
+    const struct clv_box *first = *(const struct clv_box *const *)a, *second = *(const struct clv_box *const *)b;
+    int order = first->mask && second->mask ? strcmp(first->mask, second->mask) : !!first->mask - !!second->mask;
+    return order ? order : (first > second) - (first < second);
+}
+
+/* is_first[n_boxes], to array_free: whether a box is the first of its object. */
+static enum clv_status find_first_boxes(bool **is_first, const struct clv_image_boxes *entry, struct clv_error *err)
+{
+    size_t n = entry->n_boxes;
+    OWNED_ARRAY const struct clv_box **sorted = array_alloc(n, sizeof *sorted);
+    OWNED_ARRAY bool *result = array_alloc(n, sizeof *result);
+    NEED(sorted && result);
+    for (size_t k = 0; k < n; k++)
+        sorted[k] = &entry->boxes[k];
+    qsort(sorted, n, sizeof *sorted, compare_boxes);
+    for (size_t k = 0; k < n; k++)
+        result[sorted[k] - entry->boxes] = !k || !is_of_object(sorted[k], sorted[k - 1]->mask);
+    *is_first = TAKE(result);
+    return CLV_OK;
+}
+
+static enum clv_status add_objects(struct assignment *self, const struct input *input,
+                                   const struct clv_image_boxes *entry, struct clv_error *err)
+{
+    for (size_t k = 0; k < entry->n_boxes; k++)
+        if (input->mask && entry->boxes[k].mask && is_same_file(input->mask, entry->boxes[k].mask))
+            return add_object(self, input, entry, entry->boxes[k].mask, err);
+    OWNED_ARRAY bool *is_first = NULL;
+    MUST(find_first_boxes(&is_first, entry, err));
+    for (size_t k = 0; k < entry->n_boxes; k++)
+        if (is_first[k])
+            MUST(add_object(self, input, entry, entry->boxes[k].mask, err));
+    return CLV_OK;
+}
+
+/* The box that was typed is each input's: *entries, array_free them. */
+static enum clv_status find_typed(const struct clv_image_boxes ***entries, const struct input_list *inputs,
+                                  const struct clv_boxes *boxes, const char *text,
+                                  const struct clv_image_limits *limits, struct clv_error *err)
+{
+    const struct clv_box *box = boxes->images->boxes;
+    struct clv_error later; /* an image that cannot be read is the run's to report */
+    *entries = array_alloc(inputs->n, sizeof **entries);
+    NEED(*entries);
+    for (size_t i = 0; i < inputs->n; i++) {
+        int32_t width, height;
+        (*entries)[i] = boxes->images;
+        bool is_known =
+            inputs->n > 1 && clv_image_read_size(&width, &height, inputs->items[i].image, limits, &later) == CLV_OK;
+        FAIL_IF(is_known && (box->x < 0 || box->y < 0 || box->x + box->width > width || box->y + box->height > height),
+                CLV_ERR_DATA,
+                "--boxes %s: reaches out of %s, which is %dx%d; cut that image alone, or name a file of boxes", text,
+                inputs->items[i].name, width, height);
+    }
+    return CLV_OK;
+}
+
+/* Finds the boxes of each input: *entries, which the caller frees with array_free. */
+static enum clv_status find_entries(const struct clv_image_boxes ***entries, const struct input_list *inputs,
+                                    const struct clv_boxes *boxes, struct clv_error *err)
+{
+    OWNED_ARRAY const char **names = array_alloc(inputs->n, sizeof *names);
+    *entries = array_alloc(inputs->n, sizeof **entries);
+    for (size_t i = 0; i < inputs->n && names; i++)
+        names[i] = inputs->items[i].name;
+    NEED(names && *entries);
+    return boxes_find_all(*entries, boxes, names, inputs->n, err);
+}
+
+static void assignment_release(struct assignment *self)
+{
+    input_list_release(&self->objects);
+}
+
+/* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from
+ * these; otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make
+ * one together, under the image's name. Outputs of the others go by their masks, without the folder that all masks
+ * share. Images without a box are left out, which a note reports; if none has one, CLV_ERR_NO_INPUT. A box that was
+ * typed is each image's; CLV_ERR_DATA if it reaches out of one of several images. */
+static enum clv_status assign(struct batch *run, const struct clv_boxes *boxes, struct clv_error *err)
+{
+    struct input_list *inputs = &run->inputs;
+    const char *path = run->options.boxes;
+    OWNED(assignment_release) struct assignment self = {.common = common_mask_folder(boxes)};
+    OWNED(text_release) struct text more = {0};
+    OWNED_ARRAY const struct clv_image_boxes **entries = NULL;
+    const char *first_without = NULL;
+    size_t n_without = 0, n_lost;
+    text_init(&more, 1 << 16);
+    bool is_typed_box = strcmp(boxes->images->image, ANY_IMAGE) == 0;
+    MUST(is_typed_box ? find_typed(&entries, inputs, boxes, path, &run->options.limits, err)
+                      : find_entries(&entries, inputs, boxes, err));
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *input = &inputs->items[i];
+        const struct clv_image_boxes *entry = entries[i];
+        if (entry && entry->n_boxes)
+            MUST(add_objects(&self, input, entry, err));
+        else if (!n_without++)
+            first_without = input->name;
+    }
+    const char *lost = n_without ? boxes_first_unused(&n_lost, boxes, entries, inputs->n) : NULL;
+    if (lost)
+        text_printf(&more, "; it names images that were not given: %zu, the first is %s", n_lost, lost);
+    FAIL_IF(!self.objects.n, CLV_ERR_NO_INPUT, "%s: has a box for none of the images: %zu, the first is %s%s", path,
+            inputs->n, first_without, more.bytes ? more.bytes : "");
+    if (n_without)
+        report_message(&run->progress, CLV_NOTE, "%s: images without a box were skipped: %zu, the first is %s%s", path,
+                       n_without, first_without, more.bytes ? more.bytes : "");
+    self.objects.n_skipped = inputs->n_skipped;
+    input_list_release(inputs);
+    *inputs = TAKE(self.objects);
+    return CLV_OK;
+}
+
+/* The object's boxes, placed: *placed (array_free it) and *n of them. */
+static enum clv_status place(struct clv_box **placed, size_t *n, const struct input *input,
+                             const struct clv_boxes *boxes, const struct clv_image *image,
+                             const struct clv_progress *progress, struct clv_error *err)
+{
+    const struct clv_image_boxes *entry = input->boxes;
+    size_t n_cut, kept = 0;
+    OWNED_ARRAY struct clv_box *result = array_alloc(entry->n_boxes, sizeof *result);
+    NEED(result);
+    MUST(clv_boxes_place(result, &n_cut, boxes, entry, image->width, image->height, err));
+    if (n_cut)
+        report_message(progress, CLV_NOTE, "%s: %zu of the boxes of %s reach%s out of it and %s cut at its border",
+                       entry->source, n_cut, input->name, n_cut == 1 ? "es" : "", n_cut == 1 ? "was" : "were");
+    for (size_t k = 0; k < entry->n_boxes; k++)
+        if (is_of_object(&result[k], input->object))
+            result[kept++] = result[k];
+    *placed = TAKE(result);
+    *n = kept;
+    return CLV_OK;
+}
+
+/* item->labels[height][width] = the value of a box's label on what is foreground in it, the smaller boxes' in front.
+ * Notes boxes that reach out of the image. */
+static enum clv_status cut_boxes(struct labelled *item, struct batch *run, size_t index, int thread,
+                                 struct clv_error *err)
+{
+    struct clv_image *image = &item->image;
+    size_t n = 0;
+    OWNED_ARRAY struct clv_box *placed = NULL;
+    (void)index, (void)thread;
+    MUST(input_read_image(image, item->input, &run->options.limits, &run->progress, err));
+    item->width = image->width;
+    item->height = image->height;
+    MUST(place(&placed, &n, item->input, run->boxes, image, &run->progress, err));
+    OWNED_ARRAY uint8_t *values = array_alloc(n, 1);
+    NEED(values);
+    NEED(item->labels = array_alloc((size_t)image->width, (size_t)image->height));
+    for (size_t k = 0; k < n; k++)
+        values[k] = run->box_values[placed[k].label];
+    return clv_box_cut_all(item->labels, image, placed, values, n, NULL, err);
+}
+
+static int64_t area_of(const struct clv_pixel_box *box)
+{
+    return (int64_t)(box->end_x - box->first_x) * (box->end_y - box->first_y);
+}
+
+static int compare_areas(const void *a, const void *b)
+{
+    const struct clv_pixel_box *s = *(const struct clv_pixel_box *const *)a,
+                               *t = *(const struct clv_pixel_box *const *)b;
+    const int64_t first = area_of(s), second = area_of(t);
+    return first != second ? (first < second) - (first > second) : (s < t) - (s > t);
+}
+
+/* objects[p] = 1 + the smallest box of the pixel's label that covers it; of equal ones the first. */
+static enum clv_status paint_boxes(int32_t *objects, const uint8_t *labels, int32_t width,
+                                   const struct clv_pixel_box *places, const uint8_t *values, size_t n,
+                                   struct clv_error *err)
+{
+    OWNED_ARRAY const struct clv_pixel_box **sorted = array_alloc(n, sizeof *sorted);
+    NEED(sorted);
+    for (size_t k = 0; k < n; k++)
+        sorted[k] = &places[k];
+    if (n)
+        qsort(sorted, n, sizeof *sorted, compare_areas);
+    for (size_t k = 0; k < n; k++) { /* the larger ones first */
+        const struct clv_pixel_box *box = sorted[k];
+        for (int32_t y = box->first_y; y < box->end_y; y++)
+            for (int32_t x = box->first_x; x < box->end_x; x++) {
+                const size_t p = (size_t)y * (size_t)width + (size_t)x;
+                if (labels[p] == values[box - places])
+                    objects[p] = (int32_t)(box - places) + 1;
+            }
+    }
+    return CLV_OK;
+}
+
+/* The nearest box of the value; n: there is none. */
+static size_t find_nearest(const struct clv_pixel_box *places, const uint8_t *values, size_t n, uint8_t value,
+                           int32_t x, int32_t y)
+{
+    size_t best = n;
+    int64_t least = INT64_MAX;
+    for (size_t k = 0; k < n; k++) {
+        const struct clv_pixel_box *box = &places[k];
+        const int64_t dx = x < box->first_x  ? box->first_x - x
+                           : x >= box->end_x ? x - box->end_x + 1
+                                             : 0,
+                      dy = y < box->first_y  ? box->first_y - y
+                           : y >= box->end_y ? y - box->end_y + 1
+                                             : 0,
+                      distance = dx * dx + dy * dy;
+        if (values[k] == value && distance < least) {
+            best = k;
+            least = distance;
+        }
+    }
+    return best;
+}
+
+/* Why nothing was found in a box; "": nobody can tell. */
+static const char *why_empty(const struct clv_pixel_box *box, const struct clv_image *image)
+{
+    enum { LEAST_SIDE = 4 };
+    const int32_t width = box->end_x - box->first_x, height = box->end_y - box->first_y;
+    if (width < LEAST_SIDE || height < LEAST_SIDE)
+        return "too small for an object and what is around it; a larger image of it can be cut";
+    if (width == image->width && height == image->height)
+        return "the whole image, so that nothing shows what is around the object";
+    bool is_uniform = image->pixels != NULL;
+    for (size_t p = 1, n = (size_t)image->width * (size_t)image->height; p < n && is_uniform; p++)
+        is_uniform = memcmp(image->pixels, image->pixels + (size_t)image->channels * p, (size_t)image->channels) == 0;
+    if (is_uniform)
+        return "of an image of one colour";
+    for (int32_t y = box->first_y; y < box->end_y && image->pixels; y++)
+        for (int32_t x = box->first_x; x < box->end_x; x++) {
+            const size_t first = (size_t)box->first_y * (size_t)image->width + (size_t)box->first_x,
+                         at = (size_t)y * (size_t)image->width + (size_t)x, n = (size_t)image->channels;
+            if (memcmp(image->pixels + n * first, image->pixels + n * at, n) != 0)
+                return "";
+        }
+    return image->pixels ? "of one colour" : "";
+}
+
+static void note_empty(struct box_findings *found, const struct input *input, size_t k, const struct clv_pixel_box *box,
+                       const struct clv_image *image)
+{
+    if (found->n_empty++)
+        return;
+    const char *why = why_empty(box, image);
+    snprintf(found->first_empty, sizeof found->first_empty, "box %zu of %s (%dx%d pixels%s%s)", k + 1, input->name,
+             box->end_x - box->first_x, box->end_y - box->first_y, *why ? ", " : "", why);
+}
+
+enum clv_status box_inputs_objects(struct clv_object_map *map, struct box_findings *found, const struct input *input,
+                                   const struct clv_boxes *boxes, const uint8_t *values, const uint8_t *labels,
+                                   int32_t width, int32_t height, const struct clv_image *image, struct clv_error *err)
+{
+    const struct clv_image size = {.width = width, .height = height, .channels = 3, .pixels = image->pixels};
+    const size_t n_pixels = (size_t)width * (size_t)height;
+    OWNED(clv_object_map_release) struct clv_object_map made = {.width = width, .height = height};
+    OWNED_ARRAY struct clv_box *placed = NULL;
+    size_t n = 0;
+    MUST(place(&placed, &n, input, boxes, &size, NULL, err));
+    OWNED_ARRAY struct clv_pixel_box *places = array_alloc(n, sizeof *places);
+    OWNED_ARRAY uint8_t *own = array_alloc(n, 1);
+    OWNED_ARRAY int32_t *number = array_zalloc(n, sizeof *number);
+    made.objects = array_zalloc(n_pixels, sizeof *made.objects);
+    made.labels = array_alloc(n, 1);
+    NEED(places && own && number && made.objects && made.labels);
+    for (size_t k = 0; k < n; k++) {
+        places[k] = clv_box_pixels(&placed[k], width, height);
+        own[k] = values[placed[k].label];
+    }
+    MUST(paint_boxes(made.objects, labels, width, places, own, n, err));
+    for (size_t p = 0; p < n_pixels; p++) {
+        if (labels[p] && labels[p] != CLV_VOID && !made.objects[p]) { /* outside of all boxes of its value */
+            const int32_t x = (int32_t)(p % (size_t)width), y = (int32_t)(p / (size_t)width);
+            made.objects[p] = (int32_t)((find_nearest(places, own, n, labels[p], x, y) + 1) % (n + 1));
+        }
+        if (made.objects[p])
+            number[made.objects[p] - 1] = 1;
+    }
+    *found = (struct box_findings){.n = n};
+    for (size_t k = 0; k < n; k++) {
+        if (!number[k]) {
+            note_empty(found, input, k, &places[k], &size);
+            continue;
+        }
+        number[k] = ++made.n_objects;
+        made.labels[made.n_objects - 1] = own[k];
+    }
+    for (size_t p = 0; p < n_pixels; p++)
+        made.objects[p] = made.objects[p] ? number[made.objects[p] - 1] : 0;
+    *map = TAKE(made);
+    return CLV_OK;
+}
+
+static void draw_pixel(struct clv_image *image, int32_t x, int32_t y, const uint8_t colour[3])
+{
+    if (x >= 0 && y >= 0 && x < image->width && y < image->height)
+        memcpy(image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x), colour, 3);
+}
+
+/* A rectangle's outline, `grow` pixels outside the box's border pixels. */
+static void draw_outline(struct clv_image *image, struct clv_pixel_box box, int32_t grow, const uint8_t colour[3])
+{
+    int32_t left = box.first_x - grow, right = box.end_x - 1 + grow, top = box.first_y - grow,
+            bottom = box.end_y - 1 + grow;
+    for (int32_t x = left; x <= right; x++) {
+        draw_pixel(image, x, top, colour);
+        draw_pixel(image, x, bottom, colour);
+    }
+    for (int32_t y = top; y <= bottom; y++) {
+        draw_pixel(image, left, y, colour);
+        draw_pixel(image, right, y, colour);
+    }
+}
+
+enum clv_status box_inputs_draw(struct clv_image *image, const struct input *input, const struct clv_boxes *boxes,
+                                struct clv_error *err)
+{
+    static const uint8_t dark[3] = {30, 30, 30}, bright[3] = {255, 220, 0};
+    int32_t longest = image->width > image->height ? image->width : image->height;
+    int32_t width = longest < 640 ? 1 : longest / 320; /* two pixels where the report shows it */
+    OWNED_ARRAY struct clv_box *placed = NULL;
+    size_t n = 0;
+    MUST(place(&placed, &n, input, boxes, image, NULL, err));
+    for (size_t k = 0; k < n; k++) {
+        struct clv_pixel_box box = clv_box_pixels(&placed[k], image->width, image->height);
+        for (int32_t grow = 1 - 2 * width; grow <= width; grow++)
+            draw_outline(image, box, grow, grow > 0 || grow <= -width ? dark : bright);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status open_boxes(struct batch *run, struct clv_error *err)
+{
+    struct by_boxes *self = array_zalloc(1, sizeof *self);
+    NEED(run->own = self);
+    MUST(read_boxes(self, run, err));
+    run->boxes = &self->boxes;
+    run->box_values = self->values;
+    run->bad_boxes = self->boxes.n_bad_files;
+    MUST(gather_inputs(run, NULL, err));
+    return assign(run, &self->boxes, err);
+}
+
+static double bytes_of_boxes(const struct batch *run, const struct input *input, int32_t width, int32_t height,
+                             double file_size)
+{
+    struct memory_work work = {.recipe = NULL};
+    (void)input;
+    memory_take_files(&work, run);
+    return memory_of_work(&work, width, height, file_size);
+}
+
+static void close_boxes(struct batch *run)
+{
+    struct by_boxes *self = run->own;
+    if (self) {
+        clv_boxes_release(&self->boxes);
+        array_free(self->values);
+    }
+    array_free(self);
+}
+
+const struct labeller by_boxes = {.name = "--boxes",
+                                  .source = "Boxes",
+                                  .method = "box to cut",
+                                  .refined = "at the pixels",
+                                  .has_truth = true,
+                                  .lacks = NEEDS_MODEL,
+                                  .why = {[2] = "boxes are cut without a model"},
+                                  .open = open_boxes,
+                                  .each = run_all,
+                                  .label = cut_boxes,
+                                  .bytes = bytes_of_boxes,
+                                  .close = close_boxes};

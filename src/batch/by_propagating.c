@@ -1,0 +1,301 @@
+/* Propagates the masks that are given to the other frames of each sequence, without a model: chains of frames on
+ * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its labels.
+ * Start at propagate_chain; the method is src/sequence/propagate.c. */
+#include <string.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+#include "batch/by_sequence.h"
+#include "intake/intake.h"
+#include "masks/masks.h"
+#include "sequence/sequence.h"
+
+#define BYTES_PER_PIXEL  96  /* of a frame: two images and their file's bytes, labels, a cut */
+#define BYTES_PER_WORKED 512 /* of the working size */
+
+/* A frame that has its labels, in a thread's hands. */
+struct frame_at_hand {
+    const struct clv_image *image;
+    const uint8_t *labels;
+};
+
+struct by_propagating {
+    struct clv_set set; /* whole: frames that are not wanted may lie between */
+    struct chains chains;
+    size_t *input_of;              /* [set.n_items] of those that are wanted */
+    struct frame_at_hand *at_hand; /* [n_threads] */
+};
+
+/* The wanted frames as inputs. */
+static enum clv_status add_inputs(struct by_propagating *self, struct batch *run, struct clv_error *err)
+{
+    struct clv_set wanted = self->set; /* views of the items */
+    OWNED_ARRAY struct clv_item *items = array_alloc(self->set.n_items, sizeof *items);
+    self->input_of = array_zalloc(self->set.n_items, sizeof *self->input_of);
+    NEED(items && self->input_of);
+    wanted.items = items;
+    wanted.n_items = 0;
+    for (size_t i = 0; i < self->set.n_items; i++)
+        if (self->chains.is_wanted[i]) {
+            self->input_of[i] = wanted.n_items;
+            items[wanted.n_items++] = self->set.items[i];
+        }
+    return inputs_add_set(&run->inputs, &wanted, set_common_folder(&self->set), err);
+}
+
+void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gaps)
+{
+    if (gaps->n)
+        report_message(&run->progress, CLV_NOTE,
+                       "%s: numbers of frames are missing in %zu place%s, first between %s and %s", run->options.data,
+                       gaps->n, gaps->n == 1 ? "" : "s", gaps->before[0], gaps->before[1]);
+}
+
+/* Says which of the splits that are named there are not. */
+static enum clv_status check_splits(const struct clv_files_options *options, struct clv_error *err)
+{
+    const char *const lists[] = {options->from_split, options->split};
+    for (size_t k = 0; k < 2; k++) {
+        OWNED(clv_set_release) struct clv_set chosen = {.n_items = 0};
+        if (!lists[k])
+            continue;
+        MUST(clv_set_read(&chosen, options->data, err));
+        MUST(clv_set_select(&chosen, lists[k], err));
+    }
+    return CLV_OK;
+}
+
+static enum clv_status open_sequences(struct batch *run, struct clv_error *err)
+{
+    const struct clv_files_options *options = &run->options;
+    struct by_propagating *self = array_zalloc(1, sizeof *self);
+    NEED(run->own = self);
+    NEED(self->at_hand = array_zalloc((size_t)run->n_threads, sizeof *self->at_hand));
+    MUST(clv_set_read(&self->set, options->data, err));
+    training_set_note_reading(&self->set, options->data, &run->progress);
+    MUST(outputs_spare_set(&run->to.outputs, &self->set, options->data, err));
+    MUST(check_splits(options, err));
+    const size_t n = self->set.n_items;
+    FAIL_IF(self->set.labels.n_labels > 2, CLV_ERR_DATA,
+            "%s: masks of two labels are propagated, background and foreground; this dataset has %d labels",
+            options->data, self->set.labels.n_labels);
+    size_t n_masks = 0;
+    for (size_t i = 0; i < n; i++)
+        n_masks += self->set.items[i].mask != NULL;
+    FAIL_IF(!n_masks && n > 1, CLV_ERR_DATA,
+            "%s: none of the %zu frames has a mask; propagate FOLDER needs FOLDER/images and FOLDER/masks, with a mask "
+            "of at least one frame",
+            options->data, n);
+    MUST(clv_labels_copy(&run->labels, &self->set.labels, err));
+    MUST(chains_find(&self->chains, &self->set, options->from_split, options->split, err));
+    FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT,
+            "%s: nothing to propagate: %zu frame%s, and no mask of %s is wanted", options->data, n, n == 1 ? "" : "s",
+            n == 1 ? "it" : "them");
+    sequence_note_gaps(run, &self->chains.gaps);
+    MUST(add_inputs(self, run, err));
+    run->given = (struct given_frames){&self->set, self->chains.is_given};
+    run->frames = self->set.items;
+    run->n_frames = n;
+    run->is_one_sequence = self->chains.n_sequences == 1 || sequences_are_of_one_file(self->set.items, n);
+    return CLV_OK;
+}
+
+/* A chain on a thread: the context of what propagate_along calls. */
+struct chain_at_work {
+    struct batch *run;
+    struct by_propagating *self;
+    int thread;
+};
+
+static const struct clv_item *frame_of(const struct by_propagating *self, size_t place)
+{
+    return &self->set.items[self->chains.frames[place]];
+}
+
+/* Whether a mask of the frame is wanted; *index of the input that it is. */
+static bool is_wanted(size_t *index, const struct by_propagating *self, size_t place)
+{
+    const size_t item = self->chains.frames[place];
+    *index = self->input_of[item];
+    return self->chains.is_wanted[item];
+}
+
+static enum clv_status read_frame(void *context, size_t place, struct clv_image *image, struct clv_error *err)
+{
+    const struct chain_at_work *work = context;
+    return clv_image_read(image, frame_of(work->self, place)->image, &work->run->options.limits, err);
+}
+
+static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
+                                  struct clv_error *err)
+{
+    const struct chain_at_work *work = context;
+    const struct clv_image_limits *limits = &work->run->options.limits;
+    const enum clv_status status = clv_mask_read(mask, frame_of(work->self, place)->mask, &work->run->labels,
+                                                 image->width, image->height, limits, err);
+    return status == CLV_ERR_DATA ? fail_mask(&work->self->set, work->run->options.data, NULL, limits, err) : status;
+}
+
+static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
+                                  struct clv_error *err)
+{
+    const struct chain_at_work *work = context;
+    size_t index;
+    if (!is_wanted(&index, work->self, place))
+        return CLV_OK;
+    work->self->at_hand[work->thread] = (struct frame_at_hand){image, labels};
+    return run_item(work->run, index, SIZE_MAX, work->thread, err);
+}
+
+static const char *name_frame(void *context, size_t place)
+{
+    return frame_of(((const struct chain_at_work *)context)->self, place)->image;
+}
+
+/* Copies the labels of the frame at hand, and its image if anything looks at it. */
+static enum clv_status label_frame(struct labelled *item, struct batch *run, size_t index, int thread,
+                                   struct clv_error *err)
+{
+    const struct by_propagating *self = run->own;
+    const struct clv_image *image = self->at_hand[thread].image;
+    (void)index;
+    item->width = image->width;
+    item->height = image->height;
+    NEED(item->labels = array_copy(self->at_hand[thread].labels, (size_t)image->width * (size_t)image->height, 1));
+    if (!batch_looks_at_pixels(run))
+        return CLV_OK;
+    MUST(clv_image_new(&item->image, image->width, image->height, image->channels, err));
+    memcpy(item->image.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
+    return CLV_OK;
+}
+
+static double bytes_of_frame(const struct batch *run, const struct input *input, int32_t width, int32_t height,
+                             double file_size)
+{
+    struct memory_work work = {.recipe = NULL};
+    (void)input;
+    memory_take_files(&work, run);
+    return (double)BYTES_PER_PIXEL * width * height + (double)BYTES_PER_WORKED * FRAME_PIXELS +
+           memory_of_work(&work, width, height, file_size);
+}
+
+static double bytes_of_chain(const struct batch *run, const struct chain *chain)
+{
+    const struct by_propagating *self = run->own;
+    int32_t width, height;
+    struct clv_error ignored; /* whoever reads it will say */
+    if (clv_image_read_size(&width, &height, frame_of(self, chain->first)->image, &run->options.limits, &ignored) !=
+        CLV_OK)
+        return 0;
+    return item_bytes(run, width, height) + bytes_of_frame(run, NULL, width, height, 0);
+}
+
+/* Inputs of a chain whose masks are there: what is missing beside these is made of them. */
+static enum clv_status finish_chain(const struct chain_at_work *work, const struct chain *chain, struct clv_error *err)
+{
+    size_t index;
+    for (size_t i = 1; i <= chain->n; i++)
+        if (is_wanted(&index, work->self, chain_place(chain, i)))
+            MUST(run_item(work->run, index, SIZE_MAX, work->thread, err));
+    return CLV_OK;
+}
+
+/* The frames of a chain from frame k on fail with it: the failure is said once. */
+static enum clv_status lose_frames(const struct chain_at_work *work, const struct chain *chain, size_t k,
+                                   enum clv_status status, const struct clv_error *why, struct clv_error *err)
+{
+    size_t index, n_lost = 0;
+    for (size_t i = k; i <= chain->n; i++)
+        n_lost += is_wanted(&index, work->self, chain_place(chain, i));
+    report_message(&work->run->progress, CLV_COMPLAINT, "%s (%zu frame%s not propagated)", why->message, n_lost,
+                   n_lost == 1 ? " is" : "s are");
+    for (size_t i = k; i <= chain->n; i++) {
+        if (!is_wanted(&index, work->self, chain_place(chain, i)))
+            continue;
+        OWNED(outcome_release) struct outcome outcome = {.status = status, .error = *why, .is_said = true, .unmet = -1};
+        MUST(deliver(work->run, index, &outcome, err));
+    }
+    return CLV_OK;
+}
+
+/* A chain that fails loses its frames and the others go on, unless the failure ends the run. */
+static enum clv_status propagate_chain(void *context, size_t number, int thread, struct clv_error *err)
+{
+    struct batch *run = context;
+    struct by_propagating *self = run->own;
+    struct chain_at_work work = {run, self, thread};
+    const struct chain *chain = &self->chains.items[number];
+    const struct propagate_frames frames = {.context = &work,
+                                            .progress = &run->progress,
+                                            .read = read_frame,
+                                            .read_mask = read_given,
+                                            .take = take_frame,
+                                            .name = name_frame};
+    bool has_all = true;
+    size_t index, k = 0;
+    for (size_t i = 1; i <= chain->n; i++)
+        has_all &= !is_wanted(&index, self, chain_place(chain, i)) || input_has_mask(run, index);
+    const double bytes = bytes_of_chain(run, chain);
+    enum clv_status status = memory_gate_enter(&run->gate, number, bytes, err);
+    if (status == CLV_OK) {
+        status = has_all ? finish_chain(&work, chain, err) : propagate_along(&k, chain, &frames, err);
+        memory_gate_leave(&run->gate, bytes);
+    }
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED || status == CLV_ERR_CREATE || status == CLV_ERR_IO ||
+        has_all || run->status != CLV_OK)
+        return status;
+    const struct clv_error why = *err;
+    return lose_frames(&work, chain, k ? k : 1, status, &why, err);
+}
+
+/* Given masks are pages, too. */
+static enum clv_status put_given(struct batch *run, struct clv_error *err)
+{
+    struct by_propagating *self = run->own;
+    struct chain_at_work work = {run, self, 0};
+    for (size_t place = 0; place < self->set.n_items; place++) {
+        OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
+        struct clv_image size = {.pixels = NULL};
+        size_t index;
+        if (is_wanted(&index, self, place)) {
+            run->targets.items[index].page = place;
+            continue;
+        }
+        MUST(clv_image_read_size(&size.width, &size.height, frame_of(self, place)->image, &run->options.limits, err));
+        MUST(read_given(&work, place, &size, &mask, err));
+        MUST(page_file_put(run->pages, place, mask.width, mask.height, mask.labels, err));
+        run->result->n_given++;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status each_chain(struct batch *run, struct clv_error *err)
+{
+    const struct by_propagating *self = run->own;
+    if (run->pages)
+        MUST(put_given(run, err));
+    return parallel_for(self->chains.n, run->n_threads, propagate_chain, run, err);
+}
+
+static void close_sequences(struct batch *run)
+{
+    struct by_propagating *self = run->own;
+    if (!self)
+        return;
+    chains_release(&self->chains);
+    clv_set_release(&self->set);
+    arrays_free(self->input_of, self->at_hand, self);
+}
+
+const struct labeller by_propagating = {
+    .name = "propagate",
+    .source = "Masks",
+    .method = "propagated",
+    .refined = "at the pixels",
+    .lacks = NEEDS_MODEL | NEEDS_APART,
+    .why = {[2] = "masks are propagated without a model", [5] = "frames are labelled one from another"},
+    .open = open_sequences,
+    .each = each_chain,
+    .label = label_frame,
+    .bytes = bytes_of_frame,
+    .close = close_sequences};

@@ -1,0 +1,18 @@
+#ifndef BATCH_FILE_KINDS_H
+#define BATCH_FILE_KINDS_H
+
+#include "batch/batch.h"
+
+/* A file of an image beside its mask. */
+struct file_kind {
+    const char *below, *ending; /* its path is FOLDER/<below><name of the output><ending>; of a JPEG's overlay .jpg */
+    bool is_part;               /* it says of which mask it is, and is written after that */
+    unsigned needs;             /* of NEEDS_.. */
+    bool (*is_wanted)(const struct batch *run);
+    enum clv_status (*write)(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err);
+};
+
+/* In the order in which an image's files are written. */
+extern const struct file_kind file_kinds[N_FILES];
+
+#endif

@@ -1,0 +1,313 @@
+/* All of one input, from its turn to the outcome that is left of it: waits for memory, has the labeller label it or
+ * reads back the mask that is there, finishes the labels, and writes the files that are missing, in one order for every
+ * way of labelling: the files beside the mask, the mask (so that a mask that is there says that the others are), then
+ * the parts of tables, which name the mask. Start at run_item. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+#include "batch/file_kinds.h"
+#include "batch/parts.h"
+#include "data/export/export.h"
+#include "image/raster/raster.h"
+#include "model/object_tensors.h"
+#include "segment/segment.h"
+
+#define OBJECTS_BYTES         24  /* a pixel whose objects are looked at */
+#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
+
+void labelled_release(struct labelled *item)
+{
+    clv_image_release(&item->image);
+    contours_release(&item->contours);
+    clv_object_map_release(&item->objects);
+    clv_object_map_release(&item->boxed);
+    arrays_free(item->rows, item->band_means, item->band_deviations, item->map_means, item->labels);
+    label_map_release(&item->map);
+}
+
+static bool has_learned_objects(const struct batch *run)
+{
+    return run->options.objects && run->model && learned_objects_are_there(run->model);
+}
+
+double item_bytes(const struct batch *run, int32_t width, int32_t height)
+{
+    const double n = (double)width * height;
+    const int32_t n_bands = run->model ? run->model->recipe.bands.n_bands : 0;
+    double bytes = batch_has_maps(run) ? label_map_bytes(run, run->labels.n_labels) : 0;
+    bytes += run->options.min_area ? SPECKS_BYTES * n : 0;
+    if (run->options.objects)
+        bytes +=
+            ((has_learned_objects(run) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) + (int)sizeof(float) * n_bands) * n;
+    return bytes + (run->boxes ? sizeof(int32_t) * n : 0); /* item->boxed */
+}
+
+/* Bytes that the input may take; 0 where what there is will fail anyway. */
+static double bytes_needed(const struct batch *run, const struct input *input)
+{
+    int32_t width, height;
+    struct clv_error ignored;
+    struct stat file;
+    if (!input->image || input->bytes ||
+        clv_image_read_size(&width, &height, input->image, &run->options.limits, &ignored) != CLV_OK)
+        return 0;
+    const double file_size = stat(input->image, &file) == 0 ? (double)file.st_size : 0;
+    return item_bytes(run, width, height) + run->labeller->bytes(run, input, width, height, file_size);
+}
+
+/* The parts that are missing or out of date; *n_objects by the rows of the one that stays. */
+static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
+                                     const struct batch *run, struct clv_error *err)
+{
+    for (int k = 0; k < N_FILES; k++) {
+        bool is_current = false;
+        size_t n_lines = 0;
+        if (!target->files[k] || !file_kinds[k].is_part)
+            continue;
+        const enum part_kind kind = k == FILE_ROWS ? PART_OBJECTS : PART_COCO;
+        struct part_key key;
+        part_key_make(&key, kind, &run->parts);
+        MUST(part_is_current(&is_current, &n_lines, target->files[k], target->mask, kind, &key, err));
+        *todo |= is_current ? 0 : 1U << k;
+        if (k == FILE_ROWS && is_current)
+            *n_objects = (int32_t)n_lines;
+    }
+    return CLV_OK;
+}
+
+/* The files that are wanted, and not there. */
+static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struct target *target,
+                                 const struct batch *run, struct clv_error *err)
+{
+    *todo = 0;
+    for (int k = 0; k < N_FILES; k++)
+        if (target->files[k] && !file_kinds[k].is_part && !(target->there & 1U << k))
+            *todo |= 1U << k;
+    if (target->has_mask)
+        return look_at_parts(todo, n_objects, target, run, err);
+    for (int k = 0; k < N_FILES; k++)
+        if (target->files[k])
+            *todo |= 1U << k;
+    return CLV_OK;
+}
+
+/* What all of these files together are made of. */
+static unsigned needs_of(unsigned todo)
+{
+    unsigned needs = 0;
+    for (int k = 0; k < N_FILES; k++)
+        needs |= todo & 1U << k ? file_kinds[k].needs : 0;
+    return needs;
+}
+
+/* The labels of a mask that an earlier run finished, or that somebody has changed since; with the image if anything
+ * looks at it. */
+static enum clv_status read_back(struct labelled *item, const struct batch *run, bool wants_image,
+                                 struct clv_error *err)
+{
+    const struct clv_image_limits *limits = &run->options.limits;
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+    OWNED_ARRAY char *page = NULL;
+    if (wants_image)
+        MUST(input_read_image(&item->image, item->input, limits, &run->progress, err));
+    if (run->to.is_stack) {
+        const size_t size = strlen(item->target->mask) + 24;
+        NEED(page = array_alloc(size, 1));
+        snprintf(page, size, "%s#%zu", item->target->mask, item->target->page);
+    }
+    MUST(clv_indexed_image_read(&mask, page ? page : item->target->mask, limits, err));
+    FAIL_IF(wants_image && (mask.width != item->image.width || mask.height != item->image.height), CLV_ERR_DATA,
+            "%s: mask is %dx%d, image is %dx%d", item->target->mask, mask.width, mask.height, item->image.width,
+            item->image.height);
+    item->width = mask.width;
+    item->height = mask.height;
+    if (!batch_is_probable(run))
+        mask_file_from_binary(mask.values, (size_t)mask.width * (size_t)mask.height, &run->labels, &mask);
+    item->labels = TAKE(mask.values);
+    item->was_there = true;
+    return CLV_OK;
+}
+
+/* Labels as every file and table is made of them: learned objects first, which agree with them; specks merged; pixels
+ * without data void; what is in boxes; objects. Labels that were read back are finished. */
+static enum clv_status finish_labels(struct labelled *item, struct batch *run, struct clv_error *err)
+{
+    const bool is_learned = has_learned_objects(run);
+    if (is_learned)
+        MUST(objects_find(item, run, err));
+    if (!item->was_there && run->options.min_area)
+        MUST(contours_merge_specks(item->labels, item->width, item->height, run->options.min_area, err));
+    if (!item->was_there && !batch_is_probable(run) && item->input->image && !item->input->bytes)
+        MUST(raster_void_missing(item->labels, item->width, item->height, item->input->image, &run->options.limits,
+                                 err));
+    if (run->boxes)
+        MUST(box_inputs_objects(&item->boxed, &item->found, item->input, run->boxes, run->box_values, item->labels,
+                                item->width, item->height, &item->image, err));
+    return run->options.objects && !is_learned ? objects_find(item, run, err) : CLV_OK;
+}
+
+/* Traces what is exported, and simplifies it: objects stay apart where they touch, and pieces of one object have one
+ * number. */
+static enum clv_status trace(struct contours *contours, const struct labelled *item, const struct batch *run,
+                             bool by_sides, struct clv_error *err)
+{
+    const struct clv_object_map *objects = item->objects.objects ? &item->objects : &item->boxed;
+    bool is_traced[256];
+    struct tracing how = {.width = item->width, .height = item->height, .by_sides = by_sides};
+    if (objects->objects) {
+        MUST(contours_trace_values(contours, &how, objects->objects, err));
+        for (size_t k = 0; k < contours->n_objects; k++) {
+            struct contour_object *piece = &contours->objects[k];
+            piece->number = piece->label;
+            piece->label = objects->labels[piece->number - 1];
+        }
+    } else {
+        for (int32_t label = 0; label < 256; label++)
+            is_traced[label] = export_is_object(&run->labels, label);
+        how.is_traced = is_traced;
+        how.n_traced = 256;
+        MUST(contours_trace(contours, &how, item->labels, err));
+    }
+    return contours_simplify(contours, run->options.tolerance, err);
+}
+
+enum clv_status labelled_trace(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    if (item->is_traced)
+        return CLV_OK;
+    item->is_traced = true;
+    return trace(&item->contours, item, run, false, err);
+}
+
+enum clv_status labelled_trace_polygons(struct contours *polygons, const struct labelled *item, const struct batch *run,
+                                        struct clv_error *err)
+{
+    return trace(polygons, item, run, true, err);
+}
+
+static enum clv_status write_files(struct labelled *item, const struct batch *run, unsigned todo, bool are_parts,
+                                   struct clv_error *err)
+{
+    for (int k = 0; k < N_FILES; k++) {
+        const char *path = item->target->files[k];
+        if (!(todo & 1U << k) || file_kinds[k].is_part != are_parts)
+            continue;
+        if (!are_parts)
+            MUST(outputs_make_folder(path, err));
+        MUST(file_kinds[k].write(path, item, run, err));
+    }
+    return CLV_OK;
+}
+
+static enum clv_status write_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    const char *path = item->target->mask;
+    if (run->options.cutout && output_is_stream(&run->options))
+        return cutout_write("-", item, run, err);
+    if (run->pages)
+        return page_file_put(run->pages, item->target->page, item->width, item->height, item->labels, err);
+    MUST(outputs_make_folder(path, err));
+    if (batch_has_maps(run))
+        return label_map_write(path, &item->map, run->labels.n_labels, err);
+    return mask_file_write(path, item->input->image, item->width, item->height, item->labels,
+                           (enum clv_mask_format)run->options.mask_format, &run->labels, err);
+}
+
+static enum clv_status enter_gate(struct labelled *item, struct batch *run, size_t number, bool is_idle,
+                                  struct clv_error *err)
+{
+    const double bytes = is_idle ? 0 : bytes_needed(run, item->input);
+    const enum clv_status status = memory_gate_enter(&run->gate, number, bytes, err);
+    if (status == CLV_ERR_MEMORY && run->labeller->advise_memory)
+        return run->labeller->advise_memory(run, item->input, err);
+    MUST(status);
+    item->bytes = bytes;
+    return CLV_OK;
+}
+
+/* Up to the written files. */
+static enum clv_status work_on(struct labelled *item, struct outcome *outcome, struct batch *run, size_t index,
+                               size_t number, int thread, struct clv_error *err)
+{
+    const struct target *target = item->target;
+    unsigned todo = 0;
+    const enum clv_status looked = target->problem ? CLV_OK : find_todo(&todo, &outcome->n_objects, target, run, err);
+    const bool is_done = target->has_mask && !todo;
+    if (number != SIZE_MAX) /* whatever comes of it, its turn at the gate must pass */
+        MUST(enter_gate(item, run, number, looked != CLV_OK || target->problem || (is_done && !run->report), err));
+    MUST(looked);
+    FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    outcome->is_said = target->problem != NULL;
+    if (target->problem)
+        return target_fail(target, err);
+    outcome->is_earlier = is_done;
+    if (is_done && !run->report)
+        return CLV_OK;
+    if (target->has_mask)
+        MUST(read_back(item, run, run->report || run->boxes || run->options.objects || needs_of(todo) & NEEDS_PIXELS,
+                       err));
+    else
+        MUST(run->labeller->label(item, run, index, thread, err));
+    if (item->labels)
+        MUST(finish_labels(item, run, err));
+    outcome->is_labelled = !target->has_mask;
+    outcome->is_empty = item->is_written || !item->labels
+                            ? item->is_empty
+                            : labels_are_empty(item->labels, (size_t)item->width * (size_t)item->height);
+    if (!item->is_written)
+        MUST(write_files(item, run, todo, false, err));
+    if (!item->is_written && !target->has_mask)
+        MUST(write_mask(item, run, err));
+    MUST(write_files(item, run, todo, true, err));
+    return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
+}
+
+/* Failures name their image, those of outputs their file. */
+static void name_failure(struct outcome *outcome, const struct input *input)
+{
+    const enum clv_status status = outcome->status;
+    if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
+        !outcome->error.path_length)
+        (void)fail_within(&outcome->error, status, input->image ? input->image : input->name);
+}
+
+bool batch_looks_at_pixels(const struct batch *run)
+{
+    unsigned wanted = 0;
+    for (int k = 0; k < N_FILES; k++)
+        wanted |= file_kinds[k].is_wanted(run) ? 1U << k : 0;
+    return run->report || needs_of(wanted) & NEEDS_PIXELS || (run->options.cutout && output_is_stream(&run->options));
+}
+
+enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err)
+{
+    OWNED(labelled_release)
+    struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+    MUST(read_back(&item, run, true, err));
+    MUST(finish_labels(&item, run, err));
+    return report_picture(outcome, &item, run, err);
+}
+
+enum clv_status run_item(struct batch *run, size_t index, size_t number, int thread, struct clv_error *err)
+{
+    OWNED(outcome_release) struct outcome outcome = {.unmet = -1};
+    double bytes;
+    {
+        OWNED(labelled_release)
+        struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+        outcome.status = work_on(&item, &outcome, run, index, number, thread, &outcome.error);
+        name_failure(&outcome, item.input);
+        if (item.objects.objects)
+            outcome.n_objects = item.objects.n_objects;
+        outcome.found = item.found;
+        outcome.summary = item.summary;
+        outcome.map_means = TAKE(item.map_means);
+        outcome.unmet = item.unmet;
+        bytes = item.bytes;
+    }
+    memory_gate_leave(&run->gate, bytes);
+    return deliver(run, index, &outcome, err);
+}

@@ -1,0 +1,182 @@
+/* Probabilities of one label, painted as values from 0 to 255, or of all labels as a map, by marginals of the model. Start
+ * at probabilities_paint. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+#include "data/maps/maps.h"
+#include "report/report.h"
+
+#define LARGEST_VALUE 65535 /* of a map of all labels */
+#define LARGEST_SIDE  1024  /* that a map without --side is taken to have, for its memory */
+
+enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err)
+{
+    const struct clv_files_options *options = &run->options;
+    const struct clv_labels *labels = &run->labels;
+    int32_t found = options->label ? -1 : 1;
+    if (options->label && !parse_int32(options->label, &found))
+        for (int32_t k = 0; k < labels->n_labels; k++)
+            if (strcmp(labels->names[k], options->label) == 0)
+                found = k;
+    FAIL_IF(found < 0 || found >= labels->n_labels, CLV_ERR_USAGE,
+            "--label: \"%s\" is none of the model's %d labels; `cleave inspect' lists them", options->label,
+            labels->n_labels);
+    run->label = found;
+    return CLV_OK;
+}
+
+static double node_pixels(const struct clv_problem *problem, size_t node)
+{
+    return problem->volume ? (double)problem->volume[node] : 1;
+}
+
+static enum clv_status find_values(int32_t *value, struct probability_summary *summary, const struct batch *run,
+                                   const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
+{
+    size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
+    OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
+    double pixels = 0;
+    struct probability_summary found = {0};
+    NEED(marginals);
+    MUST(clv_model_marginals_kind(&found.kind, run->model, problem, err));
+    MUST(clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
+                             run->options.seed, (uint32_t)run->options.n_samples, err));
+    for (size_t i = 0; i < n; i++) {
+        double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
+        value[i] = int32_within(rint(255 * p), 0, 255);
+        found.share += weight * p;
+        found.entropy += weight * probability_entropy(p);
+        pixels += weight;
+    }
+    found.share /= pixels > 0 ? pixels : 1;
+    found.entropy /= pixels > 0 ? pixels : 1;
+    *summary = found;
+    return CLV_OK;
+}
+
+enum clv_status probabilities_paint(uint8_t *values, struct probability_summary *summary, const struct batch *run,
+                                    const struct clv_example *example, struct clv_oracle *oracle, struct clv_error *err)
+{
+    OWNED_ARRAY int32_t *value = array_alloc((size_t)example->problem.n_nodes, sizeof *value);
+    NEED(value);
+    MUST(find_values(value, summary, run, &example->problem, oracle, err));
+    return clv_example_paint(values, example, value, err);
+}
+
+void label_map_release(struct label_map *map)
+{
+    arrays_free(map->values, map->margins);
+    *map = (struct label_map){0};
+}
+
+double label_map_bytes(const struct batch *run, int32_t n_labels)
+{
+    const struct clv_files_options *options = &run->options;
+    double value = options->probabilities == CLV_PROBABILITIES_MARGINS ? sizeof(float) : sizeof(uint16_t);
+    double side = options->side ? options->side : LARGEST_SIDE;
+    return side * side * (value * n_labels + 2 * sizeof(double));
+}
+
+enum clv_status label_map_write(const char *path, const struct label_map *map, int32_t n_labels, struct clv_error *err)
+{
+    return map->margins ? npy_write_numbers(path, map->margins, n_labels, map->height, map->width, err)
+                        : npy_write_planes(path, map->values, n_labels, map->height, map->width, err);
+}
+
+/* The map's pixel that the centre of pixel k of n is in. */
+static size_t within(int32_t k, int32_t n, int32_t map_n)
+{
+    return (size_t)((2 * (int64_t)k + 1) * map_n / (2 * (int64_t)n));
+}
+
+/* mean[height][width] of a label's values of nodes; count is scratch of that size. */
+static void fill(double *mean, double *count, const struct label_map *map, const struct clv_superpixels *nodes,
+                 const double *values, size_t n_labels)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    for (size_t p = 0; p < n; p++)
+        mean[p] = count[p] = 0;
+    for (int32_t y = 0; y < nodes->height; y++) {
+        const int32_t *row = nodes->labels + (size_t)y * (size_t)nodes->width;
+        size_t first = within(y, nodes->height, map->height) * (size_t)map->width;
+        for (int32_t x = 0; x < nodes->width; x++) {
+            size_t at = first + within(x, nodes->width, map->width);
+            mean[at] += values[(size_t)row[x] * n_labels];
+            count[at]++;
+        }
+    }
+    for (size_t p = 0; p < n; p++)
+        mean[p] /= count[p];
+}
+
+/* How much better a node's best labelling with a label is than that with any other one: from max-marginals. */
+static void margins_of(double *value, size_t n, size_t n_labels)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *row = value + i * n_labels, best = -INFINITY, second = -INFINITY;
+        for (size_t y = 0; y < n_labels; y++) {
+            second = fmax(second, fmin(row[y], best));
+            best = fmax(best, row[y]);
+        }
+        for (size_t y = 0; y < n_labels; y++)
+            row[y] -= row[y] < best ? best : second;
+    }
+}
+
+enum clv_status label_map_make(struct label_map *map, const struct batch *run, const struct clv_example *example,
+                               struct clv_oracle *oracle, struct clv_error *err)
+{
+    const struct clv_files_options *options = &run->options;
+    const struct clv_superpixels *nodes = &example->superpixels;
+    size_t n_labels = (size_t)run->model->shape.n_labels, n_nodes = (size_t)example->problem.n_nodes;
+    int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
+    double scale = options->side ? fmin((double)options->side / longer, 1) : 1;
+    OWNED(label_map_release)
+    struct label_map result = {.width = int32_within(rint(scale * nodes->width), 1, nodes->width),
+                               .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
+    size_t n = (size_t)result.width * (size_t)result.height;
+    OWNED_ARRAY double *values = array_alloc(n_nodes, n_labels * sizeof *values);
+    OWNED_ARRAY double *scratch = array_alloc(n, 2 * sizeof *scratch);
+    NEED(values && scratch);
+    if (options->probabilities == CLV_PROBABILITIES_MARGINS) {
+        NEED(result.margins = array_alloc(n, n_labels * sizeof *result.margins));
+        MUST(clv_model_max_marginals(values, NULL, run->model, &example->problem, oracle, err));
+        margins_of(values, n_nodes, n_labels);
+    } else {
+        NEED(result.values = array_alloc(n, n_labels * sizeof *result.values));
+        MUST(clv_model_marginals(values, NULL, NULL, run->model, &example->problem, oracle, options->seed,
+                                 (uint32_t)options->n_samples, err));
+    }
+    for (size_t y = 0; y < n_labels; y++) {
+        fill(scratch, scratch + n, &result, nodes, values + y, n_labels);
+        for (size_t p = 0; p < n && result.margins; p++)
+            result.margins[y * n + p] = (float)scratch[p];
+        for (size_t p = 0; p < n && result.values; p++)
+            result.values[y * n + p] = (uint16_t)int32_within(rint(LARGEST_VALUE * scratch[p]), 0, LARGEST_VALUE);
+    }
+    *map = TAKE(result);
+    return CLV_OK;
+}
+
+void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch *run)
+{
+    const struct clv_model *model = run->model;
+    const char *learner = clv_record_get(&model->record, "learner");
+    char by[64];
+    snprintf(by, sizeof by, "shares of %d samples", run->options.n_samples);
+    if (model->decoding.rule != CLV_DECODE_ORACLE)
+        snprintf(by, sizeof by, "loopy belief propagation");
+    if (model->shape.pairwise == CLV_PAIRWISE_NONE)
+        snprintf(by, sizeof by, "exact, each region by itself");
+    snprintf(words, PROBABILITIES_WORDS, "%s%s%s%s%s", by,
+             model->shape.pairwise == CLV_PAIRWISE_NONE ? "" : "; exact where regions form no loop",
+             clv_model_scores(model) == CLV_SCORES_MARGIN ? "; scores of " : "",
+             clv_model_scores(model) != CLV_SCORES_MARGIN ? ""
+             : learner                                    ? learner
+                                                          : "a margin",
+             clv_model_scores(model) == CLV_SCORES_MARGIN ? " are rescaled: what is more or less certain, not how much"
+                                                          : "");
+}

@@ -1,0 +1,65 @@
+/* The table of all inputs of a run: a line for each, in input order, with what became of it. Start at status_begin. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+
+#define STATUS_HEAD "image\tstatus\tmask\tmessage"
+
+/* Whether the table begins as this program begins it, so that a run with --resume replaces it. */
+static bool is_own(const char *path, const struct clv_shard *shard)
+{
+    static const char *const heads[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
+    const size_t n = shard->number > 1 ? sizeof heads / sizeof *heads : 1; /* a later shard has no head */
+    OWNED_ARRAY char *bytes = NULL;
+    size_t size = 0;
+    struct clv_error ignored;
+    if (file_read_head(&bytes, &size, path, 1024, &ignored) != CLV_OK)
+        return false;
+    bool found = size == 0; /* of a shard without images */
+    for (size_t i = 0; i < n; i++)
+        found |= strstr(bytes, heads[i]) != NULL;
+    return found;
+}
+
+enum clv_status status_claim(struct batch *run, struct clv_error *err)
+{
+    const struct clv_files_options *options = &run->options;
+    const char *path = run->to.status;
+    const char *const inputs[] = {options->model_path, options->features,
+                                  options->data && path_is_folder(options->data) ? NULL : options->data,
+                                  options->boxes};
+    if (!path)
+        return CLV_OK;
+    const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
+                             (options->existing == CLV_EXISTING_RESUME && is_own(path, &options->shard));
+    return outputs_claim(&run->to.outputs, path, may_replace, "", inputs, sizeof inputs / sizeof *inputs, err);
+}
+
+enum clv_status status_begin(struct batch *run, struct clv_error *err)
+{
+    if (!run->to.status)
+        return CLV_OK;
+    MUST(file_create(&run->status_table, run->to.status, err));
+    if (run->options.shard.number <= 1) /* so that the shards' tables end to end are one run's */
+        fputs(STATUS_HEAD "\n", run->status_table.stream);
+    return CLV_OK;
+}
+
+void status_put(struct batch *run, const struct clv_file_outcome *outcome)
+{
+    FILE *table = run->status_table.stream;
+    const char *word = outcome->status != CLV_OK ? "failed" : outcome->is_earlier ? "finished before" : "done";
+    const char *fields[] = {outcome->name, word, outcome->mask ? outcome->mask : "", outcome->message};
+    for (size_t i = 0; table && i < sizeof fields / sizeof *fields; i++) {
+        put_field(table, fields[i]);
+        putc(i + 1 < sizeof fields / sizeof *fields ? '\t' : '\n', table);
+    }
+}
+
+enum clv_status status_end(struct batch *run, struct clv_error *err)
+{
+    OWNED(file_abort) struct file_writer table = TAKE(run->status_table);
+    return table.stream ? file_commit(&table, err) : CLV_OK;
+}

@@ -1,0 +1,151 @@
+/* Runs over all inputs on threads, or shares them between the processes that mpirun started: each takes an input when it
+ * is free, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
+#include <string.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+#include "cluster/comm.h"
+
+/* Inputs in the order in which they are taken: rasters by tiles first, each of which has all threads. */
+struct order {
+    struct batch *run;
+    size_t *indices; /* [run->inputs.n] */
+    size_t n_tiled;
+};
+
+static enum clv_status run_one(void *context, size_t k, int thread, struct clv_error *err)
+{
+    const struct order *self = context;
+    return run_item(self->run, self->indices[self->n_tiled + k], self->n_tiled + k, thread, err);
+}
+
+static enum clv_status run_on_threads(struct batch *run, struct clv_error *err)
+{
+    const size_t n = run->inputs.n;
+    OWNED_ARRAY size_t *indices = array_alloc(n, sizeof *indices);
+    struct order order = {.run = run, .indices = indices};
+    NEED(indices);
+    for (size_t i = 0; i < n; i++)
+        if (run->inputs.items[i].is_tiled)
+            indices[order.n_tiled++] = i;
+    for (size_t i = 0, k = order.n_tiled; i < n; i++)
+        if (!run->inputs.items[i].is_tiled)
+            indices[k++] = i;
+    for (size_t k = 0; k < order.n_tiled; k++)
+        MUST(run_item(run, indices[k], k, 0, err));
+    return parallel_for(n - order.n_tiled, run->n_threads, run_one, &order, err);
+}
+
+/* The message in which a process sends the outcome of an input: this, then the means of its maps, if there are any. */
+struct message {
+    size_t index, n_means;
+    struct outcome outcome; /* pointers in it say nothing */
+};
+
+struct sharing {
+    struct batch *run;
+    struct comm_deal deal;
+    pthread_mutex_t lock; /* guards what follows */
+    size_t n_taken;       /* by this process */
+    enum clv_status status;
+    struct clv_error error;
+};
+
+static void end_run(struct sharing *self, enum clv_status status, const struct clv_error *error)
+{
+    pthread_mutex_lock(&self->lock);
+    if (self->status == CLV_OK) {
+        self->status = status;
+        self->error = *error;
+    }
+    pthread_mutex_unlock(&self->lock);
+    comm_deal_stop(&self->deal);
+}
+
+static enum clv_status unpack(struct outcome *outcome, size_t *index, const struct batch *run, const void *bytes,
+                              size_t size, struct clv_error *err)
+{
+    struct message message;
+    NEED(bytes && size >= sizeof message);
+    memcpy(&message, bytes, sizeof message);
+    *index = message.index;
+    *outcome = message.outcome;
+    outcome->map_means = NULL;
+    outcome->entry = NULL;
+    outcome->error.kind = NULL; /* an address of the other process */
+    if (message.n_means)
+        NEED(outcome->map_means = array_copy((const char *)bytes + sizeof message, message.n_means, sizeof(float)));
+    return run->report && outcome->status == CLV_OK ? item_show(outcome, (struct batch *)run, *index, err) : CLV_OK;
+}
+
+/* Takes another process's outcome, on rank 0. */
+static void take(void *context, const void *bytes, size_t size)
+{
+    struct sharing *self = context;
+    OWNED(outcome_release) struct outcome outcome = {0};
+    struct clv_error error;
+    size_t index = 0;
+    enum clv_status status = unpack(&outcome, &index, self->run, bytes, size, &error);
+    if (status == CLV_OK)
+        status = deliver(self->run, index, &outcome, &error);
+    if (status != CLV_OK)
+        end_run(self, status, &error);
+}
+
+enum clv_status team_hand_in(struct batch *run, size_t index, const struct outcome *outcome, struct clv_error *err)
+{
+    const size_t n_means = outcome->map_means ? map_drift_size(&run->model->recipe) : 0,
+                 size = sizeof(struct message) + n_means * sizeof(float);
+    const struct message message = {.index = index, .n_means = n_means, .outcome = *outcome};
+    OWNED_ARRAY char *bytes = array_alloc(size, 1);
+    NEED(bytes);
+    memcpy(bytes, &message, sizeof message);
+    if (n_means)
+        memcpy(bytes + sizeof message, outcome->map_means, n_means * sizeof(float));
+    comm_deal_hand_in(run->deal, bytes, size);
+    return CLV_OK;
+}
+
+/* A thread of this process. */
+static enum clv_status share(void *context, size_t ignored, int thread, struct clv_error *err)
+{
+    (void)ignored;
+    struct sharing *self = context;
+    for (;;) {
+        size_t index;
+        pthread_mutex_lock(&self->lock);
+        const size_t number = self->n_taken;
+        const bool is_taken = comm_deal_next(&self->deal, &index);
+        self->n_taken += is_taken;
+        pthread_mutex_unlock(&self->lock);
+        if (!is_taken)
+            return CLV_OK;
+        MUST(run_item(self->run, index, number, thread, err));
+    }
+}
+
+static enum clv_status run_in_processes(struct batch *run, struct clv_error *err)
+{
+    struct sharing self = {.run = run};
+    pthread_mutex_init(&self.lock, NULL);
+    /* The deal is closed by all processes, whatever the status. */
+    enum clv_status status = comm_deal_open(&self.deal, run->inputs.n, take, &self, err);
+    run->deal = &self.deal;
+    if (status == CLV_OK)
+        status = parallel_for((size_t)run->n_threads, run->n_threads, share, &self, err);
+    if (status != CLV_OK && !comm_rank())
+        comm_deal_stop(&self.deal);
+    comm_deal_close(&self.deal);
+    run->deal = NULL;
+    pthread_mutex_destroy(&self.lock);
+    if (status == CLV_OK && self.status != CLV_OK) {
+        *err = self.error;
+        return self.status;
+    }
+    return status;
+}
+
+enum clv_status run_all(struct batch *run, struct clv_error *err)
+{
+    return comm_size() > 1 ? run_in_processes(run, err) : run_on_threads(run, err);
+}

@@ -1,0 +1,398 @@
+/* Checks every file that a command is going to write: it can be created, is none of the inputs, and replaces nothing
+ * unless it may (outputs_claim). Locks keep two runs from writing into one folder or file (output_locks_folder). */
+#include "data/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+void outputs_release(struct outputs *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        array_free(self->list[i].path);
+    array_free(self->list);
+    output_locks_release(&self->locks);
+    *self = (struct outputs){0};
+}
+
+static bool is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* Finds out what a path leads to, if anything. Where that is unknown (an I/O error), the path does not count as absent.
+ * */
+static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
+{
+    *there = stat(path, info) == 0;
+    if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+        return CLV_OK;
+    return fail_errno(err, CLV_ERR_CREATE, "%s: cannot find out whether it is there", path);
+}
+
+/* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of
+ * standard output by another name (/dev/stdout). */
+static enum clv_status would_replace(bool *would, struct stat *info, const char *path, struct clv_error *err)
+{
+    struct stat standard;
+    *would = false;
+    if (is_standard(path))
+        return CLV_OK;
+    MUST(examine(would, info, path, err));
+    if (*would)
+        *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev ||
+                                            standard.st_ino != info->st_ino);
+    return CLV_OK;
+}
+
+/* Whether a file could be created at `path`. */
+static enum clv_status check_creatable(const char *path, struct clv_error *err)
+{
+    struct stat info;
+    bool there;
+    if (is_standard(path))
+        return CLV_OK;
+    MUST(examine(&there, &info, path, err));
+    if (there) {
+        FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
+        return access(path, W_OK) ? fail_errno(err, CLV_ERR_CREATE, "%s: cannot write", path) : CLV_OK;
+    }
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
+    if (stat(folder, &info))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
+    FAIL_IF(!S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: cannot create: %s is not a folder", path, folder);
+    if (access(folder, W_OK | X_OK))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
+    return CLV_OK;
+}
+
+enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_error *err)
+{
+    struct stat info;
+    bool would;
+    MUST(would_replace(&would, &info, path, err));
+    if (!would)
+        return CLV_OK;
+    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
+        return fail_memory(err);
+    char *copy = string_copy(path);
+    NEED(copy);
+    self->list[self->n++] = (struct replaced){info.st_dev, info.st_ino, copy};
+    return CLV_OK;
+}
+
+enum clv_status output_check_existing(const char *path, bool may_replace, const char *hint, struct clv_error *err)
+{
+    struct stat info;
+    bool would;
+    if (may_replace)
+        return CLV_OK;
+    MUST(would_replace(&would, &info, path, err));
+    FAIL_IF(would, CLV_ERR_CREATE, "%s: exists already; --overwrite replaces it%s", path, hint);
+    return CLV_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct replaced *first = a, *second = b;
+    if (first->device != second->device)
+        return first->device < second->device ? -1 : 1;
+    return (first->inode > second->inode) - (first->inode < second->inode);
+}
+
+void outputs_sort(struct outputs *self)
+{
+    if (self->n)
+        qsort(self->list, self->n, sizeof *self->list, compare);
+}
+
+/* Identifies the file, or the file of a page. */
+static enum clv_status identify(bool *there, struct stat *info, const char *path, struct clv_error *err)
+{
+    char file[PATH_MAX];
+    size_t length;
+    uint32_t page;
+    if (!path_page(&length, &page, path))
+        return examine(there, info, path, err);
+    snprintf(file, sizeof file, "%.*s", (int)length, path);
+    *there = false;
+    return length < sizeof file ? examine(there, info, file, err) : CLV_OK;
+}
+
+static enum clv_status spare_file(const struct outputs *self, const char *input, struct clv_error *err)
+{
+    struct stat info;
+    bool there;
+    if (!self->n || !input)
+        return CLV_OK;
+    MUST(identify(&there, &info, input, err));
+    if (!there)
+        return CLV_OK;
+    const struct replaced key = {info.st_dev, info.st_ino, NULL};
+    const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);
+    if (!found)
+        return CLV_OK;
+    FAIL_IF(strcmp(found->path, input) == 0, CLV_ERR_CREATE,
+            "%s: is an input of this command, which the output would replace", input);
+    return fail(err, CLV_ERR_CREATE, "%s: is the same file as the input %s, which the output would replace",
+                found->path, input);
+}
+
+enum clv_status outputs_spare(const struct outputs *self, const char *input, struct clv_error *err)
+{
+    if (!self->n || !input || is_standard(input))
+        return CLV_OK;
+    if (!path_is_folder(input))
+        return spare_file(self, input, err);
+    OWNED(path_list_release) struct path_list files = {0};
+    MUST(folder_walk(&files, input, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(input, files.paths[i]);
+        NEED(path);
+        MUST(spare_file(self, path, err));
+    }
+    return CLV_OK;
+}
+
+enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
+                                  struct clv_error *err)
+{
+    if (!self->n)
+        return CLV_OK;
+    OWNED_ARRAY char *labels = path_join(set->root, "labels.tsv");
+    NEED(labels);
+    MUST(spare_file(self, labels, err));
+    MUST(spare_file(self, set->manifest ? set->manifest : path, err));
+    for (size_t i = 0; i < set->n_items; i++) {
+        const struct clv_item *item = &set->items[i];
+        MUST(spare_file(self, item->image, err));
+        MUST(spare_file(self, item->mask, err));
+        MUST(spare_file(self, item->boxes, err));
+        for (size_t m = 0; m < set->n_maps; m++)
+            MUST(spare_file(self, item->maps[m], err));
+    }
+    return CLV_OK;
+}
+
+enum clv_status outputs_claim(struct outputs *self, const char *path, bool may_replace, const char *hint,
+                              const char *const *inputs, size_t n_inputs, struct clv_error *err)
+{
+    MUST(check_creatable(path, err));
+    MUST(outputs_add(self, path, err));
+    outputs_sort(self);
+    for (size_t i = 0; i < n_inputs; i++)
+        MUST(outputs_spare(self, inputs[i], err));
+    return output_check_existing(path, may_replace, hint, err);
+}
+
+enum clv_status outputs_make_folder(const char *path, struct clv_error *err)
+{
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
+    return folder_create(folder, err);
+}
+
+enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path, struct clv_error *err)
+{
+    return outputs_spare_set(outputs, set, path, err);
+}
+
+/* Bytes of a shards' lock file, which need not be there to be locked: shard i of n locks the same part of them as it
+ * has of the work, so that shards of different counts meet where their work does. */
+#define SHARES ((int64_t)1 << 40)
+
+/* How long a lock may be in the hands of one that only looks whether it is the last. */
+enum { ATTEMPTS = 20, ATTEMPT_MS = 10 };
+
+static int exit_code;
+
+int output_locks_exit_code(void)
+{
+    return exit_code;
+}
+
+static enum clv_status refuse(struct clv_error *err, const char *path, const struct clv_shard *shard)
+{
+    char part[48] = "";
+    exit_code = EX_TEMPFAIL;
+    if (shard && shard->count)
+        snprintf(part, sizeof part, " or of part %d of %d", shard->number, shard->count);
+    return fail(err, CLV_ERR_CREATE, "%s: another run%s writes there now; wait until it has ended", path, part);
+}
+
+static bool hold(struct output_locks *self, int fd, char *file)
+{
+    struct stat info;
+    bool fits = self->n < OUTPUT_LOCKS_MAX && fstat(fd, &info) == 0;
+    for (int k = 0; k < self->n && fits; k++)
+        fits = self->taken[k].device != info.st_dev || self->taken[k].inode != info.st_ino;
+    if (fits)
+        self->taken[self->n++] = (struct taken_lock){fd, info.st_dev, info.st_ino, file};
+    return fits;
+}
+
+/* Locks a part of a file for this open file alone, or a folder (part is NULL) by flock's operation. False with
+ * EAGAIN if another has it. */
+static bool lock(int fd, const struct flock *part, int operation)
+{
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if ((part ? fcntl(fd, F_OFD_SETLK, part) : flock(fd, operation | LOCK_NB)) == 0)
+            return true;
+        if (errno != EAGAIN && errno != EACCES)
+            return false;
+        nanosleep(&(struct timespec){0, ATTEMPT_MS * 1000000}, NULL);
+    }
+    errno = EAGAIN;
+    return false;
+}
+
+/* Opens the lock file and locks a part of it. -1: it cannot be had, with EAGAIN if another has it. A file that its last
+ * user removed meanwhile is made anew. */
+static int open_locked(const char *file, int64_t start, int64_t length)
+{
+    const struct flock part = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    struct stat opened, there;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0)
+            return -1;
+        if (!lock(fd, &part, 0)) {
+            int why = errno;
+            if (why != EAGAIN)
+                unlink(file); /* no locks here */
+            close(fd);
+            errno = why;
+            return -1;
+        }
+        if (fstat(fd, &opened) == 0 && stat(file, &there) == 0 && there.st_dev == opened.st_dev &&
+            there.st_ino == opened.st_ino)
+            return fd;
+        close(fd);
+    }
+    errno = 0;
+    return -1;
+}
+
+/* Takes `file`, and frees its name unless it is kept. `path` is what a refusal names. */
+static enum clv_status take_file(struct output_locks *self, char *file, const char *path, const struct clv_shard *shard,
+                                 struct clv_error *err)
+{
+    int64_t start = 0, end = 0;
+    NEED(file);
+    if (shard) {
+        start = (shard->number - 1) * SHARES / shard->count;
+        end = shard->number * SHARES / shard->count;
+    }
+    int fd = open_locked(file, start, end - start); /* a length of 0 is all */
+    bool refused = fd < 0 && errno == EAGAIN;
+    if (fd >= 0 && hold(self, fd, file))
+        return CLV_OK;
+    if (fd >= 0)
+        close(fd);
+    array_free(file);
+    return refused ? refuse(err, path, shard) : CLV_OK;
+}
+
+/* Whether a path leads to what is open; where that is unknown it counts as there. */
+static bool is_there(const char *path, int fd)
+{
+    struct stat opened, there;
+    if (fstat(fd, &opened) != 0)
+        return true;
+    return stat(path, &there) == 0 && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino;
+}
+
+/* *is_gone: the folder is not there, or another one is in its place by now. */
+static enum clv_status take_folder(struct output_locks *self, bool *is_gone, const char *folder,
+                                   const struct clv_shard *shard, struct clv_error *err)
+{
+    bool is_whole = !shard || !shard->count;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *is_gone = fd < 0 && errno == ENOENT;
+    if (fd < 0)
+        return CLV_OK;
+    if (!hold(self, fd, NULL)) {
+        close(fd);
+        return CLV_OK;
+    }
+    if (!lock(fd, NULL, is_whole ? LOCK_EX : LOCK_SH) && errno == EAGAIN) {
+        close(self->taken[--self->n].fd);
+        return refuse(err, folder, NULL);
+    }
+    *is_gone = !is_there(folder, fd);
+    if (*is_gone) {
+        close(self->taken[--self->n].fd);
+        return CLV_OK;
+    }
+    return is_whole ? CLV_OK : take_file(self, path_join(folder, ".cleave-shards.lock"), folder, shard, err);
+}
+
+enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct clv_shard *shard,
+                                    struct clv_error *err)
+{
+    bool ignored;
+    return take_folder(self, &ignored, folder, shard, err);
+}
+
+enum clv_status output_locks_make_folder(struct output_locks *self, int *n_made, const char *folder,
+                                         const struct clv_shard *shard, struct clv_error *err)
+{
+    int n = 0, n_new = 0;
+    bool is_gone = true;
+    *n_made = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && is_gone; attempt++) {
+        MUST(folder_make(&n_new, folder, err));
+        n = n_new > n ? n_new : n;
+        MUST(take_folder(self, &is_gone, folder, shard, err));
+    }
+    FAIL_IF(is_gone, CLV_ERR_CREATE, "%s: cannot create folder: others remove it again and again", folder);
+    *n_made = n;
+    return CLV_OK;
+}
+
+enum clv_status output_locks_file(struct output_locks *self, const char *path, struct clv_error *err)
+{
+    size_t size = strlen(path) + sizeof "..lock", folder = strlen(path) - strlen(path_name(path));
+    char *file = array_alloc(size, 1);
+    if (file)
+        snprintf(file, size, "%.*s.%s.lock", (int)folder, path, path_name(path));
+    return take_file(self, file, path, NULL, err);
+}
+
+static void let_go(struct taken_lock *taken)
+{
+    const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
+        unlink(taken->file); /* nobody else is at it */
+    close(taken->fd);
+    array_free(taken->file);
+}
+
+void output_locks_end_shard(struct output_locks *self)
+{
+    int n = 0;
+    for (int k = 0; k < self->n; k++)
+        if (self->taken[k].file)
+            let_go(&self->taken[k]);
+        else
+            self->taken[n++] = self->taken[k];
+    self->n = n;
+}
+
+void output_locks_release(struct output_locks *self)
+{
+    for (int k = self->n - 1; k >= 0; k--)
+        let_go(&self->taken[k]);
+    *self = (struct output_locks){.n = 0};
+}

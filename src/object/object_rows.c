@@ -1,0 +1,179 @@
+/* Numbers the objects of a label map that is read twice, row after row: the connected pieces that object_map.c finds in
+ * memory, with their numbers. Union-find over the runs of two rows (Rosenfeld & Pfaltz 1966); a second pass begins pieces
+ * in the same order, so that nothing is kept of pixels. Start at objects_find_rows. */
+#include <string.h>
+
+#include "base/base.h"
+#include "object/object.h"
+
+/* Pixels first..end - 1 of a row, of one label and one piece. */
+struct object_run {
+    int32_t first, end, piece;
+    uint8_t label;
+};
+
+/* A part of an object, by the first of its runs that touches none above. */
+struct object_piece {
+    int64_t area;
+    int32_t parent; /* an earlier piece of its object, or itself; after the first pass its object's number, 0: none */
+    uint8_t label;
+    bool is_at_border;
+};
+
+enum { MAX_PIECES = 1 << 28 };
+
+void object_rows_release(struct object_rows *self)
+{
+    arrays_free(self->runs, self->above, self->pieces, self->labels);
+    *self = (struct object_rows){0};
+}
+
+enum clv_status object_rows_init(struct object_rows *self, int32_t width, int32_t height, const bool is_object[256],
+                                 struct clv_error *err)
+{
+    OWNED(object_rows_release)
+    struct object_rows result = {.width = width, .height = height, .max_pieces = MAX_PIECES};
+    FAIL_IF(width < 1 || height < 1, CLV_ERR_USAGE, "objects of %dx%d pixels", width, height);
+    result.runs = array_alloc((size_t)width, sizeof *result.runs);
+    result.above = array_alloc((size_t)width, sizeof *result.above);
+    NEED(result.runs && result.above);
+    for (int label = 0; label < 256; label++)
+        result.is_object[label] = is_object ? is_object[label] : label && label != CLV_VOID;
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+static int32_t find_root(struct object_piece *pieces, int32_t piece)
+{
+    while (pieces[piece].parent != piece)
+        piece = pieces[piece].parent = pieces[pieces[piece].parent].parent;
+    return piece;
+}
+
+/* Splits a row into runs; the row before becomes the one above. */
+static void split_row(struct object_rows *self, const uint8_t *labels)
+{
+    struct object_run *runs = self->above;
+    self->above = self->runs;
+    self->n_above = self->n_runs;
+    self->runs = runs;
+    self->n_runs = 0;
+    for (int32_t x = 0, end; x < self->width; x = end) {
+        for (end = x + 1; end < self->width && labels[end] == labels[x]; end++)
+            ;
+        if (self->is_object[labels[x]])
+            runs[self->n_runs++] = (struct object_run){x, end, -1, labels[x]};
+    }
+}
+
+/* The number in `above` of the first run from `at` on that touches this one and has its label; n_above: none. *next is
+ * where the search for the following run begins. */
+static int32_t find_above(int32_t *next, const struct object_rows *self, const struct object_run *run, int32_t at)
+{
+    while (at < self->n_above && self->above[at].end <= run->first)
+        at++;
+    *next = at;
+    for (; at < self->n_above && self->above[at].first < run->end; at++)
+        if (self->above[at].label == run->label)
+            return at;
+    return self->n_above;
+}
+
+static enum clv_status begin_piece(struct object_rows *self, uint8_t label, struct clv_error *err)
+{
+    FAIL_IF(self->n_pieces >= self->max_pieces, CLV_ERR_DATA,
+            "more than %d objects begin in it; --min-area leaves out small ones", self->max_pieces);
+    NEED(array_reserve((void **)&self->pieces, &self->capacity, (size_t)self->n_pieces + 1, sizeof *self->pieces) == 0);
+    self->pieces[self->n_pieces] = (struct object_piece){.parent = self->n_pieces, .label = label};
+    self->n_pieces++;
+    return CLV_OK;
+}
+
+/* Joins two pieces of an object; the earlier one stands for both. */
+static int32_t join(struct object_piece *pieces, int32_t a, int32_t b)
+{
+    int32_t earlier = a < b ? a : b, later = a < b ? b : a;
+    if (earlier == later)
+        return earlier;
+    pieces[later].parent = earlier;
+    pieces[earlier].area += pieces[later].area;
+    pieces[earlier].is_at_border |= pieces[later].is_at_border;
+    return earlier;
+}
+
+static enum clv_status find_row(struct object_rows *self, const uint8_t *labels, struct clv_error *err)
+{
+    bool is_outer = self->y == 0 || self->y == self->height - 1;
+    split_row(self, labels);
+    for (int32_t k = 0, next = 0; k < self->n_runs; k++) {
+        struct object_run *run = &self->runs[k];
+        int32_t at = find_above(&next, self, run, next);
+        if (at == self->n_above) {
+            run->piece = self->n_pieces;
+            MUST(begin_piece(self, run->label, err));
+        } else {
+            run->piece = find_root(self->pieces, self->above[at].piece);
+            for (at++; at < self->n_above && self->above[at].first < run->end; at++)
+                if (self->above[at].label == run->label)
+                    run->piece = join(self->pieces, run->piece, find_root(self->pieces, self->above[at].piece));
+        }
+        struct object_piece *piece = &self->pieces[run->piece];
+        piece->area += run->end - run->first;
+        piece->is_at_border |= is_outer || run->first == 0 || run->end == self->width;
+    }
+    self->y++;
+    return CLV_OK;
+}
+
+enum clv_status objects_find_rows(struct object_rows *self, const uint8_t *labels, int32_t n_rows,
+                                  struct clv_error *err)
+{
+    for (int32_t row = 0; row < n_rows; row++)
+        MUST(find_row(self, labels + (size_t)row * (size_t)self->width, err));
+    return CLV_OK;
+}
+
+enum clv_status objects_filter_rows(struct object_rows *self, int64_t min_area, bool clears_border,
+                                    struct clv_error *err)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < self->n_pieces; k++) {
+        struct object_piece *piece = &self->pieces[k];
+        bool is_root = piece->parent == k;
+        bool stays = is_root && piece->area >= min_area && !(clears_border && piece->is_at_border);
+        n += stays;
+        piece->parent = !is_root ? self->pieces[piece->parent].parent : stays ? n : 0;
+        FAIL_IF(n > CLV_MAX_OBJECT_NUMBER, CLV_ERR_DATA,
+                "more than %d objects, which is the largest number of one; --min-area leaves out small ones",
+                CLV_MAX_OBJECT_NUMBER);
+        if (stays)
+            self->pieces[n - 1].label = piece->label; /* labels of pieces before are not needed any more */
+    }
+    NEED(self->labels = array_alloc((size_t)n, 1));
+    for (int32_t k = 0; k < n; k++)
+        self->labels[k] = self->pieces[k].label;
+    self->n_objects = n;
+    object_rows_rewind(self);
+    return CLV_OK;
+}
+
+void object_rows_rewind(struct object_rows *self)
+{
+    self->y = self->n_runs = self->n_begun = 0;
+}
+
+void objects_number_rows(int32_t *numbers, struct object_rows *self, const uint8_t *labels, int32_t n_rows)
+{
+    for (int32_t row = 0; row < n_rows; row++, self->y++) {
+        int32_t *to = numbers + (size_t)row * (size_t)self->width;
+        split_row(self, labels + (size_t)row * (size_t)self->width);
+        memset(to, 0, (size_t)self->width * sizeof *to);
+        for (int32_t k = 0, next = 0; k < self->n_runs; k++) {
+            struct object_run *run = &self->runs[k];
+            int32_t at = find_above(&next, self, run, next);
+            run->piece = at == self->n_above ? self->n_begun++ : self->above[at].piece;
+            for (int32_t x = run->first, number = self->pieces[run->piece].parent; x < run->end; x++)
+                to[x] = number;
+        }
+    }
+}

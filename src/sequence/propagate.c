@@ -1,0 +1,269 @@
+/* Propagates a mask to the frames after it: each pixel is scored (evidence.c), and a minimum cut decides at the
+ * working size, then again near the border at full size. Start at propagation_next. */
+#include "sequence/sequence.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "refine/refine.h"
+
+#define PLACE_PX     20
+#define COUPLING     1.6  /* as clv_refine's: lost between two unlike labels on like pixels, in 256 x 256 */
+#define BORDER_PX    3    /* of the working size: pixels as near to the border are decided again at full size */
+#define SURE         0.7F /* how far a label counts as certain for the next frame; the rest is its probability */
+#define LARGEST      50.0 /* score */
+#define CERTAIN      1e4F /* more than all couplings of a pixel */
+#define UNDECIDED    2
+#define N_PLANES     9
+#define FINE_COLOURS ((size_t)FRAME_FINE * FRAME_FINE * FRAME_FINE)
+#define COLOURS      ((size_t)FRAME_BINS * FRAME_BINS * FRAME_BINS)
+
+/* Weights of the terms in the score of figure: logistic regression on the pixels within 40 of a border, in frames that
+ * were propagated with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
+static const double WEIGHTS[PROPAGATE_TERMS] = {
+    [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30, [TERM_FAR] = 0.28,    [TERM_COLOUR] = 0.42, [TERM_FIRST] = 0.22,
+    [TERM_OVERALL] = 0.32, [TERM_HOLE] = 0.41, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,  [TERM_ALWAYS] = -0.01,
+};
+
+void propagation_release(struct propagation *self)
+{
+    frame_release(&self->first);
+    frame_release(&self->before);
+    frame_release(&self->now);
+    frame_release(&self->after);
+    arena_release(&self->arena);
+    *self = (struct propagation){.terms = NULL};
+}
+
+static enum clv_status take_arrays(struct propagation *self, struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height, of_float = sizeof(float);
+    size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
+    struct arena *arena = &self->arena;
+    self->first_figure = arena_alloc(arena, n, of_float);
+    self->figure = arena_alloc(arena, n, of_float);
+    self->moved = arena_alloc(arena, n, 2 * of_float);
+    self->origin = arena_alloc(arena, n, 3 * of_float);
+    self->back = arena_alloc(arena, n, 2 * of_float);
+    self->forth = arena_alloc(arena, n, 2 * of_float);
+    self->onward = arena_alloc(arena, n, 2 * of_float);
+    self->terms = arena_alloc(arena, n, PROPAGATE_TERMS * of_float);
+    self->overall = arena_alloc(arena, FINE_COLOURS, of_float);
+    self->counts = arena_alloc(arena, n_cells > FINE_COLOURS ? n_cells : FINE_COLOURS, 2 * of_float);
+    self->planes = arena_alloc(arena, n, N_PLANES * of_float);
+    self->line = arena_alloc(arena, (size_t)self->width + (size_t)self->height, of_float);
+    return arena->failed ? fail_memory(err) : CLV_OK;
+}
+
+/* figure[height][width] = mean of the pixels of the mask under each; what is neither counts half. */
+static void shrink_mask(float *figure, const struct propagation *self, const uint8_t *mask)
+{
+    int32_t factor = frame_factor(self->full_width, self->full_height);
+    for (int32_t y = 0; y < self->height; y++)
+        for (int32_t x = 0; x < self->width; x++) {
+            float sum = 0;
+            int32_t n = 0;
+            for (int32_t v = y * factor; v < (y + 1) * factor && v < self->full_height; v++)
+                for (int32_t u = x * factor; u < (x + 1) * factor && u < self->full_width; u++, n++) {
+                    uint8_t label = mask[(size_t)v * (size_t)self->full_width + (size_t)u];
+                    sum += label == 1 ? 1 : label ? 0.5F : 0;
+                }
+            figure[(size_t)y * (size_t)self->width + (size_t)x] = sum / (float)n;
+        }
+}
+
+enum clv_status propagation_init(struct propagation *self, const struct clv_image *image, const uint8_t *mask,
+                                 struct clv_error *err)
+{
+    OWNED(propagation_release) struct propagation result = {.full_width = image->width, .full_height = image->height};
+    MUST(frame_init(&result.first, image, err));
+    MUST(frame_init(&result.before, image, err));
+    result.width = result.first.image.width;
+    result.height = result.first.image.height;
+    result.columns = (result.width - 1) / PLACE_PX + 1;
+    result.rows = (result.height - 1) / PLACE_PX + 1;
+    MUST(take_arrays(&result, err));
+    size_t n = (size_t)result.width * (size_t)result.height;
+    shrink_mask(result.first_figure, &result, mask);
+    memcpy(result.figure, result.first_figure, n * sizeof *result.figure);
+    for (size_t i = 0; i < n; i++) {
+        result.moved[2 * i] = result.origin[3 * i] = (float)(i % (size_t)result.width);
+        result.moved[2 * i + 1] = result.origin[3 * i + 1] = (float)(i / (size_t)result.width);
+        result.origin[3 * i + 2] = 1;
+    }
+    evidence_learn(&result);
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+/* A cut of an image's pixels by scores of the working size. */
+struct energy {
+    const float *score; /* [height][width] */
+    int32_t width, height;
+    const struct pixel_couplings *couplings;
+    const uint8_t *decided; /* [image height][image width] labels, or UNDECIDED; NULL: none is */
+};
+
+static void energy_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    const struct energy *self = context;
+    const struct clv_image *image = self->couplings->image;
+    float sx = (float)self->width / (float)image->width, sy = (float)self->height / (float)image->height;
+    const uint8_t *decided = self->decided ? self->decided + (size_t)y * (size_t)image->width + (size_t)x : NULL;
+    for (int32_t i = 0; i < n; i++)
+        if (decided && decided[i] != UNDECIDED)
+            unary[i] = decided[i] ? CERTAIN : -CERTAIN;
+        else
+            plane_sample(&unary[i], self->score, 1, self->width, self->height, ((float)(x + i) + 0.5F) * sx - 0.5F,
+                         ((float)y + 0.5F) * sy - 0.5F);
+    pixel_couplings_row(coupling, self->couplings, x, y, n);
+}
+
+static enum clv_status cut(uint8_t *labels, const struct propagation *self, const float *score, const uint8_t *decided,
+                           const struct clv_image *image, struct clv_error *err)
+{
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {.weight = NULL};
+    MUST(pixel_couplings_init(&couplings, image, COUPLING, err));
+    const struct energy own = {score, self->width, self->height, &couplings, decided};
+    const struct pixel_energy energy = {image->width, image->height, energy_row, &own};
+    size_t n_open;
+    return pixel_cut(labels, &n_open, &energy, NULL, PIXEL_CUT_WHOLE, err);
+}
+
+/* score[height][width] */
+static void add_up(float *score, const struct propagation *self)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int32_t k = 0; k < PROPAGATE_TERMS; k++)
+            sum += WEIGHTS[k] * (double)self->terms[i * PROPAGATE_TERMS + (size_t)k];
+        score[i] = (float)fmin(fmax(sum, -LARGEST), LARGEST);
+    }
+}
+
+/* Labels of full size: those of the working size, but near their border undecided. */
+static void enlarge(uint8_t *labels, const struct propagation *self, const uint8_t *small, float *plane)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *distance = plane + n;
+    for (size_t i = 0; i < n; i++)
+        plane[i] = small[i];
+    plane_distance(distance, plane, self->width, self->height, 1000);
+    for (int32_t y = 0; y < self->full_height; y++) {
+        size_t row = (size_t)((int64_t)y * self->height / self->full_height) * (size_t)self->width;
+        for (int32_t x = 0; x < self->full_width; x++) {
+            size_t i = row + (size_t)((int64_t)x * self->width / self->full_width);
+            labels[(size_t)y * (size_t)self->full_width + (size_t)x] =
+                fabsf(distance[i]) <= BORDER_PX ? UNDECIDED : small[i];
+        }
+    }
+}
+
+static enum clv_status decide(uint8_t *labels, struct propagation *self, const struct clv_image *image,
+                              struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *score = self->planes;
+    OWNED_ARRAY uint8_t *small = array_alloc(n, 1), *decided = array_alloc((size_t)image->width, (size_t)image->height);
+    NEED(small && decided);
+    add_up(score, self);
+    MUST(cut(small, self, score, NULL, &self->now.image, err));
+    for (size_t i = 0; i < n; i++) {
+        float likely = (float)(1 / (1 + portable_exp(-(double)score[i])));
+        self->figure[i] = SURE * (float)small[i] + (1 - SURE) * likely;
+    }
+    enlarge(decided, self, small, score + n);
+    return cut(labels, self, score, decided, image, err);
+}
+
+/* Finds the motion between `before`, `now` and `after`. */
+static enum clv_status find_motion(struct propagation *self, const struct clv_image *image,
+                                   const struct clv_image *after, struct clv_error *err)
+{
+    if (self->has_after) {
+        self->now = TAKE(self->after);
+        float *forth = self->forth;
+        self->forth = self->onward;
+        self->onward = forth;
+    } else {
+        MUST(frame_init(&self->now, image, err));
+        MUST(motion_estimate(self->forth, &self->before.pyramid, &self->now.pyramid, err));
+    }
+    self->has_after = after != NULL;
+    MUST(motion_estimate(self->back, &self->now.pyramid, &self->before.pyramid, err));
+    if (!after)
+        return CLV_OK;
+    MUST(frame_init(&self->after, after, err));
+    return motion_estimate(self->onward, &self->now.pyramid, &self->after.pyramid, err);
+}
+
+enum clv_status propagation_next(uint8_t *labels, struct propagation *self, const struct clv_image *image,
+                                 const struct clv_image *after, struct clv_error *err)
+{
+    FAIL_IF(image->width != self->full_width || image->height != self->full_height, CLV_ERR_DATA,
+            "image is %dx%d, the frames before are %dx%d", image->width, image->height, self->full_width,
+            self->full_height);
+    MUST(find_motion(self, image, after, err));
+    MUST(evidence_gather(self, err));
+    MUST(decide(labels, self, image, err));
+    frame_release(&self->before);
+    self->before = TAKE(self->now);
+    return CLV_OK;
+}
+
+/* An image that frames->read gave. */
+struct held_image {
+    struct clv_image image;
+    bool is_view;
+};
+
+static void held_image_release(struct held_image *self)
+{
+    if (!self->is_view)
+        clv_image_release(&self->image);
+    self->image = (struct clv_image){.pixels = NULL};
+}
+
+static enum clv_status begin(struct propagation *propagation, size_t place, const struct propagate_frames *frames,
+                             struct clv_error *err)
+{
+    OWNED(held_image_release) struct held_image held = {.is_view = frames->are_views};
+    OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
+    MUST(frames->read(frames->context, place, &held.image, err));
+    MUST(frames->read_mask(frames->context, place, &held.image, &mask, err));
+    return propagation_init(propagation, &held.image, mask.labels, err);
+}
+
+enum clv_status propagate_along(size_t *k, const struct chain *chain, const struct propagate_frames *frames,
+                                struct clv_error *err)
+{
+    OWNED(held_image_release) struct held_image now = {.is_view = frames->are_views};
+    OWNED(held_image_release) struct held_image after = {.is_view = frames->are_views};
+    OWNED(propagation_release) struct propagation propagation = {.terms = NULL};
+    OWNED_ARRAY uint8_t *labels = NULL;
+    *k = 0;
+    enum clv_status status = begin(&propagation, chain_place(chain, 0), frames, err);
+    *k = 1;
+    MUST(status);
+    MUST(frames->read(frames->context, chain_place(chain, 1), &now.image, err));
+    for (; *k <= chain->n; ++*k) {
+        size_t place = chain_place(chain, *k);
+        FAIL_IF(stop_requested(frames->progress), CLV_ERR_INTERRUPTED, "interrupted");
+        if (!labels) {
+            labels = array_alloc((size_t)now.image.width, (size_t)now.image.height);
+            NEED(labels);
+        }
+        if (*k < chain->n)
+            MUST(frames->read(frames->context, chain_place(chain, *k + 1), &after.image, err));
+        bool fits = after.image.width == now.image.width && after.image.height == now.image.height;
+        status = propagation_next(labels, &propagation, &now.image, fits ? &after.image : NULL, err);
+        if (status)
+            return fail_within(err, status, frames->name(frames->context, place));
+        MUST(frames->take(frames->context, place, &now.image, labels, err));
+        held_image_release(&now);
+        now.image = TAKE(after.image);
+    }
+    return CLV_OK;
+}
