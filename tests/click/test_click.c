@@ -44,13 +44,13 @@ static void release(struct drawing *drawing)
 }
 
 /* Clicks, and cuts anew. */
-static void click(struct drawing *drawing, int x, int y, bool is_figure, int n)
+static void click(struct drawing *drawing, int x, int y, bool is_foreground, int n)
 {
-    struct click_press press = {x, y, is_figure};
+    struct click_press press = {x, y, is_foreground};
     struct click_request request = {
         .seeds = drawing->seeds, .before = n > 1 ? drawing->labels : NULL, .latest = &press, .n_strokes = n};
     for (int dy = -2; dy <= 2; dy++)
-        memset(drawing->seeds + (y + dy) * WIDTH + x - 2, is_figure ? CLICK_FIGURE : CLICK_GROUND, 5);
+        memset(drawing->seeds + (y + dy) * WIDTH + x - 2, is_foreground ? CLICK_FOREGROUND : CLICK_BACKGROUND, 5);
     must(click_cut(drawing->labels, drawing->scene, &request, err));
 }
 
@@ -81,7 +81,7 @@ TEST(lightness_separates_colours_as_much_as_it_is_set_to)
     ck_assert_float_eq(click_colour_distance(&b, &a, 1), 425);
 }
 
-TEST(a_click_on_the_object_and_one_on_ground_cut_it_out)
+TEST(a_click_on_the_object_and_one_on_background_cut_it_out)
 {
     struct drawing *drawing = draw();
     click(drawing, 60, 65, true, 1);
@@ -94,11 +94,11 @@ TEST(pixels_under_strokes_are_what_the_strokes_say)
 {
     struct drawing *drawing = draw();
     click(drawing, 60, 65, true, 1);
-    click(drawing, 10, 10, true, 2);  /* like all of the ground */
-    click(drawing, 60, 25, false, 3); /* like all of the figure */
+    click(drawing, 10, 10, true, 2);  /* like all of the background */
+    click(drawing, 60, 25, false, 3); /* like all of the foreground */
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         if (drawing->seeds[p])
-            ck_assert_int_eq(drawing->labels[p], drawing->seeds[p] == CLICK_FIGURE);
+            ck_assert_int_eq(drawing->labels[p], drawing->seeds[p] == CLICK_FOREGROUND);
     release(drawing);
 }
 
@@ -109,7 +109,7 @@ TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
     struct click_request request = {
         .seeds = drawing->seeds, .before = drawing->labels, .latest = &press, .n_strokes = 1, .is_edit = true};
     memcpy(drawing->labels, drawing->truth, sizeof drawing->truth);
-    memset(drawing->seeds + 45 * WIDTH + 8, CLICK_FIGURE, 5);
+    memset(drawing->seeds + 45 * WIDTH + 8, CLICK_FOREGROUND, 5);
     for (int p = 0; p < 20 * WIDTH; p++) /* as outside of a box */
         drawing->seeds[p] = CLICK_BARRED;
     must(click_cut(drawing->labels, drawing->scene, &request, err));
@@ -124,7 +124,7 @@ TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
     release(drawing);
 }
 
-TEST(without_figure_there_is_none)
+TEST(without_foreground_there_is_none)
 {
     struct drawing *drawing = draw();
     memset(drawing->labels, 1, sizeof drawing->labels);
@@ -148,7 +148,7 @@ TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
     ck_assert_double_gt(suggested, 0.6);
     ck_assert_int_eq(drawing->labels[20 * WIDTH + 20], 0);
     struct click_press at = {60, 86, false};
-    memset(drawing->seeds + 86 * WIDTH + 58, CLICK_GROUND, 5);
+    memset(drawing->seeds + 86 * WIDTH + 58, CLICK_BACKGROUND, 5);
     request = (struct click_request){
         .seeds = drawing->seeds, .before = drawing->labels, .latest = &at, .n_strokes = 1, .prior = prior};
     must(click_cut(drawing->labels, drawing->scene, &request, err));
@@ -187,7 +187,7 @@ TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     ck_assert(map->width == WIDTH && map->height == HEIGHT);
     click(drawing, 60, 30, true, 1);
     click(drawing, 10, 10, false, 2);
-    int32_t at_figure = map->labels[30 * WIDTH + 60], at_ground = map->labels[10 * WIDTH + 10],
+    int32_t at_foreground = map->labels[30 * WIDTH + 60], at_background = map->labels[10 * WIDTH + 10],
             mostly = map->labels[80 * WIDTH + 100];
     int32_t slightly = map->labels[80 * WIDTH + 20];
     ck_assert(mostly != slightly);
@@ -212,16 +212,16 @@ TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     must(click_features_fill(features, &view, NULL, err));
     static const int ratios[] = {CLICK_STEPS_RATIO, CLICK_PLACE_RATIO};
     for (int k = 0; k < 2; k++) {
-        ck_assert_float_gt(features[at_figure * CLICK_FEATURES + ratios[k]], 0.5f);
-        ck_assert_float_lt(features[at_ground * CLICK_FEATURES + ratios[k]], -0.5f);
+        ck_assert_float_gt(features[at_foreground * CLICK_FEATURES + ratios[k]], 0.5f);
+        ck_assert_float_lt(features[at_background * CLICK_FEATURES + ratios[k]], -0.5f);
     }
     free(features);
     click_view_release(&view);
     release(drawing);
 }
 
-/* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and right.
- * */
+/* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and
+ * right. */
 TEST(a_stroke_reaches_as_far_as_all_was_wrong)
 {
     struct drawing *drawing = draw();
@@ -267,23 +267,23 @@ TEST(a_large_image_is_cut_to_its_own_pixels)
     ck_assert_ptr_nonnull(seeds);
     must(clv_image_new(&image, SIDE, SIDE, 3, err));
     for (int p = 0; p < SIDE * SIDE; p++) {
-        bool is_figure = abs(p % SIDE - 500) < 203 && abs(p / SIDE - 500) < 203;
-        memcpy(image.pixels + 3 * p, is_figure ? "\xc8\x78\x28" : "\x3c\x5a\x96", 3);
+        bool is_foreground = abs(p % SIDE - 500) < 203 && abs(p / SIDE - 500) < 203;
+        memcpy(image.pixels + 3 * p, is_foreground ? "\xc8\x78\x28" : "\x3c\x5a\x96", 3);
     }
     must(click_scene_new(&scene, &image, err));
     for (int k = 0; k < 9; k++) {
-        seeds[500 * SIDE + 500 + k] = CLICK_FIGURE;
-        seeds[20 * SIDE + 20 + k] = CLICK_GROUND;
+        seeds[500 * SIDE + 500 + k] = CLICK_FOREGROUND;
+        seeds[20 * SIDE + 20 + k] = CLICK_BACKGROUND;
     }
-    seeds[700 * SIDE + 300] = CLICK_GROUND; /* a single pixel in the object's corner */
+    seeds[700 * SIDE + 300] = CLICK_BACKGROUND; /* a single pixel in the object's corner */
     struct click_press press = {500, 500, true};
     must(click_cut(labels, scene, &(struct click_request){.seeds = seeds, .latest = &press, .n_strokes = 3}, err));
     int n_wrong = 0;
     for (int p = 0; p < SIDE * SIDE; p++)
         n_wrong += labels[p] != (abs(p % SIDE - 500) < 203 && abs(p / SIDE - 500) < 203);
     ck_assert_int_eq(labels[700 * SIDE + 300], 0);
-    ck_assert_int_lt(n_wrong, 1000);        /* of a border of 1600 pixels */
-    seeds[104 * SIDE + 104] = CLICK_FIGURE; /* not in the middle of what a pixel of the smaller copy stands for */
+    ck_assert_int_lt(n_wrong, 1000);            /* of a border of 1600 pixels */
+    seeds[104 * SIDE + 104] = CLICK_FOREGROUND; /* not in the middle of what a pixel of the smaller copy stands for */
     must(click_cut(labels, scene, &(struct click_request){.seeds = seeds, .latest = &press, .n_strokes = 4}, err));
     ck_assert_int_eq(labels[104 * SIDE + 104], 1);
     click_scene_free(scene);
@@ -296,7 +296,7 @@ TEST(one_pixel_and_one_colour_are_images_too)
     for (int side = 1; side <= 7; side += 3) {
         struct clv_image image = {0};
         struct click_scene *scene = NULL;
-        uint8_t seeds[49] = {CLICK_FIGURE}, labels[49];
+        uint8_t seeds[49] = {CLICK_FOREGROUND}, labels[49];
         must(clv_image_new(&image, side, side, 3, err));
         must(click_scene_new(&scene, &image, err));
         struct click_press press = {0, 0, true};
@@ -322,7 +322,7 @@ TEST(a_mask_of_strokes_is_cut_as_so_many_strokes)
     memset(strokes + 2 * WIDTH, 0, 60);
     memset(strokes + (HEIGHT - 1) * WIDTH, 0, WIDTH);
     for (size_t p = 0; p < sizeof strokes; p++)
-        picture->seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FIGURE : CLICK_GROUND;
+        picture->seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FOREGROUND : CLICK_BACKGROUND;
     for (int k = 0; k < 2; k++) {
         const uint8_t *before = k ? picture->truth : NULL;
         struct click_request request = {.seeds = picture->seeds, .n_strokes = 4, .before = before};

@@ -270,7 +270,7 @@ TEST(a_full_disk_is_reported_as_one_and_a_training_under_way_is_not_begun_again)
                                    .host = "127.0.0.1:1",
                                    .origin = "http://127.0.0.1:1",
                                    .cookie = "cleave-1=0123456789abcdef0123456789abcdef",
-                                   .body = with_names(session, "/api/stroke/0", FIGURE(0))};
+                                   .body = with_names(session, "/api/stroke/0", FOREGROUND(0))};
     request.size = strlen(request.body);
     setrlimit(RLIMIT_FSIZE, &none);
     page_handle(&response, session, &request);
@@ -279,7 +279,7 @@ TEST(a_full_disk_is_reported_as_one_and_a_training_under_way_is_not_begun_again)
     page_response_release(&response);
     free((char *)request.body);
     ck_assert_int_ne(access(in_folder("strokes/a.json"), F_OK), 0);
-    text = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0));
+    text = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0));
     free(text);
     is_training = true;
     expect(session, 400, "POST", "/api/train", "{}", "training is under way");
@@ -291,12 +291,12 @@ TEST(requests_that_find_no_memory_change_nothing)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     char *before = without_time(opened(session, 0));
     char *strokes = slurp(in_folder("strokes/a.json"), NULL);
     static const char *const paths[] = {"/api/stroke/0", "/api/stroke/0", "/api/label",  "/api/delete-label",
                                         "/api/train",    "/api/state",    "/api/image/0"};
-    static const char *const posts[] = {GROUND(1),
+    static const char *const posts[] = {BACKGROUND(1),
                                         "{\"revision\":2,\"kind\":\"relabel\",\"object\":0,\"label\":1}",
                                         "{\"name\":\"sky\"}",
                                         "{\"value\":2,\"label\":\"sky\"}",

@@ -17,7 +17,7 @@ TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     put_image("other.png");
     struct page_session *session = open_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1", FAR(0)));
     for (size_t k = 0; k < 4; k++)
@@ -42,7 +42,7 @@ TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
     struct page_session *session = open_session();
     expect_open(session, 200, 0, "\"runs\":[0,1,1,2,0,5397]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
     ck_assert_int_eq(access(in_folder("masks/a.jpg.png"), F_OK), 0);
     expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
     page_session_free(session);
@@ -74,7 +74,7 @@ TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_els
             bool is_bad = k > 0 && k < 5;
             free(answer(session, is_bad ? 422 : 200, "POST", formatted("/api/open/%d", k), "{}"));
             if (!is_bad && !start)
-                free(answer(session, 200, "POST", formatted("/api/stroke/%d", k), FIGURE(0)));
+                free(answer(session, 200, "POST", formatted("/api/stroke/%d", k), FOREGROUND(0)));
         }
         expect(session, 200, "GET", "/api/state", NULL,
                "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"b\\tc.png\"");
@@ -101,7 +101,7 @@ TEST(masks_and_boxes_of_other_programs_are_kept)
            "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\",");
     expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,1,1,2,0,5397]");
     expect(session, 200, "POST", "/api/open/0", "{}", "\"strokes\":[{\"kind\":\"box\",\"object\":0,");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_ptr_nonnull(strstr(boxes, "b.png\thorse\t1\t2\t3\t4\tmine\n"));
     ck_assert_ptr_null(strstr(boxes, "cow"));
@@ -116,7 +116,7 @@ TEST(accepted_images_and_labels_are_what_training_reads)
     expect(session, 400, "POST", "/api/train", "{}", "at least 2");
     for (int i = 0; i < 2; i++) {
         free(answer(session, 200, "POST", formatted("/api/open/%d", i), "{}"));
-        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FOREGROUND(0)));
         expect(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}", "\"accepted\":true");
     }
     free(answer(session, 200, "POST", "/api/train", "{}"));
@@ -161,7 +161,7 @@ TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
     struct page_session *session = fresh_session();
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nshort\n"
                             "foreground\t\ta.png\t28\t13\t35\t35\n");
@@ -178,7 +178,7 @@ TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
     struct page_session *session = open_session();
     for (int start = 0; start < 2; start++) {
         free(opened(session, 0));
-        free(answer(session, 200, "POST", "/api/stroke/0", start ? FIGURE(0) : FIGURE(1)));
+        free(answer(session, 200, "POST", "/api/stroke/0", start ? FOREGROUND(0) : FOREGROUND(1)));
         char *boxes = slurp(in_folder("boxes.tsv"), NULL);
         ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.pn\tcow\t1\t2\t3\t4\n"
                                 "a.png.bak\tcow\t1\t2\t3\t4\na.pnh\tcow\t1\t2\t3\t4\n"
@@ -197,7 +197,7 @@ TEST(boxes_of_corners_are_shown_and_added_to)
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     struct page_session *session = open_session();
     expect_open(session, 200, 0, "\"points\":[27.0,12.0,63.0,48.0]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "filename\txmin\tymin\txmax\tymax\na.png\t28\t13\t63\t48\n");
     free(boxes);
@@ -273,7 +273,7 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         spill(in_folder("strokes/a.json"), bad[k][0], strlen(bad[k][0]));
         expect(session, 422, "POST", "/api/open/0", "{}", bad[k][1]);
         expect(session, 422, "POST", "/api/open/0", "{}", "strokes/a.json");
-        expect(session, 409, "POST", "/api/stroke/0", FIGURE(0), "open it again");
+        expect(session, 409, "POST", "/api/stroke/0", FOREGROUND(0), "open it again");
         char *kept = slurp(in_folder("strokes/a.json"), NULL);
         ck_assert_str_eq(kept, bad[k][0]);
         free(kept);

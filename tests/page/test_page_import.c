@@ -76,7 +76,7 @@ TESTS(boxes_of_every_format_are_shown, 0, 3)
     page_session_free(session);
 }
 
-/* A PGM: white pixels are figure. */
+/* A PGM: white pixels are foreground. */
 TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
 {
     char pgm[16 + WIDTH * HEIGHT] = "P5\n90 60\n255\n";
@@ -93,7 +93,7 @@ TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
            "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\",");
     expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,10,1,5,0,5385]");
     ck_assert_int_eq(access(in_folder("masks/b.pgm"), F_OK), 0);
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(1)));
     page_session_free(session);
     ck_assert_int_ne(access(in_folder("masks/b.pgm"), F_OK), 0);
     size_t size;
@@ -109,7 +109,7 @@ TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     page_session_free(session);
 }
 
-TEST(boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_ground_not_at_all)
+TEST(boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_background_not_at_all)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t1\t1\t4\t5\na.png\tcow\t50\t1\t5\t4\n"
                         "a.png\tground\t0\t0\t90\t60\na.png\tcow\t10\t30\t8\t9\n";
@@ -133,7 +133,7 @@ TESTS(a_table_of_boxes_without_rows_shows_nothing_and_is_written_to, 0, 2)
     spill(in_folder("boxes.tsv"), heads[_i], strlen(heads[_i]));
     struct page_session *session = open_session();
     expect_open(session, 200, 0, "\"objects\":[]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tforeground\t28\t13\t35\t35\n");
     page_session_free(session);

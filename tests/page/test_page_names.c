@@ -6,7 +6,7 @@
 
 /* A request of every kind that changes something, as it would be right at revision 1 of a.png. */
 static const char *const changes[][2] = {
-    {"/api/stroke/0", GROUND(1)},
+    {"/api/stroke/0", BACKGROUND(1)},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"box\",\"object\":1,\"label\":1,\"points\":[1,2,30,40]}"},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"relabel\",\"object\":0,\"label\":1}"},
@@ -39,7 +39,7 @@ static struct page_session *drawn_session(void)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     return session;
 }
 
@@ -163,11 +163,11 @@ TEST(a_photo_that_another_program_replaced_takes_no_labels_of_the_one_before)
     char *before = saved();
     ck_assert_int_eq(unlink(in_folder("a.png")), 0);
     put_image("a.png");
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "a.png was changed meanwhile");
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(1), "a.png was changed meanwhile");
     char *after = saved();
     ck_assert_str_eq(after, before);
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(0)));
     page_session_free(session);
     free(before);
     free(after);
@@ -212,7 +212,7 @@ TEST(a_picture_and_an_opening_tell_which_file_they_are_of)
     char *text = opened(session, 0), *after = tag_of_image(session);
     ck_assert_ptr_null(strstr(text, before));
     ck_assert_ptr_nonnull(strstr(text, after));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     page_session_free(session);
     free(before);
     free(text);

@@ -12,8 +12,8 @@ TEST(strokes_are_saved_at_once_and_found_again)
     struct clv_mask mask = {0};
     struct clv_labels labels = {0};
     expect(session, 200, "POST", "/api/open/0", "{}", "\"objects\":[]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    char *before = answer(session, 200, "POST", "/api/stroke/0", GROUND(1)), *runs = runs_of(before);
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    char *before = answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)), *runs = runs_of(before);
     page_session_free(session); /* as good as kill -9: nothing is written at the end */
 
     must(clv_labels_binary(&labels, err));
@@ -43,8 +43,8 @@ TEST(undo_and_redo_reach_behind_the_start_of_the_program)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)), *runs = runs_of(one);
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
     page_session_free(session);
     session = open_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
@@ -64,10 +64,10 @@ TEST(changes_of_other_windows_and_programs_are_noticed)
     struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(0), "another window");
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(0), "another window");
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, other, NULL, 0, err));
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(1), "another program");
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[1,3,0,5397]");
     page_session_free(session);
@@ -78,9 +78,9 @@ TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
     struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, other, NULL, 0, err));
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(1), "another program");
     expect_open(session, 200, 0, "\"runs\":[1,3,0,5397]");
     page_session_free(session);
 }
@@ -88,14 +88,14 @@ TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
 /* Strokes, mask and boxes are written one after the other; the disk takes the first _i of them. */
 TESTS(a_change_that_cannot_be_saved_has_not_happened, 0, 3)
 {
-    static const char *const changes[][2] = {{"/api/stroke/0", GROUND(4)},
+    static const char *const changes[][2] = {{"/api/stroke/0", BACKGROUND(4)},
                                              {"/api/undo/0", "{\"revision\":4}"},
                                              {"/api/redo/0", "{\"revision\":4}"},
                                              {"/api/accept/0", "{\"revision\":4}"}};
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
     free(answer(session, 200, "POST", "/api/stroke/0", FAR(2)));
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":3}"));
     char *before = without_time(opened(session, 0));
@@ -126,10 +126,10 @@ TEST(what_was_undone_is_gone_once_something_new_is_drawn)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/stroke/0", FAR(1)));
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
-    char *text = answer(session, 200, "POST", "/api/stroke/0", GROUND(3));
+    char *text = answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(3));
     ck_assert_ptr_nonnull(strstr(text, "\"redo\":false"));
     ck_assert_ptr_null(strstr(text, "\"object\":1"));
     expect(session, 400, "POST", "/api/redo/0", "{\"revision\":4}", "nothing to redo");
@@ -149,7 +149,7 @@ TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *one_runs = runs_of(one);
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)), *one_runs = runs_of(one);
     disk_renames = 1;
     expect(session, 409, "POST", "/api/stroke/0", FAR(1), "cannot rename");
     disk_renames = -1;
@@ -209,12 +209,12 @@ TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
     spill(in_folder("b.png"), whole, size / 2);
     session = open_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"");
     expect_open(session, 422, 1, "b.png");
     expect(session, 200, "GET", "/api/state", NULL,
            "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"b.png\"");
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1))); /* no stroke is lost */
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1))); /* no stroke is lost */
     free(opened(session, 2));
     spill(in_folder("b.png"), whole, size);
     free(opened(session, 1));
@@ -233,7 +233,7 @@ TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
     struct page_session *session = fresh_session();
     for (int i = 0; i < 2; i++) {
         free(opened(session, i));
-        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FOREGROUND(0)));
     }
     expect(session, 200, "POST", "/api/accept/1", "{\"revision\":1}", "\"accepted\":true");
     page_session_free(session);
@@ -269,7 +269,7 @@ TEST(an_image_without_an_object_is_accepted_as_empty_and_found_so_again)
         page_session_count(&n_images, &n_accepted, session);
         ck_assert(n_images == 2 && n_accepted == 1);
         expect_open(session, 200, 0, "\"accepted\":true");
-        free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+        free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
         expect_status(session, "accepted");
         free(answer(session, 200, "POST", "/api/stroke/0",
                     "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"));
@@ -295,8 +295,8 @@ TEST(undoing_everything_makes_an_image_unlabelled_again)
         session = open_session();
         ck_assert_int_eq(session->keeps_objects, keeps_objects);
         free(opened(session, 0));
-        free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-        free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+        free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+        free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
         if (is_accepted)
             free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":2}"));
         free(answer(session, 200, "POST", "/api/undo/0", formatted("{\"revision\":%d}", 2 + is_accepted)));
@@ -328,7 +328,7 @@ TEST(what_was_accepted_and_undone_is_a_draft_when_it_is_redone)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
     expect(session, 200, "POST", "/api/redo/0", "{\"revision\":3}", "\"accepted\":false");
@@ -340,7 +340,7 @@ TEST(an_acceptance_is_taken_back)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
     expect(session, 200, "POST", "/api/accept/0", "{\"revision\":2,\"accepted\":0}",
            "\"accepted\":false,\"undo\":true");
@@ -367,7 +367,7 @@ TEST(an_image_accepted_as_empty_by_a_slip_is_as_it_was)
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1,\"accepted\":0}"));
     ck_assert(!exists("masks/a.png") && !exists("strokes/a.json"));
     expect_status(session, "new");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(2)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(2)));
     expect_status(session, "begun");
     page_session_free(session);
 }
@@ -377,7 +377,7 @@ TESTS(an_undo_of_everything_that_cannot_be_saved_has_not_happened, 0, 2)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
     char *before = without_time(opened(session, 0));
     disk_renames = _i;
@@ -411,8 +411,8 @@ TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
     struct clv_indexed_image mask = {0};
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
     /* The other one begins in the middle of the first and goes out of it. */
     free(answer(
         session, 200, "POST", "/api/stroke/0",
@@ -447,14 +447,14 @@ TEST(what_makes_no_sense_changes_nothing)
         {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":-1,\"label\":1,\"points\":[1,2]}"},
         {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":7,\"points\":[1,2]}"},
         {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"mask\",\"object\":0,\"label\":1,\"points\":[1,2]}"},
-        {409, "/api/stroke/1", FIGURE(0)},
-        {404, "/api/stroke/2", FIGURE(0)},
+        {409, "/api/stroke/1", FOREGROUND(0)},
+        {404, "/api/stroke/2", FOREGROUND(0)},
         {400, "/api/undo/0", "{\"revision\":0}"},
         {400, "/api/suggest/0", "{\"revision\":0}"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         free(answer(session, bad[k].code, "POST", bad[k].path, bad[k].body));
-    expect(session, 404, "POST", "/api/stroke/2", FIGURE(0), "no such image");
+    expect(session, 404, "POST", "/api/stroke/2", FOREGROUND(0), "no such image");
     expect(session, 404, "GET", "/api/image/2", NULL, "no such image");
     for (int k = 0; k < 5; k++) {
         static const char *const changes[] = {"stroke", "undo", "redo", "suggest", "accept"};
@@ -492,8 +492,8 @@ TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
-    /* A stroke on the ground, which is taken away again. */
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)), *runs = runs_of(one);
+    /* A stroke on the background, which is taken away again. */
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[8,50]}"));
     char *erased =

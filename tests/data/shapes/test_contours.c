@@ -13,7 +13,7 @@
 #define SIDE 97
 
 static const bool all_traced[256] = {true, true, true, true, true, true, true, true, true, true};
-static const bool figure_traced[256] = {false, true, true, true, true, true, true, true, true, true};
+static const bool foreground_traced[256] = {false, true, true, true, true, true, true, true, true, true};
 
 /* Discs of labels 0..3, one over the other: borders, islands, holes, junctions. */
 static void draw_discs(uint8_t labels[SIDE * SIDE], uint32_t seed)
@@ -132,10 +132,10 @@ TEST(rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are)
         const int32_t *side = sides[round % 6];
         for (int p = 0; p < side[0] * side[1]; p++)
             labels[p] = (uint8_t)(noise(&state) % (2 + (uint32_t)round % 3));
-        check_objects(labels, side[0], side[1], round % 2 ? all_traced : figure_traced);
+        check_objects(labels, side[0], side[1], round % 2 ? all_traced : foreground_traced);
     }
     draw_discs(labels, 5);
-    check_objects(labels, SIDE, SIDE, figure_traced);
+    check_objects(labels, SIDE, SIDE, foreground_traced);
 }
 
 TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
@@ -143,7 +143,7 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     static const uint8_t labels[6 * 5] = {1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0,
                                           1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2};
     struct contours contours = {0};
-    must(contours_trace(&contours, labels, 6, 5, figure_traced, err));
+    must(contours_trace(&contours, labels, 6, 5, foreground_traced, err));
     ck_assert_uint_eq(contours.n_objects, 2);
     ck_assert_int_eq(contours.objects[0].n_pixels, 14);
     ck_assert_int_eq(contours.objects[1].label, 2);
@@ -153,7 +153,7 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     ck_assert_uint_eq(contours.objects[0].end_ring, 3); /* the object is between its holes' corners */
     contours_release(&contours);
     uint8_t none[4] = {0};
-    must(contours_trace(&contours, none, 2, 2, figure_traced, err));
+    must(contours_trace(&contours, none, 2, 2, foreground_traced, err));
     ck_assert_uint_eq(contours.n_objects, 0);
     must(contours_simplify(&contours, none, 1, err));
     contours_release(&contours);
@@ -265,7 +265,7 @@ TEST(small_and_thin_objects_do_not_collapse)
     for (int x = 5; x < 35; x++)
         labels[5 * 40 + x] = 1; /* a line of one pixel */
     labels[12 * 40 + 9] = 2;    /* and a dot */
-    must(contours_trace(&contours, labels, 40, 20, figure_traced, err));
+    must(contours_trace(&contours, labels, 40, 20, foreground_traced, err));
     must(contours_simplify(&contours, labels, 3, err));
     for (size_t k = 0; k < contours.n_objects; k++)
         fill_object(mask, &contours, k);
@@ -276,7 +276,7 @@ TEST(small_and_thin_objects_do_not_collapse)
 
 TEST(specks_become_their_largest_neighbour)
 {
-    /* A hole, a speck at the border of two labels, a pair of specks that touch only each other and the ground. */
+    /* A hole, a speck at the border of two labels, a pair of specks that touch only each other and the background. */
     static const char before[] = "000000000000"
                                  "011110002220"
                                  "011010012220"

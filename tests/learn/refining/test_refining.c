@@ -125,14 +125,14 @@ static void add_nearby(void *context, int32_t term, const float *plane)
 }
 
 /* The bias has no ridge: at the minimum what wrong pixels cost, times how wrong they are, is level between the sides. A
- * missed pixel of figure costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's
+ * missed pixel of foreground costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's
  * halves and IoU's slopes are, v being the weight of IoU. */
 static double imbalance(struct fixture *self, const struct refining *refining)
 {
     double off[N_IMAGES][2] = {{0}}, share[N_IMAGES], iou = 0, sum = 0, size = 0;
     for (size_t i = 0; i < N_IMAGES; i++) {
         struct labelled_image labelled;
-        size_t both = 0, either = 0, figure = 0;
+        size_t both = 0, either = 0, foreground = 0;
         must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
         const struct segmented view = labelled_image_view(&labelled);
         float *score = calloc(labelled.n, sizeof *score);
@@ -144,10 +144,10 @@ static double imbalance(struct fixture *self, const struct refining *refining)
             ck_assert_int_le(truth, 1);
             both += truth && labelled.painted[p];
             either += truth || labelled.painted[p];
-            figure += (size_t)truth;
+            foreground += (size_t)truth;
             off[i][truth] += (1 / (1 + exp(-(double)score[p])) - truth) / (double)labelled.n;
         }
-        share[i] = (double)figure / (double)labelled.n;
+        share[i] = (double)foreground / (double)labelled.n;
         iou += (double)both / (double)either / N_IMAGES;
         free(score);
         labelled_image_release(&labelled);
@@ -496,8 +496,8 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     for (size_t p = 0; p < labelled.n; p += 97) {
         pixel_look_at(x, PIXEL_NET_AT_ONCE, &look, p, 1);
         pixel_net_say(probability, &refining.net, x);
-        double figure = (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
-        double odds = (figure + 1e-4) / ((double)probability[OBJECT_GROUND * PIXEL_NET_AT_ONCE] + 1e-4);
+        double foreground = (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
+        double odds = (foreground + 1e-4) / ((double)probability[OBJECT_BACKGROUND * PIXEL_NET_AT_ONCE] + 1e-4);
         ck_assert_double_eq_tol((double)term.plane[p], log(odds), 1e-4);
         ck_assert_float_eq_tol(raised[p] - score[p], 2 * term.plane[p], 1e-3F);
     }

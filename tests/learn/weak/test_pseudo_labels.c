@@ -206,16 +206,16 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
     toy_release(&toy);
 }
 
-/* The share of figure in what nothing is given of. */
+/* The share of foreground in what nothing is given of. */
 static double pseudo_share(const double *q, const struct clv_problem *problem, const int32_t *given)
 {
-    double open = 0, figure = 0;
+    double open = 0, foreground = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (given[i] == CLV_UNKNOWN) {
             open += (double)problem->volume[i];
-            figure += (double)problem->volume[i] * q[2 * i + 1];
+            foreground += (double)problem->volume[i] * q[2 * i + 1];
         }
-    return figure / open;
+    return foreground / open;
 }
 
 /* Without couplings q = 1 / (1 + e^-unary), so shares by the unaries are those of q. */
@@ -235,7 +235,7 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     training.parameters[clv_learner_parameter(learner, "samples")] = 20000;
     training.n_examples = 4;
     training.frames = frames;
-    for (size_t k = 0; k < 5; k++) { /* boxes; some of the figure, and all that there is: not boxes */
+    for (size_t k = 0; k < 5; k++) { /* boxes; some of the foreground, and all that there is: not boxes */
         for (size_t i = 0; i < 12; i++)
             around[k][i] = i < 3 || k == 4 ? 0 : CLV_UNKNOWN;
         around[k][0] = k == 3;
@@ -276,7 +276,7 @@ TEST(what_is_given_teaches_without_any_mask)
     const int32_t *given[18];
     int32_t outside[18][12];
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (size_t i = 0; i < 18; i++) { /* of the background every fourth node, of the figure none, as with boxes */
+    for (size_t i = 0; i < 18; i++) { /* of the background every fourth node, of the foreground none, as with boxes */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
         for (int32_t k = 0; k < 12; k++)
             outside[i][k] = label[k] == 0 && k % 4 == 1 ? 0 : CLV_UNKNOWN;
@@ -298,7 +298,7 @@ TEST(what_is_given_teaches_without_any_mask)
     toy_release(&toy);
 }
 
-/* Frames that say what is in the box, and box to cut taking all of it for figure. */
+/* Frames that say what is in the box, and box to cut taking all of it for foreground. */
 static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
 {
     struct clv_dataset *frames;
@@ -324,8 +324,8 @@ static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *cons
     return frames;
 }
 
-/* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from
- * the ground outside. */
+/* Without masks a box is foreground at first: who sees frames then learns the box, who does not learns what differs
+ * from the background outside. */
 TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
@@ -333,13 +333,13 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
     struct toy toy;
     const int32_t *given[18];
     int32_t outside[18][12];
-    double figure[2] = {0}, n[2] = {0};
+    double foreground[2] = {0}, n[2] = {0};
     struct clv_pseudo_labels pseudo_labels;
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (size_t i = 0; i < 18; i++) { /* half of the ground is outside, the figure all inside */
+    for (size_t i = 0; i < 18; i++) { /* half of the background is outside, the foreground all inside */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
-        for (int32_t k = 0, n_ground = 0; k < 12; k++)
-            outside[i][k] = label[k] == 0 && n_ground++ % 2 ? 0 : CLV_UNKNOWN;
+        for (int32_t k = 0, n_background = 0; k < 12; k++)
+            outside[i][k] = label[k] == 0 && n_background++ % 2 ? 0 : CLV_UNKNOWN;
         given[i] = outside[i];
     }
     struct clv_training training = toy_training(&toy, "wmpmap");
@@ -353,11 +353,11 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
         for (int32_t k = 0; k < 12; k++)
             if (outside[i][k] == CLV_UNKNOWN) {
-                figure[label[k]] += pseudo_labels.q[i][2 * k + 1];
+                foreground[label[k]] += pseudo_labels.q[i][2 * k + 1];
                 n[label[k]]++;
             }
     }
-    ck_assert_double_gt(figure[1] / n[1] - figure[0] / n[0], 0.05); /* 0.02 if they see them */
+    ck_assert_double_gt(foreground[1] / n[1] - foreground[0] / n[0], 0.05); /* 0.02 if they see them */
     pseudo_labels_release(&pseudo_labels);
     clv_dataset_free((struct clv_dataset *)training.frames);
     toy_release(&toy);
