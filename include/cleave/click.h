@@ -1,6 +1,6 @@
-/* An object from strokes on it and beside it, without any training of yours. Strokes are certain; figure and ground are
- * told apart by colours, texture and place near the strokes and in all of the labelling, and the border follows the
- * image's edges.
+/* An object from strokes on it and beside it, without any training of yours. Strokes are certain; foreground and
+ * background are told apart by colours, texture and place near the strokes and in all of the labelling, and the border
+ * follows the image's edges.
  *
  *     clv_click_cut(labels, &image, strokes, NULL, &error);         labels[height][width]: 1 on the object
  *
@@ -16,9 +16,9 @@ extern "C" {
 
 /* labels[height][width] = 1 on the object, else 0. strokes[height][width] is 1 where somebody pointed at the object, 0
  * beside it, CLV_VOID where nobody did: a mask of strokes, as trainings take them. before[height][width] (or NULL) are
- * labels, 0 or 1, to start from, such as those of fewer strokes. Without figure in either, all labels are 0; with
- * figure alone the ground is guessed. Pieces of strokes that do not touch count as so many strokes, of which the first
- * few are taken to say less.
+ * labels, 0 or 1, to start from, such as those of fewer strokes. Without foreground in either, all labels are 0; with
+ * foreground alone the background is guessed. Pieces of strokes that do not touch count as so many strokes, of which
+ * the first few are taken to say less.
  *
  * Image of 3 channels. One thread, deterministic. O(pixels + superpixels^2): about 0.2 s for 0.25 Mpixel; large images
  * are cut at a smaller size first. Errors: CLV_ERR_USAGE (the image), CLV_ERR_DATA (a value that is no label, naming

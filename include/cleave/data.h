@@ -49,9 +49,9 @@ extern "C" {
  * palette[255] is the colour of void. */
 struct clv_labels {
     int32_t n_labels;
-    uint8_t is_void[256]; /* [mask value] 0 or 1 */
-    bool from_file;    /* labels.tsv named them; else the two default labels, whose masks are read as figure/ground */
-    char (*names)[64]; /* [n_labels] */
+    uint8_t is_void[256];  /* [mask value] 0 or 1 */
+    bool from_file;        /* labels.tsv named them; else they are background and foreground */
+    char (*names)[64];     /* [n_labels] */
     uint8_t (*palette)[3]; /* [256] */
 };
 CLV_API void clv_labels_release(struct clv_labels *labels);
@@ -145,7 +145,8 @@ CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, 
 
 /* A mask as labels[height][width]: 0..n_labels-1 or CLV_VOID. Palette PNGs are read as indices.
  *   labels.tsv: the values it names are labels; its void and 255 are void.
- *   No labels.tsv (figure/ground): 0 is background, 1 foreground, 255 void; but a grey mask of nothing but black and
+ *   No labels.tsv: 0 is background, 1 foreground, 255 void; but a grey mask of nothing but
+ *   black and
  *     full white (255; 15 or 3 with fewer bits) is background and foreground, which *note then says (otherwise it is
  *     NULL).
  *     So is one of black and white with soft edges, which are cut half way.
@@ -164,11 +165,12 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
                                       const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* Masks in memory whose labels nobody named, read as files of them would be without labels.tsv: made[n], with notes,
- * and *are_figures. It is false, and made[n] are {0}, where values are labels of their own: of a mask with more than
- * figure and ground, or of figures of two values. names[n] are what errors call the masks; CLV_ERR_DATA where 255 is
- * figure in one and left out in another, ending with `remedy`. NULL: they are to be learned from, so it is to name the
- * labels, and CLV_ERR_DATA, too, where most of the labels 0 .. the highest value occur nowhere. O(pixels). */
-CLV_API enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, const struct clv_mask *values,
+ * and *are_binary. It is false, and made[n] are {0}, where values are labels of their own: of a mask with more than
+ * foreground and background, or of foregrounds of two values. names[n] are what errors call the masks; CLV_ERR_DATA
+ * where 255 is foreground in one and void in another, ending with `remedy`. NULL: they are to be learned from, so it is
+ * to name the labels, and CLV_ERR_DATA, too, where most of the labels 0 .. the highest value occur nowhere.
+ * O(pixels). */
+CLV_API enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, const struct clv_mask *values,
                                               const char *const *names, size_t n, const char *remedy,
                                               struct clv_error *err) CLV_CHECK;
 

@@ -99,7 +99,7 @@ struct clv_recipe_map {
     float *usual; /* [2][n_components or n_channels] images' means of what is made of a map: their mean and deviation
                      among the images learned from; NULL: not known */
     int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
-                         separate figure from ground in another way, as if by another network */
+                         separate foreground from background in another way, as if by another network */
     int32_t use;      /* enum clv_map_use */
     float likeness;   /* of features at a fixed scale: as colour_likeness */
 };

@@ -155,7 +155,7 @@ CLV_API void clv_default_palette(uint8_t palette[256][3]);
 
 /* Paints `labels` over `image` (3 channels, changed in place): each non-zero label's region is tinted with its palette
  * colour at `opacity` 0..1, and every border between two labels is drawn as a crisp line of `outline_px` pixels
- * (0..100), light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any ground. The
+ * (0..100), light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any background. The
  * line follows the border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel is on
  * the higher label's side. Labels equal to void_label (-1: none) are hatched grey. Takes no memory. O(pixels + border
  * length x outline_px^2). */

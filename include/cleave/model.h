@@ -99,10 +99,11 @@ CLV_API enum clv_scores clv_model_scores(const struct clv_model *model);
 CLV_API const char *clv_scores_name(enum clv_scores scores);
 
 /* Marginals of one problem under w: marginals[n_nodes][n_labels], exact in components of the graph without loops
- * (clv_oracle_marginals). In the others a model that is decoded by clv_oracle_map has those of n_samples perturb-and-MAP
- * samples, another one those of loopy belief propagation (clv_bp_run). *bound is the log-partition, of samples its
- * upper bound with *standard_error, propagated Bethe's estimate. Each of the three may be NULL. Scores that are
- * CLV_SCORES_MARGIN are brought to a mean size of 3: such marginals tell what is more or less certain, not how much. */
+ * (clv_oracle_marginals). In the others a model that is decoded by clv_oracle_map has those of n_samples
+ * perturb-and-MAP samples, another one those of loopy belief propagation (clv_bp_run). *bound is the log-partition, of
+ * samples its upper bound with *standard_error, propagated Bethe's estimate. Each of the three may be NULL. Scores that
+ * are CLV_SCORES_MARGIN are brought to a mean size of 3: such marginals tell what is more or less certain, not how
+ * much. */
 CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                             const struct clv_model *model, const struct clv_problem *problem,
                                             struct clv_oracle *oracle, uint64_t seed, uint32_t n_samples,
@@ -118,12 +119,12 @@ CLV_API enum clv_status clv_model_max_marginals(double *max_marginals, double *w
                                                 const struct clv_model *model, const struct clv_problem *problem,
                                                 struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
-/* How clv_model_decide draws and decides. */
+/* How clv_model_decide samples and decides. */
 struct clv_decision_options {
-    uint32_t n_samples; /* perturb-and-MAP draws, >= 1; default 100 */
+    uint32_t n_samples; /* perturb-and-MAP samples, >= 1; default 100 */
     uint64_t seed;
-    bool is_balanced; /* the learner weighed pixels so that figure and ground count the same, and the draws show it */
-    double scale;     /* > 0: of scores against the draws' noise. 0: such that unary scores are 3 in the mean size */
+    bool is_balanced; /* the learner weighed foreground and background the same, and the samples show it */
+    double scale;     /* > 0: of scores against the samples' noise. 0: such that unary scores are 3 in the mean size */
 };
 /* By clv_model_scores: a likelihood is one of plain labels at scale 1, a weighted one is balanced at scale 1, and
  * margins are balanced and have no scale. */

@@ -1,5 +1,5 @@
-/* Refines the border of a figure/ground labelling at the pixels: colours near each pixel say on which side it belongs,
- * and a minimum cut of the pixel grid lets the border follow the image's edges.
+/* Refines the border of a foreground/background labelling at the pixels: colours near each pixel say on which side it
+ * belongs, and a minimum cut of the pixel grid lets the border follow the image's edges.
  *
  *     clv_refine_prior(prior, &example, margin, &error);
  *     clv_refine(labels, &image, prior, NULL, NULL, &error);
@@ -21,9 +21,9 @@ extern "C" {
 struct clv_refine_options {
     size_t size;     /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
     double prior;    /* of the prior */
-    double nearby;   /* of the log ratio of figure and ground among like colours nearby */
-    double overall;  /* of the log-likelihood ratio of the colour in all of figure and ground */
-    double balance;  /* of log(ground pixels / figure pixels): 1 would be the balanced error's threshold */
+    double nearby;   /* of the log ratio of foreground and background among like colours nearby */
+    double overall;  /* of the log-likelihood ratio of the colour in all of foreground and background */
+    double balance;  /* of log(background pixels / foreground pixels): 1 would be the balanced error's threshold */
     double coupling; /* lost between two unlike labels on like pixels, in an image of 256 x 256; grows with the side */
     int32_t rounds;  /* >= 1; every round learns its colours from the labels of the round before */
 };
@@ -35,12 +35,12 @@ CLV_API void clv_refine_defaults_sized(struct clv_refine_options *options, size_
  * over 8-neighbours, u the weighted terms above, e = 0.1. prior[height][width] (or NULL) is the score of label 1 minus
  * that of label 0, best of mean size about 1. is_fixed[height][width] (or NULL) marks pixels that keep their labels.
  * Weights of any size in 0..1e6 are cut exactly, as clv_grid_map does.
- * Without figure or without ground there is nothing to learn from, and labels stay. Image of 3 channels, at most 2^26
- * pixels; options may be NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes a pixel up to 2^20
- * pixels. Larger images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel; labels that no window
- * proves to be those of the whole (none, on photographs) are the best ones that no change within a window betters.
- * Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not finite,
- * naming its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+ * Without foreground or without background there is nothing to learn from, and labels stay. Image of 3 channels, at
+ * most 2^26 pixels; options may be NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes a pixel up
+ * to 2^20 pixels. Larger images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel; labels that no
+ * window proves to be those of the whole (none, on photographs) are the best ones that no change within a window
+ * betters. Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not
+ * finite, naming its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior,
                                    const uint8_t *is_fixed, const struct clv_refine_options *options,
                                    struct clv_error *err) CLV_CHECK;

@@ -1,7 +1,7 @@
 /* Losses and measures of label maps.
  *
  * Weighted Hamming (balanced error) of one image: sum over true labels b of (wrong pixels of b) / (K' V_b), with V_b
- * its pixels and K' the number of labels present; for figure/ground this is half the miss rate plus half the
+ * its pixels and K' the number of labels present; for foreground/background this is half the miss rate plus half the
  * false-alarm rate, in [0, 1]. A side that is absent contributes nothing and the other is weighted 1. Void pixels never
  * count.
  */

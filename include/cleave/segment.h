@@ -91,7 +91,7 @@ CLV_API enum clv_status clv_segment_sequence(uint8_t *const *labels, const struc
 
 /* From given masks of some frames to those of the others, without a model: labels[i][height][width], 0 or 1, of the
  * frames whose given[i] is NULL and labels[i] is not, each propagated from the nearest given mask, before or after it;
- * given[i][height][width] is 1 on the figure, 0 on the ground, other values are neither. What `cleave segment
+ * given[i][height][width] is 1 on the foreground, 0 on the background, other values are neither. What `cleave segment
  * --sequence` without -m writes, byte for byte. options may be NULL.
  *
  * Motion, colours and what was there before score every pixel, a minimum cut decides. Threads work on chains of frames

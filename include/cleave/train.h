@@ -69,7 +69,7 @@ struct clv_train_options {
     const struct clv_image *images; /* [n_images] in memory instead of `data`, each of 3 channels; */
     const struct clv_mask *masks;   /* [n_images] and what they show: labels, or 255 where nothing is known */
     const struct clv_labels
-        *labels; /* of masks in memory; NULL: those of figure and ground are read as files of them are
+        *labels; /* of masks in memory; NULL: those of foreground and background are read as files of them are
                                       * (0 and 255 alone are 0 and 1), others' values are labels */
     size_t n_images;
     const char *split;            /* whose masks are read; by default train if it exists, else all except weak ones */

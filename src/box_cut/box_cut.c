@@ -43,9 +43,10 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
 }
 
 /* The superpixels' cut with borders refined at the pixels of `image`, the crop or a smaller copy:
- * labels[height][width]. The ground outside the box is certain. */
+ * labels[height][width]. The background outside the box is certain. */
 static enum clv_status refine_border(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
-                                     const int32_t *figure, const double *odds, double coupling, struct clv_error *err)
+                                     const int32_t *foreground, const double *odds, double coupling,
+                                     struct clv_error *err)
 {
     struct clv_pixel_box box = box_scene_scale(scene, image->width, image->height);
     struct clv_refine_options refining;
@@ -56,7 +57,7 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
         for (int32_t x = 0; x < image->width; x++, p++) {
             int32_t i = box_scene_at(scene, image, x, y);
             is_fixed[p] = x < box.first_x || x >= box.end_x || y < box.first_y || y >= box.end_y;
-            labels[p] = (uint8_t)(!is_fixed[p] && figure[i]);
+            labels[p] = (uint8_t)(!is_fixed[p] && foreground[i]);
             if (!is_fixed[p] && scene->regions[i].is_inside)
                 prior[p] = (float)fmin(fmax(odds[i], -PRIOR_CLIP), PRIOR_CLIP);
         }
@@ -67,20 +68,20 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
 }
 
 /* labels[height][width] of the crop. A large one is cut smaller, to bound time and memory. */
-static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *figure,
+static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *foreground,
                                   const double *odds, double coupling, struct clv_error *err)
 {
     const struct clv_image *image = &scene->image;
     double scale = sqrt(LARGEST_CUT / ((double)image->width * image->height));
     if (scale >= 1)
-        return refine_border(labels, image, scene, figure, odds, coupling, err);
+        return refine_border(labels, image, scene, foreground, odds, coupling, err);
     OWNED(clv_image_release) struct clv_image small = {0};
     int32_t width = int32_within(image->width * scale, 1, image->width),
             height = int32_within(image->height * scale, 1, image->height);
     OWNED_ARRAY uint8_t *cut = array_alloc((size_t)width, (size_t)height);
     NEED(cut);
     MUST(clv_image_resize(&small, image, width, height, err));
-    MUST(refine_border(cut, &small, scene, figure, odds, coupling, err));
+    MUST(refine_border(cut, &small, scene, foreground, odds, coupling, err));
     clv_labels_resize(labels, image->width, image->height, cut, width, height);
     return CLV_OK;
 }
@@ -105,8 +106,8 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
         }
 }
 
-/* figure[n] and odds[n] of the superpixels. */
-static enum clv_status solve(int32_t *figure, double *odds, const struct box_scene *scene,
+/* foreground[n] and odds[n] of the superpixels. */
+static enum clv_status solve(int32_t *foreground, double *odds, const struct box_scene *scene,
                              const struct clv_box_cut_options *options, const struct box_weights *weights,
                              struct clv_error *err)
 {
@@ -115,7 +116,7 @@ static enum clv_status solve(int32_t *figure, double *odds, const struct box_sce
     MUST(box_affinity_init(&affinity, scene, err));
     MUST(box_score(odds, &affinity, weights, options->rounds, err));
     MUST(box_mincut_init(&cut, &affinity, options->coupling, err));
-    return box_mincut_solve(figure, &cut, odds, err);
+    return box_mincut_solve(foreground, &cut, odds, err);
 }
 
 enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
@@ -124,7 +125,7 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
 {
     struct clv_box_cut_options own;
     OWNED(box_scene_release) struct box_scene scene = {0};
-    OWNED_ARRAY int32_t *figure = NULL;
+    OWNED_ARRAY int32_t *foreground = NULL;
     OWNED_ARRAY double *odds = NULL;
     OWNED_ARRAY uint8_t *cut = NULL;
     clv_box_cut_defaults(&own);
@@ -133,13 +134,13 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
     MUST(check(image, box, options, err));
     MUST(box_scene_init(&scene, image, clv_box_pixels(box, image->width, image->height), options->n_superpixels, err));
     size_t n = (size_t)scene.superpixels.n;
-    figure = array_alloc(n, sizeof *figure);
+    foreground = array_alloc(n, sizeof *foreground);
     odds = array_alloc(n, sizeof *odds);
     cut = array_alloc((size_t)scene.image.width, (size_t)scene.image.height);
-    NEED(figure && odds && cut);
-    MUST(solve(figure, odds, &scene, options, weights, err));
+    NEED(foreground && odds && cut);
+    MUST(solve(foreground, odds, &scene, options, weights, err));
     if (labels)
-        MUST(cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err));
+        MUST(cut_pixels(cut, &scene, foreground, odds, options->refine_coupling, err));
     write_out(labels, probability, &scene, image, cut, odds);
     return CLV_OK;
 }

@@ -102,13 +102,13 @@ void box_features_release(struct box_features *self);
 /* 1 / (1 + exp(-x)): the probability of log odds x. */
 double box_logistic(double x);
 
-/* Adds the features of filling k. figure[n] are its labels after the cut, score[n] its log odds. */
-void box_features_add_filling(struct box_features *self, int k, const int32_t *figure, const double *score);
+/* Adds the features of filling k. foreground[n] are its labels after the cut, score[n] its log odds. */
+void box_features_add_filling(struct box_features *self, int k, const int32_t *foreground, const double *score);
 
 /* Adds the features of soft labels. q[n] is in 0..1 and 0 outside the box, score[n] are their log odds. */
 void box_features_add_soft(struct box_features *self, const double *q, const double *score);
 
-/* The learned part of clv_box_cut: from features of superpixels to log odds of figure. */
+/* The learned part of clv_box_cut: from features of superpixels to log odds of foreground. */
 
 enum { BOX_HIDDEN = 12 };
 
@@ -132,10 +132,10 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
                                  const struct box_weights *weights, struct clv_error *err) CLV_CHECK;
 
-/* A figure_estimate: the mean of the labels and the probabilities of clv_box_cut. Where boxes overlap, the larger
+/* A foreground_estimate: the mean of the labels and the probabilities of clv_box_cut. Where boxes overlap, the larger
  * estimate counts. */
-enum clv_status box_figure(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
-                           struct clv_error *err) CLV_CHECK;
+enum clv_status box_foreground(float *foreground, const struct clv_image *image, const struct item_boxes *boxes,
+                               struct clv_error *err) CLV_CHECK;
 
 /* First proposals of the foreground in a box. */
 
@@ -156,9 +156,9 @@ enum clv_status box_mincut_init(struct box_mincut *self, const struct box_affini
                                 struct clv_error *err) CLV_CHECK;
 void box_mincut_release(struct box_mincut *self);
 
-/* figure[n] = the best labels for score[n], the log odds of figure, which count by the superpixels' sizes; 0 outside
- * the box. */
-enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const double *score,
+/* foreground[n] = the best labels for score[n], the log odds of foreground, which count by the superpixels' sizes; 0
+ * outside the box. */
+enum clv_status box_mincut_solve(int32_t *foreground, struct box_mincut *self, const double *score,
                                  struct clv_error *err) CLV_CHECK;
 
 /* Scores of the superpixels of a box, also for learning the weights. */
@@ -168,7 +168,7 @@ enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const
 enum clv_status box_score_features(float **values, const struct box_affinity *affinity, const struct box_network *first,
                                    int32_t rounds, struct clv_error *err) CLV_CHECK;
 
-/* score[n]: the log odds of figure, 0 outside the box. */
+/* score[n]: the log odds of foreground, 0 outside the box. */
 enum clv_status box_score(double *score, const struct box_affinity *affinity, const struct box_weights *weights,
                           int32_t rounds, struct clv_error *err) CLV_CHECK;
 

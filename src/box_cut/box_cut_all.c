@@ -1,7 +1,7 @@
 /* Many boxes in one image, each pixel one label. Boxes are cut one by one; where several cover a pixel, their
  * probabilities p_k become votes, of which a much smaller box has the first say:
  *
- *     v_k = p_k prod_(j in front of k) (1 - p_j),   v_ground = prod_k (1 - p_k),   scaled to a sum of 1
+ *     v_k = p_k prod_(j in front of k) (1 - p_j),   v_background = prod_k (1 - p_k),   scaled to a sum of 1
  *
  * and an expansion over the labels settles them (clv_refine_labels). */
 #include <string.h>
@@ -24,8 +24,8 @@ struct crowd {
     struct clv_pixel_box area;    /* empty: no overlap */
     size_t n;                     /* its pixels */
     float *votes;                 /* [n_members][n], first p_k */
-    float *by_label;              /* [n_labels][n], by_label[0] the ground's */
-    uint8_t *labels;              /* [n] indices into values, 0 the ground */
+    float *by_label;              /* [n_labels][n], by_label[0] the background's */
+    uint8_t *labels;              /* [n] indices into values, 0 the background */
     uint8_t values[256];          /* [n_labels] of the caller */
     int32_t n_labels;
 };
@@ -120,21 +120,21 @@ static void keep(struct crowd *self, size_t k, const float *probability)
 static void vote(struct crowd *self, const uint8_t *values)
 {
     for (size_t p = 0; p < self->n; p++) {
-        double ground = 1, sum = 0;
+        double background = 1, sum = 0;
         for (size_t k = 0; k < self->n_members; k++) {
             const struct clv_pixel_box *place = &self->places[self->members[k]];
             double share = self->votes[k * self->n + p];
-            ground *= 1 - share;
+            background *= 1 - share;
             for (size_t j = 0; j < k && area_of(&self->places[self->members[j]]) < FRONT * area_of(place); j++)
                 share *= 1 - self->votes[j * self->n + p];
             const uint8_t *label = memchr(self->values + 1, values[self->members[k]], (size_t)self->n_labels - 1);
             self->by_label[(size_t)(label - self->values) * self->n + p] += (float)share;
             sum += share;
         }
-        self->by_label[p] = (float)ground;
+        self->by_label[p] = (float)background;
         for (int32_t a = 0; a < self->n_labels; a++) {
             float *own = &self->by_label[(size_t)a * self->n + p];
-            *own = (float)(*own / (sum + ground));
+            *own = (float)(*own / (sum + background));
             if (*own > self->by_label[(size_t)self->labels[p] * self->n + p])
                 self->labels[p] = (uint8_t)a;
         }

@@ -27,9 +27,10 @@ static double clip(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
-static double log_ratio(double figure, double figure_mass, double ground, double ground_mass)
+static double log_ratio(double foreground, double foreground_mass, double background, double background_mass)
 {
-    return clip(portable_log((figure / figure_mass + RATIO_MIN) / (ground / ground_mass + RATIO_MIN)), RATIO_LIMIT);
+    return clip(portable_log((foreground / foreground_mass + RATIO_MIN) / (background / background_mass + RATIO_MIN)),
+                RATIO_LIMIT);
 }
 
 double box_logistic(double x)
@@ -164,14 +165,14 @@ static void fill_scene(struct box_features *self)
     fill_bands(self, (size_t)k);
 }
 
-void box_features_add_filling(struct box_features *self, int k, const int32_t *figure, const double *score)
+void box_features_add_filling(struct box_features *self, int k, const int32_t *foreground, const double *score)
 {
     const struct box_region *regions = self->affinity->scene->regions;
     double inside = 0, filled = 0, sure = 0;
     for (int32_t i = 0; i < self->n; i++)
         if (regions[i].is_inside) {
             inside += regions[i].share;
-            filled += figure[i] ? regions[i].share : 0;
+            filled += foreground[i] ? regions[i].share : 0;
             sure += regions[i].share * fabs(clip(score[i], RATIO_LIMIT));
         }
     for (int32_t i = 0; i < self->n; i++) {
@@ -179,7 +180,7 @@ void box_features_add_filling(struct box_features *self, int k, const int32_t *f
         if (!regions[i].is_inside)
             continue;
         row[0] = (float)clip(score[i], RATIO_LIMIT);
-        row[1] = (float)figure[i];
+        row[1] = (float)foreground[i];
         row[2] = (float)(filled / inside);
         row[3] = (float)(sure / inside);
     }
@@ -237,27 +238,27 @@ static void fill_context(float *row, const struct box_features *self, const stru
     row[k++] = look(self, -x, y);
 }
 
-/* figure and ground, the kernels' weights, and distances' sources; their masses, and the soft figure's shares of the
- * box and of its rim. */
+/* foreground and background, the kernels' weights, and distances' sources; their masses, and the soft foreground's
+ * shares of the box and of its rim. */
 static void prepare_soft(struct box_features *self, double mass[2], double share[2], const double *q)
 {
     const struct box_region *regions = self->affinity->scene->regions;
-    float *figure = self->weights, *ground = figure + self->n, *all = ground + self->n;
+    float *foreground = self->weights, *background = foreground + self->n, *all = background + self->n;
     double inside = 0, rim = 0, rim_mass = 1e-9;
     mass[0] = mass[1] = 1e-5;
     for (int32_t i = 0; i < self->n; i++) {
         all[i] = regions[i].share;
-        figure[i] = (float)(regions[i].share * q[i]);
-        ground[i] = (float)(regions[i].share * (1 - q[i]));
-        mass[0] += ground[i];
-        mass[1] += figure[i];
+        foreground[i] = (float)(regions[i].share * q[i]);
+        background[i] = (float)(regions[i].share * (1 - q[i]));
+        mass[0] += background[i];
+        mass[1] += foreground[i];
         self->distance[0][i] = q[i] < 0.25 ? 0 : INFINITY;
         self->distance[1][i] = q[i] > 0.75 ? 0 : INFINITY;
         if (!regions[i].is_inside)
             continue;
         inside += regions[i].share;
         if (rim_of(&regions[i]) > RIM) {
-            rim += figure[i];
+            rim += foreground[i];
             rim_mass += regions[i].share;
         }
     }
@@ -271,21 +272,21 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     size_t n = (size_t)self->n;
     double mass[2], share[2];
     prepare_soft(self, mass, share, q);
-    const float *figure = self->weights, *ground = figure + n, *all = ground + n;
+    const float *foreground = self->weights, *background = foreground + n, *all = background + n;
     float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n}, *place = near[1] + 3 * n;
     float *place_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
     mix_neighbours(self, alike, self->sums, q);
     for (int way = 0; way < 2; way++)
         box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
-    box_affinity_apply(near[1], affinity->near, figure, self->n);
-    box_affinity_apply(near[0], affinity->near, ground, self->n);
-    box_affinity_apply(wide[1], affinity->wide, figure, self->n);
-    box_affinity_apply(wide[0], affinity->wide, ground, self->n);
-    box_affinity_apply(place, affinity->place, figure, self->n);
+    box_affinity_apply(near[1], affinity->near, foreground, self->n);
+    box_affinity_apply(near[0], affinity->near, background, self->n);
+    box_affinity_apply(wide[1], affinity->wide, foreground, self->n);
+    box_affinity_apply(wide[0], affinity->wide, background, self->n);
+    box_affinity_apply(place, affinity->place, foreground, self->n);
     box_affinity_apply(place_all, affinity->place, all, self->n);
     for (size_t i = 0; i < n; i++) {
         float *row = self->values + i * BOX_FEATURES + BOX_SCENE_FEATURES + BOX_FILLING_FEATURES;
-        double to_ground = fmin(self->distance[0][i], FAR), to_figure = fmin(self->distance[1][i], FAR);
+        double to_background = fmin(self->distance[0][i], FAR), to_foreground = fmin(self->distance[1][i], FAR);
         int k = 0;
         if (!affinity->scene->regions[i].is_inside)
             continue;
@@ -297,9 +298,9 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
         row[k++] = self->smooth[i];
         row[k++] = alike[i];
         row[k++] = place_all[i] > 0 ? place[i] / place_all[i] : 0;
-        row[k++] = (float)((to_ground - to_figure) / (to_ground + to_figure + 3));
-        row[k++] = (float)nearness(to_ground, STEP_RANGE);
-        row[k++] = (float)nearness(to_figure, STEP_RANGE);
+        row[k++] = (float)((to_background - to_foreground) / (to_background + to_foreground + 3));
+        row[k++] = (float)nearness(to_background, STEP_RANGE);
+        row[k++] = (float)nearness(to_foreground, STEP_RANGE);
         row[k++] = (float)share[0];
         row[k++] = (float)share[1];
         fill_context(row + k, self, &affinity->scene->regions[i]);

@@ -1,12 +1,12 @@
-/* Figure and ground among superpixels i of shares a_i, from soft labels q (figure 1), by the kernels K of
+/* Foreground and background among superpixels i of shares a_i, from soft labels q (foreground 1), by the kernels K of
  * box_affinity.c:
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
  *     u_i = clip(log f_i / g_i) + the same for the second kernel, without place + prior_i
  *
  * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside the box
- * q = 0 for good. The fillings differ in how much of the box the prior gives to the figure: a generous one, a sparing
- * one, and one between. */
+ * q = 0 for good. The fillings differ in how much of the box the prior gives to the foreground: a generous one, a
+ * sparing one, and one between. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 #define LIKELIHOOD_MIN 2e-4
 #define LIKELIHOOD_MAX 5.1 /* log ratios are clipped here */
 #define PRIOR_WEIGHT   0.6
-#define PRIOR_CENTRE   1.6  /* log odds of figure in the middle of a box .. */
+#define PRIOR_CENTRE   1.6  /* log odds of foreground in the middle of a box .. */
 #define PRIOR_FALL     5.2  /* .. and how much less they are in the middle of a side */
 #define STEP_WEIGHT    2.05 /* of the colour step from outside */
 #define STEP_RANGE     32.0
@@ -32,7 +32,7 @@
 #define EXTENT_TRIES   24
 #define SOFT_SHARE     0.4 /* of the logistic in the next q */
 
-/* `shift` is added to the prior's log odds; the figure spans at least `extent` of the box's width and height. */
+/* `shift` is added to the prior's log odds; the foreground spans at least `extent` of the box's width and height. */
 static const struct {
     double shift, extent;
 } fillings[BOX_FILLINGS] = {{1.5, 0.64}, {-1.5, 0.4}, {0, 0.64}};
@@ -44,8 +44,8 @@ struct proposal {
     struct box_mincut cut;
     double *prior, *q, *score; /* [n] */
     float *weighted[2];        /* [n] a_j (1 - q_j), a_j q_j */
-    float *sums[4];            /* [n] of the kernel with place and of the other one, by ground and figure */
-    int32_t *figure;           /* [n] */
+    float *sums[4];            /* [n] of the kernel with place and of the other one, by background and foreground */
+    int32_t *foreground;       /* [n] */
 };
 
 static void proposal_release(struct proposal *self)
@@ -56,7 +56,7 @@ static void proposal_release(struct proposal *self)
         array_free(self->weighted[k]);
     for (int k = 0; k < 4; k++)
         array_free(self->sums[k]);
-    array_free(self->figure);
+    array_free(self->foreground);
 }
 
 static enum clv_status proposal_init(struct proposal *self, const struct box_affinity *affinity, struct clv_error *err)
@@ -65,7 +65,7 @@ static enum clv_status proposal_init(struct proposal *self, const struct box_aff
     *self = (struct proposal){.affinity = affinity, .regions = affinity->scene->regions, .n = affinity->n};
     bool is_there = (self->prior = array_alloc(n, sizeof(double))) && (self->q = array_alloc(n, sizeof(double))) &&
                     (self->score = array_zalloc(n, sizeof(double))) &&
-                    (self->figure = array_zalloc(n, sizeof *self->figure));
+                    (self->foreground = array_zalloc(n, sizeof *self->foreground));
     for (int k = 0; k < 2; k++)
         is_there = is_there && (self->weighted[k] = array_alloc(n, sizeof(float)));
     for (int k = 0; k < 4; k++)
@@ -78,8 +78,8 @@ static double clip(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
-/* Prior and first q. Inside, colours are a mixture of figure and of a ground like the one outside: where their density
- * is I inside and O outside, figure has the share 1 - (1 - p) O / I of it. */
+/* Prior and first q. Inside, colours are a mixture of foreground and of a background like the one outside: where their
+ * density is I inside and O outside, foreground has the share 1 - (1 - p) O / I of it. */
 static void start(struct proposal *self, double shift)
 {
     double inside = 0, outside = 0;
@@ -113,9 +113,9 @@ static void start(struct proposal *self, double shift)
 }
 
 /* log (f_i / g_i) from two sums; mass are the sums of a (1 - q) and a q. */
-static double log_ratio(float ground, float figure, const double mass[2])
+static double log_ratio(float background, float foreground, const double mass[2])
 {
-    return clip(portable_log((figure / mass[1] + LIKELIHOOD_MIN) / (ground / mass[0] + LIKELIHOOD_MIN)),
+    return clip(portable_log((foreground / mass[1] + LIKELIHOOD_MIN) / (background / mass[0] + LIKELIHOOD_MIN)),
                 LIKELIHOOD_MAX);
 }
 
@@ -143,7 +143,7 @@ static bool spans(const struct proposal *self, double extent)
 {
     double low[2] = {1, 1}, high[2] = {-1, -1};
     for (int32_t i = 0; i < self->n; i++)
-        for (int k = 0; self->figure[i] && k < 2; k++) {
+        for (int k = 0; self->foreground[i] && k < 2; k++) {
             low[k] = fmin(low[k], self->regions[i].low[k]);
             high[k] = fmax(high[k], self->regions[i].high[k]);
         }
@@ -153,12 +153,12 @@ static bool spans(const struct proposal *self, double extent)
 /* The minimum cut; scores rise together until it spans enough. */
 static enum clv_status cut(struct proposal *self, double extent, struct clv_error *err)
 {
-    MUST(box_mincut_solve(self->figure, &self->cut, self->score, err));
+    MUST(box_mincut_solve(self->foreground, &self->cut, self->score, err));
     for (int attempt = 0; attempt < EXTENT_TRIES && !spans(self, extent); attempt++) {
         for (int32_t i = 0; i < self->n; i++)
             if (self->regions[i].is_inside)
                 self->score[i] += EXTENT_STEP;
-        MUST(box_mincut_solve(self->figure, &self->cut, self->score, err));
+        MUST(box_mincut_solve(self->foreground, &self->cut, self->score, err));
     }
     return CLV_OK;
 }
@@ -175,9 +175,9 @@ enum clv_status box_fillings_propose(double *q, double *score, struct box_featur
             MUST(cut(&self, fillings[k].extent, err));
             for (int32_t i = 0; i < self.n; i++)
                 if (self.regions[i].is_inside)
-                    self.q[i] = SOFT_SHARE * box_logistic(self.score[i]) + (1 - SOFT_SHARE) * self.figure[i];
+                    self.q[i] = SOFT_SHARE * box_logistic(self.score[i]) + (1 - SOFT_SHARE) * self.foreground[i];
         }
-        box_features_add_filling(features, k, self.figure, self.score);
+        box_features_add_filling(features, k, self.foreground, self.score);
     }
     for (int32_t i = 0; i < self.n; i++) {
         q[i] = self.q[i];

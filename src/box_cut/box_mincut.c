@@ -44,7 +44,8 @@ enum clv_status box_mincut_init(struct box_mincut *self, const struct box_affini
     return CLV_OK;
 }
 
-enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const double *score, struct clv_error *err)
+enum clv_status box_mincut_solve(int32_t *foreground, struct box_mincut *self, const double *score,
+                                 struct clv_error *err)
 {
     const struct box_scene *scene = self->affinity->scene;
     const struct clv_field field = {
@@ -58,5 +59,5 @@ enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const
     };
     for (int32_t i = 0; i < field.n_nodes; i++)
         self->unary[i] = scene->regions[i].is_inside ? score[i] * scene->regions[i].share * field.n_nodes : -CERTAIN;
-    return clv_oracle_map(self->oracle, figure, NULL, &field, err);
+    return clv_oracle_map(self->oracle, foreground, NULL, &field, err);
 }

@@ -21,8 +21,8 @@
 struct solver {
     struct click_view view;
     int32_t n;
-    float *features, *q, *score; /* score: log odds of figure */
-    int32_t *figure;             /* [n] the cut's labels */
+    float *features, *q, *score; /* score: log odds of foreground */
+    int32_t *foreground;         /* [n] the cut's labels */
     double *unary, *coupling;
     struct clv_oracle *oracle;
 };
@@ -30,7 +30,7 @@ struct solver {
 static void solver_release(struct solver *self)
 {
     click_view_release(&self->view);
-    arrays_free(self->features, self->q, self->score, self->figure, self->unary, self->coupling);
+    arrays_free(self->features, self->q, self->score, self->foreground, self->unary, self->coupling);
     clv_oracle_free(self->oracle);
 }
 
@@ -42,10 +42,10 @@ static enum clv_status solver_init(struct solver *self, const struct click_scene
     self->features = array_alloc(n, CLICK_FEATURES * sizeof(float));
     self->q = array_alloc(n, sizeof(float));
     self->score = array_alloc(n, sizeof(float));
-    self->figure = array_alloc(n, sizeof(int32_t));
+    self->foreground = array_alloc(n, sizeof(int32_t));
     self->unary = array_alloc(n, sizeof(double));
     self->coupling = array_alloc(m, sizeof(double));
-    NEED(self->features && self->q && self->score && self->figure && self->unary && self->coupling);
+    NEED(self->features && self->q && self->score && self->foreground && self->unary && self->coupling);
     for (size_t e = 0; e < m; e++)
         self->coupling[e] = COUPLING * scene->coupling[e];
     MUST(clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err));
@@ -83,10 +83,10 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
         .unary = self->unary,
         .pairwise = self->coupling,
     };
-    MUST(clv_oracle_map(self->oracle, self->figure, NULL, &field, err));
+    MUST(clv_oracle_map(self->oracle, self->foreground, NULL, &field, err));
     for (int32_t i = 0; i < self->n; i++) {
         float soft = 1 / (1 + portable_expf(-self->score[i]));
-        self->q[i] = (float)(SOFT_SHARE * soft + (1 - SOFT_SHARE) * self->figure[i]);
+        self->q[i] = (float)(SOFT_SHARE * soft + (1 - SOFT_SHARE) * self->foreground[i]);
     }
     return CLV_OK;
 }
@@ -101,7 +101,7 @@ static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const 
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
         uint8_t *to = small + (size_t)y * (size_t)cutting->height / (size_t)image->height * (size_t)cutting->width;
         for (int32_t x = 0; x < image->width; x++)
-            if (row[x] == CLICK_FIGURE || row[x] == CLICK_GROUND)
+            if (row[x] == CLICK_FOREGROUND || row[x] == CLICK_BACKGROUND)
                 to[(size_t)x * (size_t)cutting->width / (size_t)image->width] = row[x];
     }
 }
@@ -121,11 +121,11 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
         for (int32_t x = 0; x < image->width; x++) {
             size_t p = (size_t)y * (size_t)image->width + (size_t)x;
             int32_t i = click_scene_within(scene, image, x, y);
-            float certain = self->figure[i] ? PRIOR_CLIP : -PRIOR_CLIP;
+            float certain = self->foreground[i] ? PRIOR_CLIP : -PRIOR_CLIP;
             prior[p] = LABEL_SHARE * certain + (1 - LABEL_SHARE) * self->score[i];
             prior[p] = fminf(fmaxf(prior[p], -PRIOR_CLIP), PRIOR_CLIP);
             is_fixed[p] = seeds[p] != CLICK_FREE;
-            cut[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : (uint8_t)self->figure[i];
+            cut[p] = seeds[p] ? seeds[p] == CLICK_FOREGROUND : (uint8_t)self->foreground[i];
         }
     clv_refine_defaults(&refining);
     refining.prior = 1;
@@ -156,17 +156,17 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     NEED(result);
     clv_labels_resize(result, image->width, image->height, cut, cutting->width, cutting->height);
     for (size_t p = 0; p < n; p++)
-        result[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : result[p];
+        result[p] = seeds[p] ? seeds[p] == CLICK_FOREGROUND : result[p];
     MUST(click_border_follow(result, &scene->couplings, seeds, reach, err));
     memcpy(labels, result, n);
     return CLV_OK;
 }
 
 /* Returns whether anything can be cut out: a foreground seed or label, or scores of a model. */
-static bool has_figure(const struct click_scene *scene, const struct click_request *request)
+static bool has_foreground(const struct click_scene *scene, const struct click_request *request)
 {
     size_t n = (size_t)scene->image.width * (size_t)scene->image.height;
-    return request->prior || memchr(request->seeds, CLICK_FIGURE, n) ||
+    return request->prior || memchr(request->seeds, CLICK_FOREGROUND, n) ||
            (request->before && memchr(request->before, 1, n));
 }
 
@@ -174,7 +174,7 @@ enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, cons
                           struct clv_error *err)
 {
     OWNED(solver_release) struct solver solver = {0};
-    if (!has_figure(scene, request)) {
+    if (!has_foreground(scene, request)) {
         memset(labels, 0, (size_t)scene->image.width * (size_t)scene->image.height);
         return CLV_OK;
     }

@@ -1,7 +1,8 @@
-/* Interactive cutting: an object from strokes on it and on the ground. Every stroke is answered by an exact minimum cut
- * of the pixels in which the strokes are certain; figure and ground are separated by colours and texture near the
- * strokes and in all of the labelling so far, by how far a pixel is from strokes of either sort over steps of colour,
- * by what a learned model says if there is one, and by the labelling before, which a stroke changes near itself only.
+/* Interactive cutting: an object from strokes on it and on the background. Every stroke is answered by an exact minimum
+ * cut of the pixels in which the strokes are certain; foreground and background are separated by colours and texture
+ * near the strokes and in all of the labelling so far, by how far a pixel is from strokes of either sort over steps of
+ * colour, by what a learned model says if there is one, and by the labelling before, which a stroke changes near itself
+ * only.
  *
  *     click_scene_new(&scene, &image, &error);
  *     click_cut(labels, scene, &(struct click_request){.seeds = seeds, .n_strokes = 1, .latest = &press}, &error);
@@ -19,9 +20,9 @@
 #include "cleave/superpixel.h"
 #include "refine/refine.h"
 
-/* Seeds of pixels. FREE: unknown. GROUND and FIGURE: strokes. BARRED: background for certain, such as the outside of
- * a box, but not pointed at by the user, so that similar pixels nearby may still be foreground. */
-enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE, CLICK_BARRED };
+/* Seeds of pixels. FREE: unknown. BACKGROUND and FOREGROUND: strokes. BARRED: background for certain, such as the
+ * outside of a box, but not pointed at by the user, so that similar pixels nearby may still be foreground. */
+enum { CLICK_FREE, CLICK_BACKGROUND, CLICK_FOREGROUND, CLICK_BARRED };
 
 struct click_scene;
 void click_scene_free(struct click_scene *scene);
@@ -34,7 +35,7 @@ enum clv_status click_scene_new(struct click_scene **scene, const struct clv_ima
 /* The place where the latest stroke began. */
 struct click_press {
     int32_t x, y;
-    bool is_figure;
+    bool is_foreground;
 };
 
 struct click_trace;
@@ -44,14 +45,15 @@ struct click_request {
     const uint8_t *before;            /* [height][width] labels before the latest stroke, or NULL */
     const struct click_press *latest; /* or NULL */
     int32_t n_strokes;                /* so far */
-    bool is_edit;       /* the labels before did not come from strokes alone but from a box or another program:
+    bool is_edit; /* the labels before did not come from strokes alone but from a box or another program:
                                          away from the latest stroke they stay */
-    const float *prior; /* [height][width] a learned model's score of figure minus ground (clv_refine_prior), or NULL */
+    const float
+        *prior; /* [height][width] a learned model's score of foreground minus background (clv_refine_prior), or NULL */
     struct click_trace *trace; /* for those who fit the weights, or NULL */
 };
 
-/* labels[height][width] = 1 on the object, else 0. Without figure, in seeds or before, and without a prior all are 0.
- * labels may be the request's `before`. One thread, deterministic. Errors: CLV_ERR_MEMORY; labels are then
+/* labels[height][width] = 1 on the object, else 0. Without foreground, in seeds or before, and without a prior all are
+ * 0. labels may be the request's `before`. One thread, deterministic. Errors: CLV_ERR_MEMORY; labels are then
  * unchanged. */
 enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,
                           struct clv_error *err) CLV_CHECK;
@@ -98,17 +100,17 @@ float click_colour_distance(const struct click_region *a, const struct click_reg
 
 enum click_feature {
     CLICK_ONE,
-    CLICK_NEAR,         /* log ratio of figure's and ground's densities of like colours nearby .. */
-    CLICK_WIDE,         /* .. and anywhere */
-    CLICK_STEPS_RATIO,  /* is it nearer to figure seeds or to ground seeds, over steps of colour? */
-    CLICK_STEPS_FIGURE, /* log of either distance */
-    CLICK_STEPS_GROUND,
+    CLICK_NEAR,             /* log ratio of foreground's and background's densities of like colours nearby .. */
+    CLICK_WIDE,             /* .. and anywhere */
+    CLICK_STEPS_RATIO,      /* is it nearer to foreground seeds or to background seeds, over steps of colour? */
+    CLICK_STEPS_FOREGROUND, /* log of either distance */
+    CLICK_STEPS_BACKGROUND,
     CLICK_PLACE_RATIO, /* the same straight */
-    CLICK_PLACE_FIGURE,
-    CLICK_PLACE_GROUND,
-    CLICK_BORDER,      /* distance to the image's border */
-    CLICK_LIKE_FIGURE, /* likeness of its colour to a seed's */
-    CLICK_LIKE_GROUND,
+    CLICK_PLACE_FOREGROUND,
+    CLICK_PLACE_BACKGROUND,
+    CLICK_BORDER,          /* distance to the image's border */
+    CLICK_LIKE_FOREGROUND, /* likeness of its colour to a seed's */
+    CLICK_LIKE_BACKGROUND,
     CLICK_BEFORE,         /* the label before, as -1 or 1, .. */
     CLICK_BEFORE_FAR,     /* .. which counts more away from the latest stroke */
     CLICK_LATEST_NEAR,    /* 1 or -1 by the latest stroke's sort, fading with distance .. */
@@ -127,12 +129,12 @@ enum click_feature {
 
 enum { CLICK_ROUNDS = 3, CLICK_HIDDEN = 8 };
 
-/* Without a learned model's score, and with it. Stages: before colours of figure and ground are known, and after.
- * Phases without a score: 1, 2..4, 5 and more strokes; with it: 0, 1..3, 4 and more. */
+/* Without a learned model's score, and with it. Stages: before colours of foreground and background are known, and
+ * after. Phases without a score: 1, 2..4, 5 and more strokes; with it: 0, 1..3, 4 and more. */
 enum { CLICK_KINDS = 2, CLICK_STAGES = 2, CLICK_PHASES = 3 };
 int click_phase(int32_t n_strokes, bool has_prior);
 
-/* Log odds of figure: linear . f + sum_h output[h] max(0, hidden[h] . f). */
+/* Log odds of foreground: linear . f + sum_h output[h] max(0, hidden[h] . f). */
 struct click_weights {
     float linear[CLICK_FEATURES];
     float output[CLICK_HIDDEN];
@@ -152,9 +154,9 @@ struct click_trace {
 struct click_view {
     const struct click_scene *scene;
     const struct click_request *request;
-    int8_t *seed;          /* [n] 1: figure seeds alone, -1: ground seeds alone, 0: none or both */
+    int8_t *seed;          /* [n] 1: foreground seeds alone, -1: background seeds alone, 0: none or both */
     bool *is_barred;       /* [n] most of its pixels are */
-    float *before;         /* [n] share of figure in the labels before */
+    float *before;         /* [n] share of foreground in the labels before */
     float *away;           /* [n] 0 at the latest stroke to 1 where it is far */
     float *fixed_features; /* [n][CLICK_FEATURES] those that do not depend on the labelling */
 };
@@ -162,7 +164,7 @@ void click_view_release(struct click_view *view);
 enum clv_status click_view_init(struct click_view *view, const struct click_scene *scene,
                                 const struct click_request *request, struct clv_error *err) CLV_CHECK;
 
-/* features[n][CLICK_FEATURES]; q[n]: how likely figure is by the round before, or NULL in the first round. */
+/* features[n][CLICK_FEATURES]; q[n]: how likely foreground is by the round before, or NULL in the first round. */
 enum clv_status click_features_fill(float *features, const struct click_view *view, const float *q,
                                     struct clv_error *err) CLV_CHECK;
 

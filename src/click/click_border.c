@@ -101,7 +101,7 @@ static enum clv_status cut_out(struct tile *self, const struct border *border, s
     return CLV_OK;
 }
 
-/* The share of figure within reach of a pixel. */
+/* The share of foreground within reach of a pixel. */
 static float share_around(const struct tile *self, int32_t x, int32_t y, int32_t reach)
 {
     int32_t x0 = x > reach ? x - reach : 0, x1 = least(x + reach + 1, self->width);
@@ -124,7 +124,7 @@ static void score(struct tile *self, const struct border *border)
             float share = share_around(self, x, y, border->reach);
             self->unary[p] = share <= 0 ? -CERTAIN : share >= 1 ? CERTAIN : PULL * (2 * share - 1);
             if (seed)
-                self->unary[p] = seed == CLICK_FIGURE ? CERTAIN : -CERTAIN;
+                self->unary[p] = seed == CLICK_FOREGROUND ? CERTAIN : -CERTAIN;
             if (fabsf(self->unary[p]) < CERTAIN)
                 continue;
             int side = self->unary[p] > 0;
@@ -147,8 +147,9 @@ static void score(struct tile *self, const struct border *border)
     for (int32_t p = 0; p < self->width * self->height; p++) {
         double odds = 0;
         for (int k = 0; k < 3; k++) {
-            double value = self->image.pixels[3 * p + k], ground = value - mean[0][k], figure = value - mean[1][k];
-            odds += (ground * ground - figure * figure) / (2 * spread);
+            double value = self->image.pixels[3 * p + k], background = value - mean[0][k],
+                   foreground = value - mean[1][k];
+            odds += (background * background - foreground * foreground) / (2 * spread);
         }
         if (fabsf(self->unary[p]) < CERTAIN)
             self->unary[p] += COLOUR * fminf(fmaxf((float)odds, -CLIP), CLIP);

@@ -66,7 +66,7 @@ enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, co
     OWNED_ARRAY uint8_t *seeds = array_alloc(n, 1);
     NEED(seeds);
     for (size_t p = 0; p < n; p++)
-        seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FIGURE : CLICK_GROUND;
+        seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FOREGROUND : CLICK_BACKGROUND;
     struct click_request request = {.seeds = seeds, .before = before};
     MUST(count_strokes(&request.n_strokes, seeds, image, err));
     OWNED(click_scene_drop) struct click_scene *scene = NULL;

@@ -50,9 +50,9 @@ static void find_seeds(struct click_view *view)
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
         for (int32_t x = 0; x < image->width; x++)
-            if (row[x] == CLICK_FIGURE || row[x] == CLICK_GROUND) {
+            if (row[x] == CLICK_FOREGROUND || row[x] == CLICK_BACKGROUND) {
                 int8_t *seed = &view->seed[click_scene_at(view->scene, x, y)];
-                *seed |= (int8_t)(row[x] == CLICK_FIGURE ? 1 : 2);
+                *seed |= (int8_t)(row[x] == CLICK_FOREGROUND ? 1 : 2);
             }
     }
     for (int32_t i = 0; i < view->scene->superpixels.n; i++)
@@ -85,11 +85,11 @@ static void average(struct click_view *view, float *prior, float *barred, float 
             size_t full = full_pixel(scene, x, y);
             int32_t i = map->labels[p];
             float weight = 1 / (scene->regions[i].share * (float)map->width * (float)map->height);
-            bool is_figure = request->before && request->before[full];
-            view->before[i] += is_figure ? weight : 0;
+            bool is_foreground = request->before && request->before[full];
+            view->before[i] += is_foreground ? weight : 0;
             barred[i] += request->seeds[full] == CLICK_BARRED ? weight : 0;
             prior[i] += request->prior ? request->prior[full] * weight : 0;
-            if (latest && is_figure == latest->is_figure) {
+            if (latest && is_foreground == latest->is_foreground) {
                 float dx = (float)x + 0.5f - at_x, dy = (float)y + 0.5f - at_y, distance = dx * dx + dy * dy;
                 nearest = distance < nearest ? distance : nearest;
             }
@@ -143,7 +143,7 @@ static void reach_fill(struct reach *reach, const struct click_view *view, int s
             reach->place[i] = fminf(reach->place[i], sqrtf(dx * dx + dy * dy));
             reach->like[i] = fmaxf(reach->like[i], 1 / (1 + colour / (SEED_COLOUR * SEED_COLOUR)));
         }
-    /* Until there is a stroke on ground, the image's border is most likely ground. */
+    /* Until there is a stroke on background, the image's border is most likely background. */
     for (int32_t i = 0; i < n && !is_any; i++) {
         reach->place[i] = scene->regions[i].to_border + 0.15f;
         reach->steps[i] = scene->regions[i].to_border < 0.02f ? 10 : FAR;
@@ -151,9 +151,9 @@ static void reach_fill(struct reach *reach, const struct click_view *view, int s
     walk(reach->steps, scene);
 }
 
-static float balance(float ground, float figure)
+static float balance(float background, float foreground)
 {
-    return (ground - figure) / (ground + figure + 1e-3f);
+    return (background - foreground) / (background + foreground + 1e-3f);
 }
 
 /* Fills the columns of the latest stroke. It affects superpixels that are near it and similar, and does not reach
@@ -164,7 +164,7 @@ static void fill_latest(struct click_view *view, const float *steps, float radiu
     const struct click_press *latest = view->request->latest;
     int32_t n = scene->superpixels.n;
     float x = ((float)latest->x + 0.5f) / scene->unit_px, y = ((float)latest->y + 0.5f) / scene->unit_px;
-    float sign = latest->is_figure ? 1 : -1;
+    float sign = latest->is_foreground ? 1 : -1;
     const struct click_region *there = &scene->regions[click_scene_at(scene, latest->x, latest->y)];
     for (int32_t i = 0; i < n; i++) {
         const struct click_region *region = &scene->regions[i];
@@ -203,15 +203,15 @@ static void fill_fixed(struct click_view *view, const struct reach reach[2], con
         const struct click_region *region = &scene->regions[i];
         f[CLICK_ONE] = 1;
         f[CLICK_STEPS_RATIO] = balance(reach[0].steps[i], reach[1].steps[i]);
-        f[CLICK_STEPS_FIGURE] = (float)portable_log(1 + reach[1].steps[i] / 10.0);
-        f[CLICK_STEPS_GROUND] = (float)portable_log(1 + reach[0].steps[i] / 10.0);
+        f[CLICK_STEPS_FOREGROUND] = (float)portable_log(1 + reach[1].steps[i] / 10.0);
+        f[CLICK_STEPS_BACKGROUND] = (float)portable_log(1 + reach[0].steps[i] / 10.0);
         f[CLICK_PLACE_RATIO] = balance(reach[0].place[i], reach[1].place[i]);
-        f[CLICK_PLACE_FIGURE] = fminf(reach[1].place[i], 1);
-        f[CLICK_PLACE_GROUND] = fminf(reach[0].place[i], 1);
+        f[CLICK_PLACE_FOREGROUND] = fminf(reach[1].place[i], 1);
+        f[CLICK_PLACE_BACKGROUND] = fminf(reach[0].place[i], 1);
         f[CLICK_BORDER] = fminf(region->to_border, 0.4f);
         f[CLICK_BORDER_NEAR] = region->to_border < 0.04f;
-        f[CLICK_LIKE_FIGURE] = reach[1].like[i];
-        f[CLICK_LIKE_GROUND] = reach[0].like[i];
+        f[CLICK_LIKE_FOREGROUND] = reach[1].like[i];
+        f[CLICK_LIKE_BACKGROUND] = reach[0].like[i];
         f[CLICK_BEFORE] = view->request->before ? 2 * view->before[i] - 1 : 0;
         f[CLICK_PRIOR] = prior[i];
         if (view->request->prior) {
@@ -254,7 +254,8 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
     return CLV_OK;
 }
 
-/* log of figure's density at i by that of ground; weighted are the shares of ground and figure, mass their sums. */
+/* log of foreground's density at i by that of background; weighted are the shares of background and foreground, mass
+ * their sums. */
 static float log_ratio(const float *row, size_t n, const float *weighted[2], const double mass[2])
 {
     float density[2] = {0, 0};

@@ -1,5 +1,5 @@
 /* Learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file. Without a learned
- * model's score, then with it; before colours of figure and ground are known, then after; of each the phases
+ * model's score, then with it; before colours of foreground and background are known, then after; of each the phases
  * by strokes. */
 #include "click/click.h"
 

@@ -169,32 +169,32 @@ enum clv_status mask_check_size(int32_t width, int32_t height, const char *name,
                                 struct clv_error *err) CLV_CHECK;
 
 /* How a mask without labels.tsv was read. */
-struct figure {
+struct foreground {
     uint8_t value;   /* that was read as label 1; 0: none was, or several, or white */
     uint32_t colour; /* 1 << 24 | RGB that was; 0: none */
     bool is_white;   /* 255 was read as label 1 */
-    bool has_ground, has_void;
+    bool has_background, has_void;
 };
 
 /* The mask is the item's. */
-struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item *item,
-                             const struct clv_image_limits *limits);
+struct foreground foreground_of_item(const struct clv_mask *mask, const struct clv_item *item,
+                                     const struct clv_image_limits *limits);
 
 /* Properties that the masks of a dataset, or of arrays, share so far. The names are those of the first mask whose
  * foreground is `value`, `colour`, 1, 1 with 255 besides, white beside black, and white alone. */
-struct figures {
+struct foregrounds {
     const char *remedy; /* of a 255 that is ambiguous; NULL: that of files */
     uint8_t value;
     uint32_t colour;
     const char *first, *first_colour, *first_one, *first_strokes, *first_white, *first_blank;
 };
 
-/* Takes in one more mask, whose name is to outlive `all`. CLV_ERR_DATA for figures of two values or colours, which are
- * two labels, with CLV_FAULT_MASK_VALUES or CLV_FAULT_MASK_COLOURS, and with the former for a 255 that nobody can tell:
- * it is figure in masks of black and white, and left out in those with a 1; a set may have both, as strokes on the
- * ground alone beside other strokes. */
-enum clv_status figures_agree(struct figures *all, const struct figure *figure, const char *name,
-                              struct clv_error *err) CLV_CHECK;
+/* Takes in one more mask, whose name is to outlive `all`. CLV_ERR_DATA for foregrounds of two values or colours, which
+ * are two labels, with CLV_FAULT_MASK_VALUES or CLV_FAULT_MASK_COLOURS, and with the former for an ambiguous 255: it is
+ * foreground in masks of black and white, and void in those with a 1; a set may have both, as strokes on the background
+ * alone beside other strokes. */
+enum clv_status foregrounds_agree(struct foregrounds *all, const struct foreground *foreground, const char *name,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* The notes of a mask of 0 and one other value, which was read as 1, of one of 0 and 255, and of black and a colour. */
 extern const char mask_other_value_note[], mask_white_note[], mask_colour_note[];
@@ -271,8 +271,8 @@ bool set_is_of_run(const char *root, const char *below);
 /* Whether it is a file that a set has besides its images: labels.tsv and the like, and the model of `cleave label'. */
 bool set_is_table(const char *below);
 
-/* Whether a file of a folder may be an image, and whether the folder's are .npy files: where there are images, these may
- * be maps of them. A set's own files do not count; is_root: they may be there. */
+/* Whether a file of a folder may be an image, and whether the folder's are .npy files: where there are images, these
+ * may be maps of them. A set's own files do not count; is_root: they may be there. */
 bool set_may_be_image(const char *path, bool takes_arrays);
 bool set_has_arrays_alone(const struct path_list *files, const char *folder, bool is_root);
 

@@ -55,8 +55,8 @@ static int only_other_value(const size_t count[256])
     return n == 1 && count[0] && other != CLV_VOID ? other : 0;
 }
 
-/* Figure and ground without labels.tsv: 0 and 1 or one other value, or black and full white of a grey image, the
- * edges between them perhaps soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
+/* Foreground and background without labels.tsv: 0 and 1 or one other value, or black and full white of a grey image,
+ * the edges between them perhaps soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
 static const char *map_binary(int16_t map[256], const size_t count[256], const struct clv_indexed_image *image)
 {
     int white = (1 << image->bit_depth) - 1, other = only_other_value(count);

@@ -60,14 +60,14 @@ static enum clv_status match_colours(uint8_t *values, const struct wide_samples 
 static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
 {
     static const uint8_t black[3];
-    const uint8_t *figure = NULL;
+    const uint8_t *foreground = NULL;
     for (size_t i = 0; i < n; i++) {
-        bool is_ground = memcmp(rgba + 4 * i, black, 3) == 0;
-        if (!is_ground && !figure)
-            figure = rgba + 4 * i;
-        if (!is_ground && memcmp(rgba + 4 * i, figure, 3) != 0)
+        bool is_background = memcmp(rgba + 4 * i, black, 3) == 0;
+        if (!is_background && !foreground)
+            foreground = rgba + 4 * i;
+        if (!is_background && memcmp(rgba + 4 * i, foreground, 3) != 0)
             return false;
-        values[i] = !is_ground;
+        values[i] = !is_background;
     }
     return true;
 }

@@ -17,13 +17,13 @@
 
 /* The result for one image. */
 struct finding {
-    struct clv_error error;   /* of an image that is bad; its status is CLV_OK else; its kind is .. */
-    int64_t kind;             /* .. this, as it may come from another process */
-    char note[160];           /* of the mask, or "" */
-    struct clv_pixel_box box; /* of all that is neither background nor void in it */
-    bool has_label[256];      /* in the mask */
-    bool is_12_bit;           /* image_is_12_bit */
-    struct figure figure;     /* of the mask */
+    struct clv_error error;       /* of an image that is bad; its status is CLV_OK else; its kind is .. */
+    int64_t kind;                 /* .. this, as it may come from another process */
+    char note[160];               /* of the mask, or "" */
+    struct clv_pixel_box box;     /* of all that is neither background nor void in it */
+    bool has_label[256];          /* in the mask */
+    bool is_12_bit;               /* image_is_12_bit */
+    struct foreground foreground; /* of the mask */
 };
 
 /* Images are looked at in batches, so that findings take little memory. */
@@ -68,7 +68,7 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     for (size_t p = 0; p < (size_t)mask.width * (size_t)mask.height; p++)
         finding->has_label[mask.labels[p]] = true;
     snprintf(finding->note, sizeof finding->note, "%s", mask.note ? mask.note : "");
-    finding->figure = figure_of_item(&mask, item, check->limits);
+    finding->foreground = foreground_of_item(&mask, item, check->limits);
     return CLV_OK;
 }
 
@@ -133,7 +133,7 @@ struct summary {
     const char *first_empty;
     char note[160];
     bool has_label[256];
-    struct figures figures;
+    struct foregrounds foregrounds;
 };
 
 static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
@@ -204,7 +204,7 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
     why.kind = error_kind(finding->kind);
     check->n_12_bit += finding->is_12_bit;
     if (why.status == CLV_OK && summary && item->mask)
-        why.status = figures_agree(&summary->figures, &finding->figure, item->mask, &why);
+        why.status = foregrounds_agree(&summary->foregrounds, &finding->foreground, item->mask, &why);
     *is_bad = why.status != CLV_OK;
     if (*is_bad) {
         NEED(bad_images_add(&self->bad, index, why.status, &why) == CLV_OK);

@@ -168,8 +168,8 @@ enum clv_status supervision_read(struct supervision *self, const struct clv_trai
  * were found so before): an error, or with options->skip_bad left out. Notes how masks were understood (0/255 as 0/1)
  * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_DATA, or a note where boxes or
  * void pixels leave others to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had
- * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's figure; none
- * where there is no figure. */
+ * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's foreground;
+ * none where there is no foreground. */
 enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
                           const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 

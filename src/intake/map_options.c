@@ -75,14 +75,14 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
 static void note_groups(const struct clv_recipe_map *map, const struct clv_progress *progress)
 {
     if (map->n_groups > 1)
-        report_message(progress, CLV_NOTE,
-                       "maps %s: training images fall into %d groups; in each the channels tell figure from ground in "
-                       "another way, as if by another network, so what they say of one group does not hold of other "
-                       "images; %s",
-                       map->name, map->n_groups,
-                       map->use == CLV_MAP_USE_IGNORED
-                           ? "these maps are ignored (--maps-use keep uses them all the same)"
-                           : "they are used all the same");
+        report_message(
+            progress, CLV_NOTE,
+            "maps %s: training images fall into %d groups; in each the channels tell foreground from background in "
+            "another way, as if by another network, so what they say of one group does not hold of other "
+            "images; %s",
+            map->name, map->n_groups,
+            map->use == CLV_MAP_USE_IGNORED ? "these maps are ignored (--maps-use keep uses them all the same)"
+                                            : "they are used all the same");
 }
 
 enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,

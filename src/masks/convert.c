@@ -86,8 +86,8 @@ static enum clv_status take_objects(struct mask_made *made, const struct foreign
             codes[n_runs++] = mask->codes[p];
     qsort(codes, n_runs, sizeof *codes, compare_codes);
     for (size_t k = 0; k < n_runs; k++) {
-        const bool is_ground = codes[k] == 0 || codes[k] == CODE_COLOUR || codes[k] == CODE_CLEAR;
-        if (!is_ground && (!n_codes || codes[n_codes - 1] != codes[k]))
+        const bool is_background = codes[k] == 0 || codes[k] == CODE_COLOUR || codes[k] == CODE_CLEAR;
+        if (!is_background && (!n_codes || codes[n_codes - 1] != codes[k]))
             codes[n_codes++] = codes[k];
     }
     const uint32_t *found = NULL;

@@ -57,7 +57,7 @@ static int grey_of(uint32_t code)
 }
 
 /* Whether a code stands for what is no object. */
-static bool is_ground(uint32_t code)
+static bool is_background(uint32_t code)
 {
     return code == 0 || code == CODE_COLOUR || code == CODE_CLEAR;
 }
@@ -74,7 +74,7 @@ static enum clv_status numbers_objects(bool *does, const struct foreign_mask *ma
     NEED(seen && labels);
     for (size_t p = 0; p < n; p++) {
         const uint32_t code = mask->codes[p];
-        labels[p] = is_ground(code) ? 0 : (uint8_t)(1 + code * 2654435761u % 254);
+        labels[p] = is_background(code) ? 0 : (uint8_t)(1 + code * 2654435761u % 254);
         area += labels[p] > 0;
         if (!labels[p] || seen[code / BITS] >> code % BITS & 1)
             continue;

@@ -11,10 +11,10 @@
 
 enum { BINS = 9, MEANS = 3, FRAME = 8, N_EDGE_FEATURES = 2 };
 
-#define CLIP          6.0 /* of log-odds */
-#define FRAME_SPREADS 2.5 /* the frame reaches from the figure's centre */
-#define LEAST_SPREAD  0.01
-#define LEAST_FIGURE  1e-9
+#define CLIP             6.0 /* of log-odds */
+#define FRAME_SPREADS    2.5 /* the frame reaches from the foreground's centre */
+#define LEAST_SPREAD     0.01
+#define LEAST_FOREGROUND 1e-9
 
 /* Smaller means of one of many labels say nothing, and rows stay sparse without them. */
 #define LEAST_MEAN 0.02F
@@ -51,7 +51,7 @@ void context_name(char *name, size_t size, int32_t n_labels, int32_t index)
     int32_t label = n_labels == 2 ? 1 : index / at.channel, part = index % at.channel;
     char place[48];
     if (index >= at.frame)
-        snprintf(name, size, "stage 1: place in the figure, row %d column %d", (index - at.frame) / FRAME,
+        snprintf(name, size, "stage 1: place in the foreground, row %d column %d", (index - at.frame) / FRAME,
                  (index - at.frame) % FRAME);
     else if (part < at.bins)
         snprintf(name, size, "stage 1: label %d", label);
@@ -91,7 +91,7 @@ struct making {
     float *means; /* [MEANS][n_nodes][n_channels] */
     float *image; /* [n_channels] */
     struct around around;
-    double centre[2], spread[2]; /* of the figure, by axis */
+    double centre[2], spread[2]; /* of the foreground, by axis */
 };
 
 static void making_release(struct making *self)
@@ -134,12 +134,12 @@ static enum clv_status smooth_all(struct making *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* The figure's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
+/* The foreground's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
 static void find_frame(struct making *self)
 {
     const struct clv_problem *problem = self->problem;
     for (size_t axis = 0; axis < 2 && problem->place; axis++) {
-        double weight = LEAST_FIGURE, sum = 0, square = 0;
+        double weight = LEAST_FOREGROUND, sum = 0, square = 0;
         for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
             double p = ((double)self->value[i] + 1) / 2, x = (double)problem->place[2 * i + axis], cube = p * p * p;
             weight += cube;

@@ -4,7 +4,7 @@
  * A channel is a label, or of two labels label 1 alone, whose probability p is written as 2 p - 1. Of each channel a
  * node has its own value (and soft bins of its log-odds), means over its neighbours in the graph once, twice and four
  * times, means over the sectors of rings around it, and the mean of the image. Of two labels it has its place in the
- * figure's own coordinates, too. Means of sectors and places need the nodes' places, and stay 0 without. */
+ * foreground's own coordinates, too. Means of sectors and places need the nodes' places, and stay 0 without. */
 #ifndef MODEL_CONTEXT_H
 #define MODEL_CONTEXT_H
 

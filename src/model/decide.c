@@ -17,12 +17,12 @@ enum { DRAWS_AT_ONCE = 16 };
  *
  *     gain_i(b) = E [z_i = b] / (K' V_b).
  *
- * With two labels whose volumes hardly vary that is figure where q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
- * threshold of the marginal is not 1/2 but the figure's expected share of the image.
+ * With two labels whose volumes hardly vary that is foreground where q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
+ * threshold of the marginal is not 1/2 but the foreground's expected share of the image.
  *
  * A learner that weighs every pixel of label b by 1 / (2 V_b) in training has this factor in its marginals already:
- * they are those of a world in which figure and ground are equally large, gain_i(b) = E [z_i = b], and the threshold is
- * 1/2. */
+ * they are those of a world in which foreground and background are equally large, gain_i(b) = E [z_i = b], and the
+ * threshold is 1/2. */
 static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *volume, const int32_t *z,
                                  struct clv_error *err)
 {

@@ -10,10 +10,10 @@
 #include "pixel_net/pixel_net.h"
 #include "superpixel/region_graph.h"
 
-#define MOST_GROUND  .5F /* a pixel of more is no object's */
-#define MAX_DISTANCE 24.F
-#define BY_DISTANCE  .12F /* what a pixel further inside adds to the map that is flooded */
-#define RISE         .02
+#define MOST_BACKGROUND .5F /* a pixel of more is no object's */
+#define MAX_DISTANCE    24.F
+#define BY_DISTANCE     .12F /* what a pixel further inside adds to the map that is flooded */
+#define RISE            .02
 
 void object_regions_release(struct object_regions *self)
 {
@@ -38,7 +38,7 @@ static int compare_contacts(const void *left, const void *right)
 
 /* Planes that regions and borders are measured on. */
 struct planes {
-    const float *ground, *rim, *core;
+    const float *background, *rim, *core;
     float *map, *distance;
 };
 
@@ -55,14 +55,14 @@ static void measure_regions(struct object_regions *self, struct inside *inside, 
             continue;
         size_t r = (size_t)self->regions[i] - 1;
         self->area[r]++;
-        self->ground[r] += planes->ground[i];
+        self->background[r] += planes->background[i];
         self->peak[r] = fmaxf(self->peak[r], planes->core[i]);
         inside[r].core += planes->core[i];
         inside[r].map = fmaxf(inside[r].map, planes->map[i]);
         inside[r].distance = fmaxf(inside[r].distance, planes->distance[i]);
     }
     for (int32_t r = 0; r < self->n; r++) {
-        self->ground[r] /= self->area[r];
+        self->background[r] /= self->area[r];
         inside[r].core /= self->area[r];
     }
 }
@@ -76,15 +76,15 @@ static float log_of(float x)
 static void fill_border(float *f, const struct object_regions *self, const struct inside *inside,
                         const struct planes *planes, const struct contact *contacts, size_t n, float typical)
 {
-    float core = 0, rim = 0, ground = 0, map = 0, most_core = 0, most_ground = 0, most_map = 0, neck = 0;
+    float core = 0, rim = 0, background = 0, map = 0, most_core = 0, most_background = 0, most_map = 0, neck = 0;
     for (size_t i = 0; i < 2 * n; i++) {
         int32_t at = i % 2 ? contacts[i / 2].q : contacts[i / 2].p;
         core += planes->core[at];
         rim += planes->rim[at];
-        ground += planes->ground[at];
+        background += planes->background[at];
         map += planes->map[at];
         most_core = fmaxf(most_core, planes->core[at]);
-        most_ground = fmaxf(most_ground, planes->ground[at]);
+        most_background = fmaxf(most_background, planes->background[at]);
         most_map = fmaxf(most_map, planes->map[at]);
         neck = fmaxf(neck, planes->distance[at]);
     }
@@ -102,8 +102,8 @@ static void fill_border(float *f, const struct object_regions *self, const struc
         2 * core / pixels,
         2 * most_core,
         2 * rim / pixels,
-        4 * ground / pixels,
-        2 * most_ground,
+        4 * background / pixels,
+        2 * most_background,
         4 * (lower - most_map),
         2 * lower,
         4 * (higher - map / pixels),
@@ -111,7 +111,7 @@ static void fill_border(float *f, const struct object_regions *self, const struc
         neck / 8,
         thin / 8,
         2 * fminf(a->core, b->core),
-        4 * fmaxf(self->ground[contacts->a], self->ground[contacts->b]),
+        4 * fmaxf(self->background[contacts->a], self->background[contacts->b]),
         4 * (lower - most_map) / (lower + .05F),
     };
     memcpy(f, values, sizeof values);
@@ -169,7 +169,7 @@ static enum clv_status connect(struct object_regions *self, const struct inside 
     return CLV_OK;
 }
 
-/* Ground that is enclosed is inside, too. stack[pixels]. */
+/* Background that is enclosed is inside, too. stack[pixels]. */
 static void fill_holes(uint8_t *is_inside, int32_t *stack, int32_t width, int32_t height)
 {
     enum { OUTSIDE = 2 };
@@ -201,7 +201,7 @@ static enum clv_status fill_map(struct object_regions *self, struct planes *plan
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++)
-        is_inside[i] = planes->ground[i] < MOST_GROUND;
+        is_inside[i] = planes->background[i] < MOST_BACKGROUND;
     fill_holes(is_inside, self->regions, self->width, self->height);
     for (size_t i = 0; i < n; i++)
         self->regions[i] = is_inside[i];
@@ -232,7 +232,7 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
     struct object_regions result = {width, height, 0,   array_alloc(n, sizeof *result.regions), {0}, NULL,
                                     NULL,  NULL,   NULL};
     OWNED(planes_release)
-    struct planes planes = {probability + OBJECT_GROUND * n, probability + OBJECT_RIM * n,
+    struct planes planes = {probability + OBJECT_BACKGROUND * n, probability + OBJECT_RIM * n,
                             probability + OBJECT_CORE * n, array_alloc(n, 2 * sizeof *planes.map), NULL};
     OWNED_ARRAY uint8_t *is_inside = array_alloc(n, sizeof *is_inside);
     OWNED_ARRAY struct contact *contacts = array_alloc(n, 2 * sizeof *contacts);
@@ -244,8 +244,8 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
     size_t n_regions = (size_t)result.n;
     inside = array_zalloc(n_regions, sizeof *inside);
     result.area = array_zalloc(n_regions, 3 * sizeof *result.area);
-    result.ground = result.area ? result.area + n_regions : NULL;
-    result.peak = result.area ? result.ground + n_regions : NULL;
+    result.background = result.area ? result.area + n_regions : NULL;
+    result.peak = result.area ? result.background + n_regions : NULL;
     NEED(inside && result.area);
     measure_regions(&result, inside, &planes);
     MUST(connect(&result, inside, &planes, contacts, err));

@@ -51,7 +51,7 @@ enum { EDGE_PROBLEM_BIAS, EDGE_PROBLEM_SEAM, EDGE_PROBLEM_NEXT, EDGE_PROBLEM_CON
 
 /* features[n_edges][n_features], of the graph's edges in their order, go behind the own ones; NULL and 0: none.
  * object[n_nodes], or NULL when the truth is not known: the object that a region is of, any number >= 0 (0: the
- * ground), or CLV_UNKNOWN, which hides the edges it is an end of. theta balances the two labels by contact, as
+ * background), or CLV_UNKNOWN, which hides the edges it is an end of. theta balances the two labels by contact, as
  * clv_example_set_truth does by pixels: it sums to 1, to 0 where all is hidden. CLV_ERR_DATA for a graph without edges,
  * which has no such problem. O(edges x features). */
 enum clv_status edge_problem_init(struct edge_problem *self, const struct region_graph *graph, const float *features,
@@ -68,10 +68,10 @@ enum { BORDER_MEASURES = 20, BORDER_FEATURES = BORDER_MEASURES * (BORDER_MEASURE
 
 struct object_regions {
     int32_t width, height, n; /* of regions */
-    int32_t *regions;         /* [height][width] 1..n, 0: the ground */
+    int32_t *regions;         /* [height][width] 1..n, 0: the background */
     struct region_graph graph;
-    float *features;             /* [graph.n_edges][BORDER_FEATURES] */
-    float *area, *ground, *peak; /* [n] pixels, mean probability of the ground, greatest one of the core */
+    float *features;                 /* [graph.n_edges][BORDER_FEATURES] */
+    float *area, *background, *peak; /* [n] pixels, mean probability of the background, greatest one of the core */
 };
 void object_regions_release(struct object_regions *self);
 
@@ -226,8 +226,8 @@ extern const int32_t object_net_copies[2];
 /* The size that objects are looked for at. At most 2^22 pixels. */
 void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image);
 
-/* classes[height][width] (OBJECT_GROUND ..) of objects[height][width]: the rim is what is nearer to the object's border
- * than .45 of its innermost pixel, and than 6 pixels. distance[height][width] is scratch. O(pixels). */
+/* classes[height][width] (OBJECT_BACKGROUND ..) of objects[height][width]: the rim is what is nearer to the object's
+ * border than .45 of its innermost pixel, and than 6 pixels. distance[height][width] is scratch. O(pixels). */
 enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
                                struct clv_error *err) CLV_CHECK;
 

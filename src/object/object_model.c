@@ -17,11 +17,11 @@
 #define MAX_RIM    6.F
 #define MAX_INSIDE 64.F
 
-/* Chosen by cross-validation on training images of nuclei: an object has a mean probability of the ground below, a peak
- * of the core's above, and this share of the median object's area. */
-#define MAX_GROUND .25F
-#define MIN_PEAK   .3F
-#define MIN_AREA   .1F
+/* Chosen by cross-validation on training images of nuclei: an object has a mean probability of the background below, a
+ * peak of the core's above, and this share of the median object's area. */
+#define MAX_BACKGROUND .25F
+#define MIN_PEAK       .3F
+#define MIN_AREA       .1F
 
 const int32_t object_net_copies[2] = {1, 3};
 
@@ -54,7 +54,7 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
         innermost[objects[i]] = fmaxf(innermost[objects[i]], distance[i]);
     for (size_t i = 0; i < n; i++) {
         float rim = fminf(RIM * innermost[objects[i]], MAX_RIM);
-        classes[i] = !objects[i] ? OBJECT_GROUND : distance[i] > rim ? OBJECT_CORE : OBJECT_RIM;
+        classes[i] = !objects[i] ? OBJECT_BACKGROUND : distance[i] > rim ? OBJECT_CORE : OBJECT_RIM;
     }
     return CLV_OK;
 }
@@ -117,7 +117,7 @@ static enum clv_status divide(int32_t *part, int32_t *n_parts, const struct obje
 
 /* Measures of a part. */
 struct object {
-    float area, ground, peak;
+    float area, background, peak;
     int32_t number; /* 0: not met yet, -1: no object */
 };
 
@@ -134,13 +134,13 @@ static void judge(struct object *parts, struct object *sorted, const int32_t *pa
     for (int32_t r = 0; r < regions->n; r++) {
         struct object *one = parts + part[r];
         one->area += regions->area[r];
-        one->ground += regions->ground[r] * regions->area[r];
+        one->background += regions->background[r] * regions->area[r];
         one->peak = fmaxf(one->peak, regions->peak[r]);
     }
     memcpy(sorted, parts, (size_t)n_parts * sizeof *sorted);
     qsort(sorted, (size_t)n_parts, sizeof *sorted, compare_areas);
     for (int32_t k = 0; k < n_parts; k++)
-        if (parts[k].ground > MAX_GROUND * parts[k].area || parts[k].peak < MIN_PEAK ||
+        if (parts[k].background > MAX_BACKGROUND * parts[k].area || parts[k].peak < MIN_PEAK ||
             parts[k].area < MIN_AREA * sorted[n_parts / 2].area)
             parts[k].number = -1;
 }
@@ -164,7 +164,7 @@ enum clv_status object_model_divide(struct clv_object_map *map, const struct obj
             int32_t region = regions->regions[from + (size_t)working_coordinate(x, width, regions->width)];
             struct object *one = region ? parts + part[region - 1] : NULL;
             if (one && !one->number) {
-                result.probability[result.n_objects] = (double)(1 - one->ground / one->area);
+                result.probability[result.n_objects] = (double)(1 - one->background / one->area);
                 one->number = ++result.n_objects;
             }
             result.objects[(size_t)y * (size_t)width + (size_t)x] = one && one->number > 0 ? one->number : 0;

@@ -255,8 +255,8 @@ static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, 
             fence(seeds, &document->image, event);
         else if (event->kind <= PAGE_ERASE)
             page_document_stroke(seeds, document, event,
-                                 event->kind == PAGE_FOREGROUND   ? CLICK_FIGURE
-                                 : event->kind == PAGE_BACKGROUND ? CLICK_GROUND
+                                 event->kind == PAGE_FOREGROUND   ? CLICK_FOREGROUND
+                                 : event->kind == PAGE_BACKGROUND ? CLICK_BACKGROUND
                                                                   : CLICK_FREE);
         n_strokes += event->kind == PAGE_FOREGROUND || event->kind == PAGE_BACKGROUND;
     }
@@ -281,7 +281,7 @@ static struct click_press press_of(const struct page_event *stroke, const struct
     const double *at = stroke->points[stroke->n_points / 2];
     return (struct click_press){.x = int32_within(at[0], 0, image->width - 1),
                                 .y = int32_within(at[1], 0, image->height - 1),
-                                .is_figure = stroke->kind == PAGE_FOREGROUND};
+                                .is_foreground = stroke->kind == PAGE_FOREGROUND};
 }
 
 /* labels[height][width] of the object after the last stroke of `drawn`; before: without it, or NULL. */

@@ -37,7 +37,7 @@ struct known {
     uint8_t *labels;             /* [height][width], CLV_VOID where nothing is known */
     struct clv_pixel_box *boxes; /* [n] of objects; all have one or none is there */
     size_t n;
-    bool has_figure, has_ground;
+    bool has_foreground, has_background;
 };
 
 static void known_release(struct known *known)
@@ -62,7 +62,7 @@ static void clear_outside(uint8_t *layer, const struct page_document *document, 
                 layer[(size_t)y * (size_t)document->image.width + (size_t)x] = CLICK_FREE;
 }
 
-/* One object's strokes: its own later ones over earlier ones; strokes of ground count only where no object is. */
+/* One object's strokes: its own later ones over earlier ones; strokes of background count only where no object is. */
 static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *painted,
                         const struct page_document *document, int32_t object, uint8_t label)
 {
@@ -79,13 +79,13 @@ static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *pain
             clear_outside(layer, document, &box);
         if (event->object == object && event->kind <= PAGE_ERASE)
             page_document_stroke(layer, document, event,
-                                 event->kind == PAGE_FOREGROUND   ? CLICK_FIGURE
-                                 : event->kind == PAGE_BACKGROUND ? CLICK_GROUND
+                                 event->kind == PAGE_FOREGROUND   ? CLICK_FOREGROUND
+                                 : event->kind == PAGE_BACKGROUND ? CLICK_BACKGROUND
                                                                   : CLICK_FREE);
     }
     for (size_t p = 0; p < n; p++)
-        if (layer[p] == CLICK_FIGURE || (layer[p] == CLICK_GROUND && !painted[p]))
-            known->labels[p] = layer[p] == CLICK_FIGURE ? label : 0;
+        if (layer[p] == CLICK_FOREGROUND || (layer[p] == CLICK_BACKGROUND && !painted[p]))
+            known->labels[p] = layer[p] == CLICK_FOREGROUND ? label : 0;
 }
 
 static void add_outside(struct known *known, const struct page_document *document)
@@ -121,8 +121,8 @@ static enum clv_status know(struct known *known, const struct page_document *doc
     if (known->n)
         add_outside(known, document);
     for (size_t p = 0; p < n; p++) {
-        known->has_ground |= known->labels[p] == 0;
-        known->has_figure |= known->labels[p] != 0 && known->labels[p] != CLV_VOID;
+        known->has_background |= known->labels[p] == 0;
+        known->has_foreground |= known->labels[p] != 0 && known->labels[p] != CLV_VOID;
     }
     return CLV_OK;
 }
@@ -175,7 +175,7 @@ static enum clv_status add_begun(struct writing *self, size_t i, struct clv_erro
     MUST(file_read(&bytes, &size, strokes, MAX_BYTES, err));
     MUST(page_history_parse(&document.history, bytes, size, strokes, *width, *height, err));
     MUST(know(&known, &document, err));
-    if (known.has_figure && known.has_ground)
+    if (known.has_foreground && known.has_background)
         return add_partial(self, i, &document, &known, err);
     if (known.n && self->session->set.labels.n_labels == 2)
         add_boxed(self, item->name, known.boxes, known.n);

@@ -221,18 +221,19 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
 
 /* Fills where the lightness lies between the mean of the background and that of objects, both weighted by distance
  * and probability, and how far these are apart. */
-static enum clv_status fill_contrast(struct filling *self, const float *ground, double deviation, struct clv_error *err)
+static enum clv_status fill_contrast(struct filling *self, const float *background, double deviation,
+                                     struct clv_error *err)
 {
     const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */
     float *apart = next_plane(self), *place = next_plane(self);
-    float *share = self->scratch[0], *of_ground = self->scratch[1], *of_all = self->scratch[2];
+    float *share = self->scratch[0], *of_background = self->scratch[1], *of_all = self->scratch[2];
     for (size_t i = 0; i < self->n_pixels; i++)
-        of_ground[i] = ground[i] * light[i];
-    MUST(smooth(share, ground, deviation, self, err));
-    MUST(smooth(of_ground, of_ground, deviation, self, err));
+        of_background[i] = background[i] * light[i];
+    MUST(smooth(share, background, deviation, self, err));
+    MUST(smooth(of_background, of_background, deviation, self, err));
     MUST(smooth(of_all, light, deviation, self, err));
     for (size_t i = 0; i < self->n_pixels; i++) {
-        float below = of_ground[i] / (share[i] + .01F), above = (of_all[i] - of_ground[i]) / (1.01F - share[i]);
+        float below = of_background[i] / (share[i] + .01F), above = (of_all[i] - of_background[i]) / (1.01F - share[i]);
         apart[i] = above - below;
         float at = (light[i] - below) * apart[i] / (apart[i] * apart[i] + .001F);
         place[i] = at < -2 ? -2 : at > 3 ? 3 : at;
@@ -243,7 +244,7 @@ static enum clv_status fill_contrast(struct filling *self, const float *ground, 
 static enum clv_status fill_context(struct filling *self, const float *probability, struct clv_error *err)
 {
     size_t n = self->n_pixels;
-    const float *maps[2] = {probability + OBJECT_GROUND * n, probability + OBJECT_CORE * n};
+    const float *maps[2] = {probability + OBJECT_BACKGROUND * n, probability + OBJECT_CORE * n};
     float *core = NULL, *smoothed = self->scratch[3];
     for (int k = 0; k < 2; k++)
         memcpy(next_plane(self), maps[k], n * sizeof *smoothed);

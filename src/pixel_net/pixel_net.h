@@ -24,11 +24,11 @@ enum clv_status filter_extremes(float *greatest, float *least, const float *in, 
  * no more than `most`. O(pixels). */
 void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most);
 
-/* Classes of pixels, such as the ground, the rim and the core of objects, told apart by small networks of one hidden
- * layer, whose probabilities are averaged. One alone is nearly as good where training and images are alike, and worse
- * where they are not. */
+/* Classes of pixels, such as the background, the rim and the core of objects, told apart by small networks of one
+ * hidden layer, whose probabilities are averaged. One alone is nearly as good where training and images are alike, and
+ * worse where they are not. */
 
-enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
+enum { OBJECT_BACKGROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
 enum {
     PIXEL_NET_HIDDEN = 32,
     PIXEL_NET_INPUTS = 98, /* PIXEL_BANK_SIZE and two of each class */

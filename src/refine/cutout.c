@@ -103,7 +103,7 @@ static void sums_add(struct sums *sums, const struct sums *other, int sign)
 struct nearby {
     const struct kinds *kinds;
     int32_t width, reach;
-    struct sums (*columns)[2]; /* [width] of ground and object, in the rows of the window */
+    struct sums (*columns)[2]; /* [width] of background and object, in the rows of the window */
 };
 
 static void add_row(struct nearby *self, int32_t y, int sign)
@@ -152,11 +152,11 @@ static uint8_t rounded(double value)
 /* Mixes a pixel of the band, for which the smoothed labels give `prior`. */
 static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean[2][3], const double spread[2])
 {
-    const double *ground = mean[0], *object = mean[1];
+    const double *background = mean[0], *object = mean[1];
     double between = 0, along = 0;
     for (int c = 0; c < 3; c++) {
-        between += (object[c] - ground[c]) * (object[c] - ground[c]);
-        along += (pixel[c] - ground[c]) * (object[c] - ground[c]);
+        between += (object[c] - background[c]) * (object[c] - background[c]);
+        along += (pixel[c] - background[c]) * (object[c] - background[c]);
     }
     double share = between > 0 ? fmin(fmax(along / between, 0), 1) : prior;
     double trust = prior * (1 - prior) * between / (0.5 * (spread[0] + spread[1]));
@@ -164,7 +164,7 @@ static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean
     alpha = fmin(fmax((alpha - FAINT) / (1 - 2 * FAINT), 0), 1);
     double gain = alpha * spread[1] / (alpha * alpha * spread[1] + (1 - alpha) * (1 - alpha) * spread[0] + NOISE);
     for (int c = 0; c < 3; c++)
-        rgba[c] = rounded(object[c] + gain * (pixel[c] - alpha * object[c] - (1 - alpha) * ground[c]));
+        rgba[c] = rounded(object[c] + gain * (pixel[c] - alpha * object[c] - (1 - alpha) * background[c]));
     rgba[3] = rounded(255 * alpha);
 }
 

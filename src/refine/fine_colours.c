@@ -17,19 +17,19 @@ static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *im
         colours[x] = colour_bin(lab + 3 * x, BINS);
 }
 
-/* counts[2][COLOURS] of ground and figure become, in the first half, the log ratios. */
+/* counts[2][COLOURS] of background and foreground become, in the first half, the log ratios. */
 static void take_ratios(float *counts)
 {
-    float *ground = counts, *figure = counts + COLOURS;
+    float *background = counts, *foreground = counts + COLOURS;
     colour_bins_smooth_all(counts, 2, BINS);
     double total[2] = {0, 0};
     for (size_t c = 0; c < COLOURS; c++) {
-        total[0] += (double)ground[c];
-        total[1] += (double)figure[c];
+        total[0] += (double)background[c];
+        total[1] += (double)foreground[c];
     }
     for (size_t c = 0; c < COLOURS; c++) {
-        double own = (double)figure[c] / total[1], other = (double)ground[c] / total[0];
-        ground[c] = total[0] > 0 && total[1] > 0 ? (float)portable_log((own + DOUBT) / (other + DOUBT)) : 0;
+        double own = (double)foreground[c] / total[1], other = (double)background[c] / total[0];
+        background[c] = total[0] > 0 && total[1] > 0 ? (float)portable_log((own + DOUBT) / (other + DOUBT)) : 0;
     }
 }
 

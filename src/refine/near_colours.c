@@ -48,22 +48,22 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
     return CLV_OK;
 }
 
-static void count(struct near_colours *self, const uint8_t *labels, uint8_t figure)
+static void count(struct near_colours *self, const uint8_t *labels, uint8_t foreground)
 {
     float *const counts[2] = {self->counts, self->counts + self->n_cells};
     memset(self->counts, 0, 2 * self->n_cells * sizeof *self->counts);
     for (int32_t y = 0; y < self->height; y++) {
         const uint8_t *row = labels + (size_t)y * (size_t)self->width;
         for (int32_t x = 0; x < self->width; x++)
-            counts[row[x] == figure][near_colours_cell(self, x, y)]++;
+            counts[row[x] == foreground][near_colours_cell(self, x, y)]++;
     }
 }
 
-void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t figure)
+void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t foreground)
 {
     size_t n_places = self->n_cells / COLOURS, columns = (size_t)self->n_columns, rows = (size_t)self->n_rows;
     float all[2][COLOURS] = {{0}}, total[2] = {0};
-    count(self, labels, figure);
+    count(self, labels, foreground);
     for (size_t y = 0; y < 2; y++) {
         float *counts = self->counts + y * self->n_cells;
         for (size_t place = 0; place < n_places; place++)
@@ -77,14 +77,14 @@ void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_
         colour_bins_smooth_all(counts, n_places, NEAR_COLOURS_BINS);
     }
     for (size_t c = 0; c < COLOURS; c++) {
-        double own = (double)all[1][c] / (double)total[1], ground = (double)all[0][c] / (double)total[0];
-        self->overall[c] = (float)portable_log((own + OVERALL_DOUBT) / (ground + OVERALL_DOUBT));
+        double own = (double)all[1][c] / (double)total[1], background = (double)all[0][c] / (double)total[0];
+        self->overall[c] = (float)portable_log((own + OVERALL_DOUBT) / (background + OVERALL_DOUBT));
     }
 }
 
 void near_colours_score(float *score, const struct near_colours *self, double near, double overall)
 {
-    const float *ground = self->counts, *figure = self->counts + self->n_cells;
+    const float *background = self->counts, *foreground = self->counts + self->n_cells;
     double n_pixels = (double)self->width * (double)self->height;
     double doubt = NEAR_DOUBT * fmax(n_pixels / (PLACES_ACROSS * PLACES_ACROSS), LEAST_PLACE_PX * LEAST_PLACE_PX);
     for (size_t cell = 0; cell < self->n_cells; cell++)
@@ -94,7 +94,7 @@ void near_colours_score(float *score, const struct near_colours *self, double ne
             size_t cell = near_colours_cell(self, x, y);
             if (!isnan(score[cell]))
                 continue;
-            double ratio = ((double)figure[cell] + doubt) / ((double)ground[cell] + doubt);
+            double ratio = ((double)foreground[cell] + doubt) / ((double)background[cell] + doubt);
             score[cell] = (float)(near * portable_log(ratio) + overall * (double)self->overall[cell % COLOURS]);
         }
     }

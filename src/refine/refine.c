@@ -85,14 +85,14 @@ static void canvas_row(const void *context, float *unary, float *const coupling[
 }
 
 /* One round: learns colours from the labels and cuts again. */
-static enum clv_status cut_again(struct canvas *self, size_t n_figure, int64_t whole, struct clv_error *err)
+static enum clv_status cut_again(struct canvas *self, size_t n_foreground, int64_t whole, struct clv_error *err)
 {
     const struct clv_refine_options *options = self->options;
     const struct pixel_energy energy = {self->image->width, self->image->height, canvas_row, self};
     size_t n_open;
     /* More than all couplings of a pixel together, which decides it. */
     self->certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);
-    self->start = (float)(options->balance * portable_log((double)(self->n - n_figure) / (double)n_figure));
+    self->start = (float)(options->balance * portable_log((double)(self->n - n_foreground) / (double)n_foreground));
     near_colours_learn(&self->colours, self->labels, 1);
     near_colours_score(self->score, &self->colours, options->nearby, options->overall);
     MUST(pixel_cut(self->made, &n_open, &energy, self->labels, whole, err));
@@ -136,7 +136,7 @@ static enum clv_status check(const uint8_t *labels, const struct clv_image *imag
     return CLV_OK;
 }
 
-static size_t count_figure(const uint8_t *labels, size_t n)
+static size_t count_foreground(const uint8_t *labels, size_t n)
 {
     size_t count = 0;
     for (size_t p = 0; p < n; p++)
@@ -155,11 +155,11 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
     known_options_take(&own, sizeof own, options);
     MUST(refine_check_options(canvas.options, err));
     MUST(check(labels, image, prior ? prior->of_pixels : NULL, err));
-    size_t n_figure = count_figure(labels, (size_t)image->width * (size_t)image->height);
+    size_t n_foreground = count_foreground(labels, (size_t)image->width * (size_t)image->height);
     MUST(canvas_init(&canvas, labels, err));
-    for (int32_t round = 0; round < canvas.options->rounds && n_figure > 0 && n_figure < canvas.n; round++) {
-        MUST(cut_again(&canvas, n_figure, whole, err));
-        n_figure = count_figure(canvas.labels, canvas.n);
+    for (int32_t round = 0; round < canvas.options->rounds && n_foreground > 0 && n_foreground < canvas.n; round++) {
+        MUST(cut_again(&canvas, n_foreground, whole, err));
+        n_foreground = count_foreground(canvas.labels, canvas.n);
     }
     memcpy(labels, canvas.labels, canvas.n);
     return CLV_OK;

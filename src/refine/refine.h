@@ -43,8 +43,8 @@ void cutout_release(struct cutout *self);
  * follows the colours where they separate the sides, and the smoothed labels where they do not; it is stretched so
  * that 0.1 becomes 0 and 0.9 becomes 1, since faint remains show as a halo. A pixel that is
  * neither gets the most probable colour of its object's part (Chuang et al. 2001, "A Bayesian approach to digital
- * matting", eq. 9 with spreads in place of covariances), so that nothing of the ground shines through on another one;
- * transparent pixels next to the border carry F, for programs that scale the image.
+ * matting", eq. 9 with spreads in place of covariances), so that nothing of the background shines through on another
+ * one; transparent pixels next to the border carry F, for programs that scale the image.
  *
  * Image of 3 channels. One thread, whole numbers until the last step. O(pixels); 5 bytes a pixel. */
 enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,
@@ -69,8 +69,9 @@ void cutout_crop(struct cutout *self);
 /* How much more often each pixel's colour occurs in all of the foreground than in all of the background. The bins
  * are finer than those of near_colours, whose counts are kept for every place. */
 
-/* ratio[height][width] = log of the share of the pixel's colour in figure (labels 1) over that in ground (others); 0
- * throughout where there is no figure or no ground. Image of 3 channels. O(pixels); 4 bytes a row's number besides. */
+/* ratio[height][width] = log of the share of the pixel's colour in foreground (labels 1) over that in background
+ * (others); 0 throughout where there is no foreground or no background. Image of 3 channels. O(pixels); 4 bytes a row's
+ * number besides. */
 enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, const uint8_t *labels,
                                    struct clv_error *err) CLV_CHECK;
 
@@ -87,7 +88,7 @@ struct near_colours {
     uint16_t *colour;            /* [height][width] */
     int32_t *column_of, *row_of; /* [width], [height] the places' */
     size_t n_cells;              /* places * colours */
-    float *counts;               /* [2][n_cells] ground, figure */
+    float *counts;               /* [2][n_cells] background, foreground */
     float *overall;              /* log-likelihood ratio of each colour */
 };
 void near_colours_release(struct near_colours *self);
@@ -96,9 +97,9 @@ void near_colours_release(struct near_colours *self);
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Learns from labels[height][width], of which `figure` is one side and all others are the other; there are both.
+/* Learns from labels[height][width], of which `foreground` is one side and all others are the other; there are both.
  * O(pixels + cells). */
-void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t figure);
+void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t foreground);
 
 /* The cell of pixel (x, y). */
 INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int32_t y)
@@ -107,8 +108,8 @@ INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int3
     return place * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
 }
 
-/* score[n_cells] = near log((figure + a) / (ground + a)) of a cell + overall times the ratio of its colour; of cells
- * with a pixel. */
+/* score[n_cells] = near log((foreground + a) / (background + a)) of a cell + overall times the ratio of its colour; of
+ * cells with a pixel. */
 void near_colours_score(float *score, const struct near_colours *self, double near, double overall);
 
 /* Couplings between the pixels of an image: borders are cheap along its edges. */

@@ -15,7 +15,7 @@
 #define OUTLINE_PX      2
 
 const uint8_t difference_palette[N_DIFFERENCES][3] = {
-    [DIFFERENCE_GROUND] = {250, 250, 248},     [DIFFERENCE_FIGURE] = {188, 190, 192},
+    [DIFFERENCE_BACKGROUND] = {250, 250, 248}, [DIFFERENCE_FOREGROUND] = {188, 190, 192},
     [DIFFERENCE_FALSE_ALARM] = {230, 130, 0},  [DIFFERENCE_MISS] = {0, 100, 178},
     [DIFFERENCE_WRONG_LABEL] = {204, 90, 160}, [DIFFERENCE_VOID] = {226, 226, 222},
 };
@@ -32,7 +32,7 @@ static enum difference difference_of(uint8_t truth, uint8_t label)
     if (truth == CLV_VOID)
         return DIFFERENCE_VOID;
     if (truth == label)
-        return label ? DIFFERENCE_FIGURE : DIFFERENCE_GROUND;
+        return label ? DIFFERENCE_FOREGROUND : DIFFERENCE_BACKGROUND;
     if (!truth)
         return DIFFERENCE_FALSE_ALARM;
     return label && label != CLV_VOID ? DIFFERENCE_WRONG_LABEL : DIFFERENCE_MISS;

@@ -149,7 +149,7 @@ static void put_legend(struct text *text, const struct page_header *header, cons
         }
         if (!is_binary)
             put_swatch(text, difference_palette[DIFFERENCE_WRONG_LABEL], "wrong label");
-        put_swatch(text, difference_palette[DIFFERENCE_FIGURE], is_binary ? "right figure" : "right label");
+        put_swatch(text, difference_palette[DIFFERENCE_FOREGROUND], is_binary ? "right foreground" : "right label");
     }
     text_put(text, "</div>\n");
 }

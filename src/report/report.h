@@ -108,8 +108,8 @@ void report_picture_release(struct report_picture *self);
 
 /* Colours of the difference image, distinguished by every kind of colour vision (Okabe and Ito 2008). */
 enum difference {
-    DIFFERENCE_GROUND,
-    DIFFERENCE_FIGURE,
+    DIFFERENCE_BACKGROUND,
+    DIFFERENCE_FOREGROUND,
     DIFFERENCE_FALSE_ALARM,
     DIFFERENCE_MISS,
     DIFFERENCE_WRONG_LABEL,
@@ -153,7 +153,7 @@ struct page_header {
     char **facts; /* [2 n_facts]: name, value, name, value .. */
     size_t n_facts;
     int32_t n_labels;
-    bool label_0_is_void;  /* nothing is ground then */
+    bool label_0_is_void;  /* nothing is background then */
     char (*names)[64];     /* [n_labels] */
     uint8_t (*palette)[3]; /* [256] */
 };

@@ -25,22 +25,22 @@
 #define MOTION_MOST  4.0F
 #define LONGEST      8.0F /* a correction of origins by more pixels is none */
 
-/* counts[2][n] of figure and ground as log ratios, in the first half. */
+/* counts[2][n] of foreground and background as log ratios, in the first half. */
 void evidence_learn(struct propagation *self)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
-    float *figure = self->counts, *ground = self->counts + FINE_COLOURS;
+    float *foreground = self->counts, *background = self->counts + FINE_COLOURS;
     double total[2] = {0, 0};
-    memset(figure, 0, 2 * FINE_COLOURS * sizeof *figure);
+    memset(foreground, 0, 2 * FINE_COLOURS * sizeof *foreground);
     for (size_t i = 0; i < n; i++) {
-        figure[self->first.fine[i]] += self->first_figure[i];
-        ground[self->first.fine[i]] += 1 - self->first_figure[i];
-        total[0] += (double)self->first_figure[i];
-        total[1] += (double)(1 - self->first_figure[i]);
+        foreground[self->first.fine[i]] += self->first_foreground[i];
+        background[self->first.fine[i]] += 1 - self->first_foreground[i];
+        total[0] += (double)self->first_foreground[i];
+        total[1] += (double)(1 - self->first_foreground[i]);
     }
-    colour_bins_smooth_all(figure, 2, FRAME_FINE);
+    colour_bins_smooth_all(foreground, 2, FRAME_FINE);
     for (size_t c = 0; c < FINE_COLOURS; c++) {
-        double own = (double)figure[c] / fmax(total[0], 1), other = (double)ground[c] / fmax(total[1], 1);
+        double own = (double)foreground[c] / fmax(total[0], 1), other = (double)background[c] / fmax(total[1], 1);
         self->overall[c] = (float)portable_log((own + FINE_DOUBT) / (other + FINE_DOUBT));
     }
 }
@@ -50,10 +50,10 @@ static int32_t place_within(float at, int32_t n)
     return int32_within((double)(at / PLACE_PX), 0, n - 1);
 }
 
-/* terms[term] = log ratio of figure and ground among the pixels of an earlier frame with like colours that are near
- * now: place[height][width][2]. */
+/* terms[term] = log ratio of foreground and background among the pixels of an earlier frame with like colours that are
+ * near now: place[height][width][2]. */
 static void add_colours(struct propagation *self, enum propagate_term term, const struct frame *frame,
-                        const float *figure, const float *place)
+                        const float *foreground, const float *place)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
@@ -61,8 +61,8 @@ static void add_colours(struct propagation *self, enum propagate_term term, cons
     for (size_t i = 0; i < n; i++) {
         int32_t column = place_within(place[2 * i], self->columns), row = place_within(place[2 * i + 1], self->rows);
         float *cell = self->counts + (size_t)(row * self->columns + column) * COLOURS + frame->colour[i];
-        cell[0] += figure[i];
-        cell[n_cells] += 1 - figure[i];
+        cell[0] += foreground[i];
+        cell[n_cells] += 1 - foreground[i];
     }
     for (int32_t side = 0; side < 2; side++) {
         float *counts = self->counts + (side ? n_cells : 0);
@@ -94,14 +94,14 @@ static bool is_outside(const struct propagation *self, float x, float y)
 }
 
 /* miss[height][width] = how far motion back and forth ends from where it began; trust: exp(-miss), and like colours;
- * was: the figure at a pixel's place before. */
+ * was: the foreground at a pixel's place before. */
 static void look_back(struct propagation *self, float *miss, float *trust, float *was)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
         float x = (float)(i % (size_t)self->width) + self->back[2 * i];
         float y = (float)(i / (size_t)self->width) + self->back[2 * i + 1], returned[2], lab[3];
-        plane_sample(&was[i], self->figure, 1, self->width, self->height, x, y);
+        plane_sample(&was[i], self->foreground, 1, self->width, self->height, x, y);
         plane_sample(returned, self->forth, 2, self->width, self->height, x, y);
         plane_sample(lab, self->before.lab, 3, self->width, self->height, x, y);
         float dx = returned[0] + self->back[2 * i], dy = returned[1] + self->back[2 * i + 1];
@@ -148,8 +148,8 @@ static void find_holes(struct propagation *self, float *hole)
         hole[i] = between(1 - hole[i], 0, 1);
 }
 
-/* mean[2][height][width] = motion of the pixels near each one that lie at least two pixels within the figure (sign 1),
- * or the ground (-1). */
+/* mean[2][height][width] = motion of the pixels near each one that lie at least two pixels within the foreground (sign
+ * 1), or the background (-1). */
 static void mean_motion(struct propagation *self, float *mean, float *weight, const float *motion,
                         const float *distance, float sign)
 {
@@ -170,18 +170,18 @@ static void mean_motion(struct propagation *self, float *mean, float *weight, co
     }
 }
 
-/* sqrt(1 + |v - ground's|^2) - sqrt(1 + |v - figure's|^2), by the motion to the frame after, which shows that what was
- * hidden is ground. */
+/* sqrt(1 + |v - background's|^2) - sqrt(1 + |v - foreground's|^2), by the motion to the frame after, which shows that
+ * what was hidden is background. */
 static void add_motion(struct propagation *self, const float *distance, float *planes)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
-    float *figure = planes, *ground = planes + 2 * n, *weight = planes + 4 * n;
+    float *foreground = planes, *background = planes + 2 * n, *weight = planes + 4 * n;
     const float *motion = self->has_after ? self->onward : self->back;
-    mean_motion(self, figure, weight, motion, distance, 1);
-    mean_motion(self, ground, weight, motion, distance, -1);
+    mean_motion(self, foreground, weight, motion, distance, 1);
+    mean_motion(self, background, weight, motion, distance, -1);
     for (size_t i = 0; i < n; i++) {
-        float x = motion[2 * i], y = motion[2 * i + 1], fx = x - figure[i], fy = y - figure[n + i];
-        float gx = x - ground[i], gy = y - ground[n + i];
+        float x = motion[2 * i], y = motion[2 * i + 1], fx = x - foreground[i], fy = y - foreground[n + i];
+        float gx = x - background[i], gy = y - background[n + i];
         float off = sqrtf(1 + gx * gx + gy * gy) - sqrtf(1 + fx * fx + fy * fy);
         self->terms[i * PROPAGATE_TERMS + TERM_MOTION] = between(off, -MOTION_MOST, MOTION_MOST);
     }
@@ -247,7 +247,7 @@ static enum clv_status add_anchor(struct propagation *self, const float *miss, f
             off[i] = off_moved[i];
         }
         float was, trust = self->origin[3 * i + 2] * portable_expf(-off[i] / ALIKE_PATCH);
-        plane_sample(&was, self->first_figure, 1, self->width, self->height, self->origin[3 * i],
+        plane_sample(&was, self->first_foreground, 1, self->width, self->height, self->origin[3 * i],
                      self->origin[3 * i + 1]);
         self->terms[i * PROPAGATE_TERMS + TERM_ANCHOR] = (2 * was - 1) * trust;
     }
@@ -284,7 +284,7 @@ enum clv_status evidence_gather(struct propagation *self, struct clv_error *err)
         place[2 * i] = (float)(i % (size_t)self->width) + self->forth[2 * i];
         place[2 * i + 1] = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
     }
-    add_colours(self, TERM_COLOUR, &self->before, self->figure, place);
-    add_colours(self, TERM_FIRST, &self->first, self->first_figure, self->moved);
+    add_colours(self, TERM_COLOUR, &self->before, self->foreground, place);
+    add_colours(self, TERM_FIRST, &self->first, self->first_foreground, self->moved);
     return add_anchor(self, miss, rest, err);
 }

@@ -19,8 +19,8 @@
 #define FINE_COLOURS ((size_t)FRAME_FINE * FRAME_FINE * FRAME_FINE)
 #define COLOURS      ((size_t)FRAME_BINS * FRAME_BINS * FRAME_BINS)
 
-/* Weights of the terms in the score of figure: logistic regression on the pixels within 40 of a border, in frames that
- * were propagated with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
+/* Weights of the terms in the score of foreground: logistic regression on the pixels within 40 of a border, in frames
+ * that were propagated with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
 static const double WEIGHTS[PROPAGATE_TERMS] = {
     [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30, [TERM_FAR] = 0.28,    [TERM_COLOUR] = 0.42, [TERM_FIRST] = 0.22,
     [TERM_OVERALL] = 0.32, [TERM_HOLE] = 0.41, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,  [TERM_ALWAYS] = -0.01,
@@ -41,8 +41,8 @@ static enum clv_status take_arrays(struct propagation *self, struct clv_error *e
     size_t n = (size_t)self->width * (size_t)self->height, of_float = sizeof(float);
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
     struct arena *arena = &self->arena;
-    self->first_figure = arena_alloc(arena, n, of_float);
-    self->figure = arena_alloc(arena, n, of_float);
+    self->first_foreground = arena_alloc(arena, n, of_float);
+    self->foreground = arena_alloc(arena, n, of_float);
     self->moved = arena_alloc(arena, n, 2 * of_float);
     self->origin = arena_alloc(arena, n, 3 * of_float);
     self->back = arena_alloc(arena, n, 2 * of_float);
@@ -56,8 +56,8 @@ static enum clv_status take_arrays(struct propagation *self, struct clv_error *e
     return arena->failed ? fail_memory(err) : CLV_OK;
 }
 
-/* figure[height][width] = mean of the pixels of the mask under each; what is neither counts half. */
-static void shrink_mask(float *figure, const struct propagation *self, const uint8_t *mask)
+/* foreground[height][width] = mean of the pixels of the mask under each; what is neither counts half. */
+static void shrink_mask(float *foreground, const struct propagation *self, const uint8_t *mask)
 {
     int32_t factor = frame_factor(self->full_width, self->full_height);
     for (int32_t y = 0; y < self->height; y++)
@@ -69,7 +69,7 @@ static void shrink_mask(float *figure, const struct propagation *self, const uin
                     uint8_t label = mask[(size_t)v * (size_t)self->full_width + (size_t)u];
                     sum += label == 1 ? 1 : label ? 0.5F : 0;
                 }
-            figure[(size_t)y * (size_t)self->width + (size_t)x] = sum / (float)n;
+            foreground[(size_t)y * (size_t)self->width + (size_t)x] = sum / (float)n;
         }
 }
 
@@ -85,8 +85,8 @@ enum clv_status propagation_init(struct propagation *self, const struct clv_imag
     result.rows = (result.height - 1) / PLACE_PX + 1;
     MUST(take_arrays(&result, err));
     size_t n = (size_t)result.width * (size_t)result.height;
-    shrink_mask(result.first_figure, &result, mask);
-    memcpy(result.figure, result.first_figure, n * sizeof *result.figure);
+    shrink_mask(result.first_foreground, &result, mask);
+    memcpy(result.foreground, result.first_foreground, n * sizeof *result.foreground);
     for (size_t i = 0; i < n; i++) {
         result.moved[2 * i] = result.origin[3 * i] = (float)(i % (size_t)result.width);
         result.moved[2 * i + 1] = result.origin[3 * i + 1] = (float)(i / (size_t)result.width);
@@ -172,7 +172,7 @@ static enum clv_status decide(uint8_t *labels, struct propagation *self, const s
     MUST(cut(small, self, score, NULL, &self->now.image, err));
     for (size_t i = 0; i < n; i++) {
         float likely = (float)(1 / (1 + portable_exp(-(double)score[i])));
-        self->figure[i] = SURE * (float)small[i] + (1 - SURE) * likely;
+        self->foreground[i] = SURE * (float)small[i] + (1 - SURE) * likely;
     }
     enlarge(decided, self, small, score + n);
     return cut(labels, self, score, decided, image, err);

@@ -44,14 +44,14 @@ void frame_release(struct frame *self);
 /* Terms of a pixel's score; evidence.c computes them. */
 enum propagate_term {
     TERM_BEFORE,  /* log odds of what was at its place in the frame before */
-    TERM_NEAR,    /* distance from that figure's border, up to 24 pixels */
+    TERM_NEAR,    /* distance from that foreground's border, up to 24 pixels */
     TERM_FAR,     /* up to 60 pixels */
     TERM_COLOUR,  /* its colour in the frame before, near its place */
     TERM_FIRST,   /* in the first frame, near its place as it moved since */
     TERM_OVERALL, /* anywhere in the first frame */
-    TERM_HOLE,    /* figure where nothing of the frame before moved to */
+    TERM_HOLE,    /* foreground where nothing of the frame before moved to */
     TERM_ANCHOR,  /* what it was in the first frame, as far as it still looks so */
-    TERM_MOTION,  /* moves with the figure nearby, not with the ground */
+    TERM_MOTION,  /* moves with the foreground nearby, not with the background */
     TERM_ALWAYS,
     PROPAGATE_TERMS
 };
@@ -61,21 +61,21 @@ struct propagation {
     int32_t width, height;           /* working size */
     struct frame first, before, now, after;
     bool has_after;
-    struct arena arena; /* has all arrays */
-    float *first_figure,
-        *figure;   /* [height][width] 0..1 how much of a pixel is figure: in the first frame, in `before` */
-    float *moved;  /* [height][width][2] where the first frame's pixels are */
-    float *origin; /* [height][width][3] where a pixel was in the first frame, and how far that is trusted */
+    struct arena arena;      /* has all arrays */
+    float *first_foreground; /* [height][width] 0..1 share of a pixel that is foreground: in the first frame */
+    float *foreground;       /* in `before` */
+    float *moved;            /* [height][width][2] where the first frame's pixels are */
+    float *origin;           /* [height][width][3] where a pixel was in the first frame, and how far that is trusted */
     float *back, *forth, *onward; /* [height][width][2] motion: now to before, before to now, now to after */
     float *terms;                 /* [height][width][PROPAGATE_TERMS] */
     float *overall;               /* [FRAME_FINE^3] log ratios of the first frame's colours */
-    float *counts;                /* of places and colours, in figure and in ground */
+    float *counts;                /* of places and colours, in foreground and in background */
     int32_t columns, rows;        /* of places */
     float *planes;                /* [9][height][width] scratch */
     float *line;                  /* scratch of plane_blur */
 };
 
-/* Image of 3 channels, mask[height][width]: 1 is figure, 0 ground, other values are neither. */
+/* Image of 3 channels, mask[height][width]: 1 is foreground, 0 background, other values are neither. */
 enum clv_status propagation_init(struct propagation *self, const struct clv_image *image, const uint8_t *mask,
                                  struct clv_error *err) CLV_CHECK;
 void propagation_release(struct propagation *self);
@@ -86,8 +86,8 @@ void propagation_release(struct propagation *self);
 enum clv_status propagation_next(uint8_t *labels, struct propagation *self, const struct clv_image *image,
                                  const struct clv_image *after, struct clv_error *err) CLV_CHECK;
 
-/* Which frames of a set follow each other, and from which given mask each one's is propagated: the nearest one's, before
- * or after it. */
+/* Which frames of a set follow each other, and from which given mask each one's is propagated: the nearest one's,
+ * before or after it. */
 
 /* From frames[first], whose mask is given, n frames on, in steps of 1 or -1. */
 struct chain {
@@ -111,8 +111,8 @@ struct chains {
 };
 void chains_release(struct chains *self);
 
-/* A chain's frames as propagate_along sees them, by their places in `frames`: `read` their images, `read_mask` the given
- * one's, `take` labels[height][width] of each of the others. */
+/* A chain's frames as propagate_along sees them, by their places in `frames`: `read` their images, `read_mask` the
+ * given one's, `take` labels[height][width] of each of the others. */
 struct propagate_frames {
     void *context;
     const struct clv_progress *progress; /* NULL: nobody stops it */

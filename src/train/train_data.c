@@ -249,7 +249,7 @@ static enum clv_status extract_features(struct train_data *data, const struct su
                                   .limits = &options->limits,
                                   .progress = options->progress,
                                   .boxes = supervision->n_boxed ? supervision->boxes : NULL,
-                                  .estimate = box_figure};
+                                  .estimate = box_foreground};
     MUST(dataset_check_memory(set, &data->recipe, &options->limits, err));
     MUST(memory_choose_threads(&how.n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
     MUST(digest_set(data->digest, set, supervision->boxes, err));

@@ -33,10 +33,10 @@ static const char *name_of(char name[32], const char *what, size_t index)
     return name;
 }
 
-/* Fills result[n_images] with masks of background and foreground, as their files would be read, and sets *are_figures;
+/* Fills result[n_images] with masks of background and foreground, as their files would be read, and sets *are_binary;
  * leaves it false where values are labels. */
-static enum clv_status read_as_figures(struct clv_mask *result, bool *are_figures,
-                                       const struct clv_train_options *options, struct clv_error *err)
+static enum clv_status read_as_binary(struct clv_mask *result, bool *are_binary,
+                                      const struct clv_train_options *options, struct clv_error *err)
 {
     size_t n = options->n_images;
     OWNED_ARRAY char(*names)[32] = array_alloc(n, sizeof *names);
@@ -44,7 +44,7 @@ static enum clv_status read_as_figures(struct clv_mask *result, bool *are_figure
     NEED(names && listed);
     for (size_t i = 0; i < n; i++)
         listed[i] = name_of(names[i], "mask", i);
-    MUST(clv_masks_from_values(result, are_figures, options->masks, listed, n, NULL, err));
+    MUST(clv_masks_from_values(result, are_binary, options->masks, listed, n, NULL, err));
     for (size_t i = 0; i < n; i++) {
         size_t first = 0;
         while (result[i].note && first < i && result[first].note != result[i].note)
@@ -131,13 +131,13 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
                                      struct clv_error *err)
 {
     size_t n = options->n_images;
-    bool are_figures = false;
+    bool are_binary = false;
     data->n_masks = n;
     data->masks = array_zalloc(n, sizeof *data->masks);
     NEED(data->masks);
     if (!options->labels)
-        MUST(read_as_figures(data->masks, &are_figures, options, err));
-    const struct clv_mask *masks = are_figures ? data->masks : options->masks;
+        MUST(read_as_binary(data->masks, &are_binary, options, err));
+    const struct clv_mask *masks = are_binary ? data->masks : options->masks;
     data->recipe = options->recipe;
     data->has_recipe = true;
     recipe_take_range(&data->recipe, &options->limits);
@@ -145,7 +145,7 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
     MUST(recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads, options->progress,
                              err));
     MUST(make_dataset(data, options, masks, err));
-    for (size_t i = 0; i < n && !are_figures; i++) {
+    for (size_t i = 0; i < n && !are_binary; i++) {
         struct clv_mask *mask = &data->masks[i];
         *mask = options->masks[i];
         mask->labels = array_copy(mask->labels, (size_t)mask->width * (size_t)mask->height, 1);

@@ -14,7 +14,7 @@ static int noise_at(int x, int y, int amplitude)
     return amplitude ? (int)((hash >> 8) % (unsigned)(2 * amplitude + 1)) - amplitude : 0;
 }
 
-/* A blue ground with an ellipse around (cx, cy). */
+/* A blue background with an ellipse around (cx, cy). */
 struct scene {
     struct clv_image image;
     uint8_t *truth, *labels;
@@ -30,12 +30,12 @@ static struct scene draw(int width, int height, double cx, double cy, double rx,
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             double u = (x + 0.5 - cx) / rx, v = (y + 0.5 - cy) / ry;
-            int is_figure = u * u + v * v < 1;
-            uint8_t ground[3] = {60, 90, 150};
-            scene.truth[y * width + x] = (uint8_t)is_figure;
+            int is_foreground = u * u + v * v < 1;
+            uint8_t background[3] = {60, 90, 150};
+            scene.truth[y * width + x] = (uint8_t)is_foreground;
             for (int k = 0; k < 3; k++)
                 scene.image.pixels[3 * (y * width + x) + k] =
-                    (uint8_t)((is_figure ? colour : ground)[k] + noise_at(x, y, 20));
+                    (uint8_t)((is_foreground ? colour : background)[k] + noise_at(x, y, 20));
         }
     return scene;
 }
@@ -60,7 +60,7 @@ static double iou(const struct scene *scene)
 
 static const uint8_t orange[3] = {200, 120, 40};
 
-TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
+TEST(an_object_unlike_its_background_is_found_in_tight_and_in_wide_boxes)
 {
     OWNED(release) struct scene scene = draw(200, 150, 95, 80, 50, 40, orange);
     const double margins[] = {0, 10, 20};
@@ -129,8 +129,8 @@ TEST(an_object_may_leave_the_image)
     ck_assert_int_eq(scene.labels[149 * 200 + 199], 1);
 }
 
-/* The same colours left of the box: only what is not outside as well can be figure. */
-TEST(colours_that_are_outside_too_are_ground)
+/* The same colours left of the box: only what is not outside as well can be foreground. */
+TEST(colours_that_are_outside_too_are_background)
 {
     OWNED(release) struct scene scene = draw(240, 120, 150, 60, 40, 40, orange);
     for (int y = 0; y < 120; y++) /* a green bar behind, through the box from left to right */
@@ -172,7 +172,7 @@ TEST(labels_and_probabilities_agree_and_end_at_the_box)
     ck_assert(memcmp(probability, scene.probability, 160 * 120 * sizeof *probability) == 0);
 }
 
-/* How wide and high the figure is. */
+/* How wide and high the foreground is. */
 static void extent(int *width, int *height, const struct scene *scene)
 {
     int low[2] = {INT_MAX, INT_MAX}, high[2] = {-1, -1};
@@ -188,7 +188,7 @@ static void extent(int *width, int *height, const struct scene *scene)
 }
 
 /* No colour separates them, so the prior and the four sides decide: most of the box, and near all of its sides. */
-TEST(without_contrast_the_figure_still_spans_the_box)
+TEST(without_contrast_the_foreground_still_spans_the_box)
 {
     const uint8_t same[3] = {60, 90, 150};
     OWNED(release) struct scene scene = draw(120, 100, 60, 50, 30, 30, same);
@@ -200,8 +200,8 @@ TEST(without_contrast_the_figure_still_spans_the_box)
     ck_assert_int_ge(height, 36);
 }
 
-/* All but a small patch near one side looks like the ground: the patch alone is too small for the box. */
-TEST(a_figure_too_small_for_its_box_grows)
+/* All but a small patch near one side looks like the background: the patch alone is too small for the box. */
+TEST(a_foreground_too_small_for_its_box_grows)
 {
     OWNED(release) struct scene scene = draw(160, 120, 105, 60, 12, 12, orange);
     struct clv_box box = {.x = 40, .y = 30, .width = 80, .height = 60};
@@ -275,7 +275,7 @@ static struct scene draw_two(uint8_t *truth)
 }
 
 /* The object goes on beyond one edge of the box. All of it that is in the box is found, but where its outline leaves
- * the box: there a few pixels of the edge are cut off, since what is outside is ground. */
+ * the box: there a few pixels of the edge are cut off, since what is outside is background. */
 TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
 {
     static const struct {

@@ -29,14 +29,14 @@ struct window {
 /* Which side most pixels within reach are on, and by 100 where all are or a stroke says so. */
 static float lean(const struct window *window, const uint8_t *before, const uint8_t *seeds, int32_t at, int32_t reach)
 {
-    int32_t x = at % window->width + window->x, y = at / window->width + window->y, n = 0, n_figure = 0;
+    int32_t x = at % window->width + window->x, y = at / window->width + window->y, n = 0, n_foreground = 0;
     for (int32_t row = most(y - reach, window->y); row <= least(y + reach, window->y + window->height - 1); row++)
         for (int32_t column = most(x - reach, window->x); column <= least(x + reach, window->x + window->width - 1);
              column++, n++)
-            n_figure += before[row * W + column];
+            n_foreground += before[row * W + column];
     if (seeds[y * W + x])
-        return seeds[y * W + x] == CLICK_FIGURE ? 100 : -100;
-    return n_figure == 0 ? -100 : n_figure == n ? 100 : 2 * (2 * (float)n_figure / (float)n - 1);
+        return seeds[y * W + x] == CLICK_FOREGROUND ? 100 : -100;
+    return n_foreground == 0 ? -100 : n_foreground == n ? 100 : 2 * (2 * (float)n_foreground / (float)n - 1);
 }
 
 /* Log odds of two Gaussians with the means of what is certain on both sides and one spread, at most 2. */
@@ -117,8 +117,8 @@ TESTS(a_border_is_cut_tile_by_tile_within_reach, 1, 10)
         bool is_in = hypot(x, y) < 34;
         before[p] = hypot(x - 3, y + 2) < 33;
         seeds[p] = (uint8_t)(rng_below(6, 1, p, 200) ? CLICK_FREE
-                             : is_in                 ? CLICK_FIGURE
-                                                     : CLICK_GROUND + 2 * rng_below(6, 2, p, 2));
+                             : is_in                 ? CLICK_FOREGROUND
+                                                     : CLICK_BACKGROUND + 2 * rng_below(6, 2, p, 2));
         for (uint64_t c = 0; c < 3; c++)
             image.pixels[3 * p + c] = (uint8_t)((is_in ? 110 : 80) + rng_below(6, 3 + c, p, 60));
     }
@@ -143,7 +143,7 @@ TEST(tiles_without_a_border_keep_their_labels_whatever_strokes_say)
     must(pixel_couplings_init(&couplings, &image, 3, err));
     for (int side = 0; side < 2; side++) {
         memset(labels, side, N);
-        memset(seeds, side ? CLICK_GROUND : CLICK_FIGURE, N);
+        memset(seeds, side ? CLICK_BACKGROUND : CLICK_FOREGROUND, N);
         must(click_border_follow(labels, &couplings, seeds, 4, err));
         for (int p = 0; p < N; p++)
             ck_assert_int_eq(labels[p], side);

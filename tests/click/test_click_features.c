@@ -36,9 +36,9 @@ static void begin(struct scene *self)
     ck_assert_int_eq(self->scene->superpixels.width, W);
     ck_assert_int_gt(self->n, 200);
     for (int x = 20; x < 30; x++) {
-        self->seeds[20 * W + x] = CLICK_FIGURE;
-        self->seeds[(x % 2 ? 20 : 40) * W + x + 20] = CLICK_GROUND;
-        self->seeds[21 * W + x] = x < 25 ? CLICK_GROUND : CLICK_FREE; /* some superpixels have both */
+        self->seeds[20 * W + x] = CLICK_FOREGROUND;
+        self->seeds[(x % 2 ? 20 : 40) * W + x + 20] = CLICK_BACKGROUND;
+        self->seeds[21 * W + x] = x < 25 ? CLICK_BACKGROUND : CLICK_FREE; /* some superpixels have both */
     }
     self->press = (struct click_press){25, 20, true};
     self->request = (struct click_request){
@@ -145,7 +145,7 @@ static void reach_slowly(struct reach *reach, const struct scene *self, uint8_t 
         for (int p = 0; p < N; p++)
             if (region_of(self, p) == s)
                 has[self->seeds[p]] = true;
-        if (!has[sort] || has[CLICK_FIGURE + CLICK_GROUND - sort])
+        if (!has[sort] || has[CLICK_FOREGROUND + CLICK_BACKGROUND - sort])
             continue;
         is_any = true;
         reach->steps[s] = 0;
@@ -162,20 +162,20 @@ static void reach_slowly(struct reach *reach, const struct scene *self, uint8_t 
     walk_slowly(reach->steps, self);
 }
 
-static double balance(double ground, double figure)
+static double balance(double background, double foreground)
 {
-    return (ground - figure) / (ground + figure + 1e-3);
+    return (background - foreground) / (background + foreground + 1e-3);
 }
 
 /* The features of all rounds, of seeds, border and the labels before, and of the latest stroke, away by its radius. */
 static void define(double (*f)[CLICK_FEATURES], const struct scene *self)
 {
-    static struct reach ground, figure;
+    static struct reach background, foreground;
     static double steps[N], before[N], prior[N];
     const struct click_region *regions = self->scene->regions, *at = &regions[region_of(self, 20 * W + 25)];
     double unit = sqrt(N), nearest = INFINITY;
-    reach_slowly(&ground, self, CLICK_GROUND);
-    reach_slowly(&figure, self, CLICK_FIGURE);
+    reach_slowly(&background, self, CLICK_BACKGROUND);
+    reach_slowly(&foreground, self, CLICK_FOREGROUND);
     for (int32_t i = 0; i < self->n; i++) {
         steps[i] = &regions[i] == at ? 0 : 1000;
         before[i] = prior[i] = 0;
@@ -185,10 +185,10 @@ static void define(double (*f)[CLICK_FEATURES], const struct scene *self)
         int32_t i = region_of(self, p);
         before[i] += self->before[p] / ((double)regions[i].share * N);
         prior[i] += (double)self->prior[p] / ((double)regions[i].share * N);
-        if (self->before[p] == self->press.is_figure)
+        if (self->before[p] == self->press.is_foreground)
             nearest = fmin(nearest, hypot(p % W - self->press.x, p / W - self->press.y));
     }
-    double radius = fmax(nearest / unit, 0.01), sign = self->press.is_figure ? 1 : -1;
+    double radius = fmax(nearest / unit, 0.01), sign = self->press.is_foreground ? 1 : -1;
     for (int32_t i = 0; i < self->n; i++) {
         double away = hypot((double)regions[i].x - (self->press.x + 0.5) / unit,
                             (double)regions[i].y - (self->press.y + 0.5) / unit) /
@@ -206,16 +206,16 @@ static void define(double (*f)[CLICK_FEATURES], const struct scene *self)
             }
         const double expected[CLICK_FEATURES] = {
             [CLICK_ONE] = 1,
-            [CLICK_STEPS_RATIO] = balance(ground.steps[i], figure.steps[i]),
-            [CLICK_STEPS_FIGURE] = log(1 + figure.steps[i] / 10),
-            [CLICK_STEPS_GROUND] = log(1 + ground.steps[i] / 10),
-            [CLICK_PLACE_RATIO] = balance(ground.place[i], figure.place[i]),
-            [CLICK_PLACE_FIGURE] = fmin(figure.place[i], 1),
-            [CLICK_PLACE_GROUND] = fmin(ground.place[i], 1),
+            [CLICK_STEPS_RATIO] = balance(background.steps[i], foreground.steps[i]),
+            [CLICK_STEPS_FOREGROUND] = log(1 + foreground.steps[i] / 10),
+            [CLICK_STEPS_BACKGROUND] = log(1 + background.steps[i] / 10),
+            [CLICK_PLACE_RATIO] = balance(background.place[i], foreground.place[i]),
+            [CLICK_PLACE_FOREGROUND] = fmin(foreground.place[i], 1),
+            [CLICK_PLACE_BACKGROUND] = fmin(background.place[i], 1),
             [CLICK_BORDER] = fmin((double)regions[i].to_border, 0.4),
             [CLICK_BORDER_NEAR] = regions[i].to_border < 0.04F,
-            [CLICK_LIKE_FIGURE] = figure.like[i],
-            [CLICK_LIKE_GROUND] = ground.like[i],
+            [CLICK_LIKE_FOREGROUND] = foreground.like[i],
+            [CLICK_LIKE_BACKGROUND] = background.like[i],
             [CLICK_BEFORE] = known,
             [CLICK_PRIOR] = prior[i],
             [CLICK_PRIOR_NEAR] = sum[0] / kernel[0],
@@ -241,7 +241,7 @@ TESTS(features_of_strokes_are_what_their_definitions_say, 0, 3)
     begin(&s);
     for (int p = 0; p < N; p++)
         s.seeds[p] = _i && s.seeds[p] == _i ? CLICK_FREE : s.seeds[p];
-    s.press.is_figure = _i == CLICK_GROUND;
+    s.press.is_foreground = _i == CLICK_BACKGROUND;
     define(expected, &s);
     must(click_view_init(&view, s.scene, &s.request, err));
     OWNED_ARRAY float *features = calloc((size_t)s.n, CLICK_FEATURES * sizeof *features);

@@ -8,7 +8,7 @@
 #include "support/images.h"
 #include "support/support.h"
 
-/* Two blobs of like colours on ground that changes across, all of it rough, and a dark stripe. */
+/* Two blobs of like colours on background that changes across, all of it rough, and a dark stripe. */
 static void draw(struct clv_image *image, int32_t width, int32_t height)
 {
     uint32_t state = 3;
@@ -32,7 +32,7 @@ static void cut(const char *name, int32_t width, int32_t height, int n_clicks)
 {
     static const struct {
         double x, y;
-        bool is_figure;
+        bool is_foreground;
     } clicks[] = {{0.35, 0.5, true}, {0.75, 0.45, false}, {0.25, 0.42, true}, {0.5, 0.9, false}};
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED(click_scene_drop) struct click_scene *scene = NULL;
@@ -44,16 +44,16 @@ static void cut(const char *name, int32_t width, int32_t height, int n_clicks)
     must(click_scene_new(&scene, &image, err));
     for (int k = 0; k < n_clicks; k++) {
         int32_t x = (int32_t)(clicks[k].x * width), y = (int32_t)(clicks[k].y * height);
-        struct click_press press = {x, y, clicks[k].is_figure};
+        struct click_press press = {x, y, clicks[k].is_foreground};
         for (int32_t dy = -2; dy <= 2; dy++)
-            memset(seeds + (y + dy) * width + x - 2, clicks[k].is_figure ? CLICK_FIGURE : CLICK_GROUND, 5);
+            memset(seeds + (y + dy) * width + x - 2, clicks[k].is_foreground ? CLICK_FOREGROUND : CLICK_BACKGROUND, 5);
         const struct click_request request = {
             .seeds = seeds, .before = k ? labels : NULL, .latest = &press, .n_strokes = k + 1};
         must(click_cut(labels, scene, &request, err));
-        size_t n_figure = 0;
+        size_t n_foreground = 0;
         for (size_t p = 0; p < n; p++)
-            n_figure += labels[p];
-        golden_row(golden_bytes(HASH_START, "mask", labels, n), "%s\t%d\t%zu", name, k + 1, n_figure);
+            n_foreground += labels[p];
+        golden_row(golden_bytes(HASH_START, "mask", labels, n), "%s\t%d\t%zu", name, k + 1, n_foreground);
     }
 }
 
@@ -62,5 +62,5 @@ TEST(cuts_are_those_on_record)
     golden_begin();
     cut("small", 150, 110, 4);
     cut("large", 760, 560, 2); /* cut smaller, its border followed at its own pixels */
-    golden_end("clicks", "image\tclicks\tfigure\tdigest");
+    golden_end("clicks", "image\tclicks\tforeground\tdigest");
 }

@@ -75,7 +75,7 @@ TEST(values_without_a_label_are_named_with_their_pixel)
     } bad[] = {
         {{0, 1, 2, 0}, 8, "m.png: value 2 at pixel (2, 0) has no label"},
         {{0, 255, 20, 0}, 8, "value 20 at pixel (2, 0)"}, /* a label rather than an edge */
-        {{7, 7, 7, 7}, 4, "value 7 at pixel (0, 0)"},     /* all of it: figure or ground? */
+        {{7, 7, 7, 7}, 4, "value 7 at pixel (0, 0)"},     /* all of it: foreground or background? */
         {{7, 0, 9, 0}, 4, "value 7 at pixel (0, 0)"},
         {{0, 1, 1, 3}, 2, "value 3 at pixel (3, 0)"},
     };

@@ -126,7 +126,7 @@ TEST(void_is_hatched_grey)
 {
     OWNED(clv_image_release) struct clv_image image = flat_image(40, 40, 0);
     for (int i = 0; i < 1600; i++)
-        image.pixels[3 * i] = 255; /* a red ground */
+        image.pixels[3 * i] = 255; /* a red background */
     uint8_t labels[1600];
     memset(labels, 9, sizeof labels);
     clv_overlay_draw(&image, labels, palette, 1, 2, 9);

@@ -278,7 +278,7 @@ static bool is_inside(int32_t x, int32_t y)
     return (x - 34) * (x - 34) + 2 * (y - 25) * (y - 25) < 400;
 }
 
-/* An ellipse of one colour on textured ground of another, with a stripe of both. */
+/* An ellipse of one colour on textured background of another, with a stripe of both. */
 static struct clv_image draw_image(void)
 {
     struct clv_image image = {0};
@@ -403,7 +403,8 @@ static void refine_rows(const struct clv_image *image)
     }
 }
 
-/* Several boxes of several values that overlap, one of them small and in front; and how likely figure is by them. */
+/* Several boxes of several values that overlap, one of them small and in front; and how likely foreground is by
+ * them. */
 static void boxes_rows(const struct clv_image *image)
 {
     static const struct clv_box boxes[] = {{.x = 8, .y = 6, .width = 40, .height = 34},
@@ -416,15 +417,15 @@ static void boxes_rows(const struct clv_image *image)
     options.n_superpixels = 60;
     for (size_t n = 2; n <= sizeof boxes / sizeof *boxes; n++) {
         uint8_t labels[WIDTH * HEIGHT];
-        float figure[WIDTH * HEIGHT];
+        float foreground[WIDTH * HEIGHT];
         struct clv_pixel_box pixels[sizeof boxes / sizeof *boxes];
         for (size_t b = 0; b < n; b++)
             pixels[b] = clv_box_pixels(&boxes[b], WIDTH, HEIGHT);
         const struct item_boxes all = {pixels, n, 0};
         must(clv_box_cut_all(labels, image, boxes, values, n, &options, err));
         golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "boxes cut\t%zu together", n);
-        must(box_figure(figure, image, &all, err));
-        golden_row(golden_bytes(HASH_START, "figure", figure, sizeof figure), "figure\tby %zu boxes", n);
+        must(box_foreground(foreground, image, &all, err));
+        golden_row(golden_bytes(HASH_START, "figure", foreground, sizeof foreground), "foreground\tby %zu boxes", n);
     }
 }
 
@@ -468,7 +469,7 @@ static void click_rows(const struct clv_image *image)
                                         .latest = &press,
                                         .n_strokes = n,
                                         .is_edit = n == 6};
-        memset(seeds + press.y * WIDTH + press.x - 1, n % 2 ? CLICK_FIGURE : CLICK_GROUND, 3);
+        memset(seeds + press.y * WIDTH + press.x - 1, n % 2 ? CLICK_FOREGROUND : CLICK_BACKGROUND, 3);
         must(click_cut(labels, scene, &request, err));
         golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "click\tstroke %d", n);
     }

@@ -127,9 +127,9 @@ TEST(the_largest_loss_is_that_of_the_worst_labelling)
     training = toy_training(&toy, "perceptron");
     result = run("perceptron", &training);
     for (size_t i = 0; i < toy.n; i++) {
-        static const int32_t ground[RANDOM_MAX_NODES];
+        static const int32_t background[RANDOM_MAX_NODES];
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
-        wrong += clv_loss(&p, 2, ground) / (double)toy.n;
+        wrong += clv_loss(&p, 2, background) / (double)toy.n;
     }
     ck_assert_double_eq_tol(result.at_zero, wrong, 1e-9);
 }

@@ -18,7 +18,7 @@ static void *short_options(size_t size)
     return options;
 }
 
-/* A light disc on dark ground, and its mask. */
+/* A light disc on dark background, and its mask. */
 static void draw_disc(struct clv_image *image, uint8_t *mask, int number)
 {
     struct clv_error error;

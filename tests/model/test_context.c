@@ -151,10 +151,10 @@ TEST(log_odds_are_shared_by_the_two_bins_around_them)
     ck_assert_float_eq_tol(feature(&context, 2, 2, "stage 1: label 1 bin 8"), 1, 1e-6F);
 }
 
-/* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
+/* Two nodes are foreground and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
  * .10588) and the spreads .05999 and .02353. The first node is at -.9806 and -.25 of these, at row 3.15 and column
  * 2.1272 of 0 to 7. */
-TEST(places_are_given_in_the_figures_own_frame)
+TEST(places_are_given_in_the_foregrounds_own_frame)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -164,7 +164,7 @@ TEST(places_are_given_in_the_figures_own_frame)
     }
     OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
-    const char *cell = "stage 1: place in the figure, row %d column %d";
+    const char *cell = "stage 1: place in the foreground, row %d column %d";
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 3, 2)), 0.7419F, 1e-3F);
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 3, 3)), 0.1081F, 1e-3F);
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 4, 2)), 0.1309F, 1e-3F);

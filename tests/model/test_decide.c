@@ -88,13 +88,13 @@ TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
             y |= (x[i] > 0) << i;
         map = expected_error(y, scale);
         ck_assert_double_le(found, least * 1.01);
-        ck_assert_double_lt(found, 0.95 * map); /* figure is small here: its threshold is below 1/2 */
+        ck_assert_double_lt(found, 0.95 * map); /* foreground is small here: its threshold is below 1/2 */
         clv_oracle_free(toy.oracle);
     }
 }
 
-/* Two nodes of one pixel, the second one ground. Where the first one is ground too, figure is absent and ground's share
- * 1: figure needs q / 2 > (1 - q) / 2. Were an absent label counted, q > 1/3 would do. */
+/* Two nodes of one pixel, the second one background. Where the first one is background too, foreground is absent and
+ * background's share 1: foreground needs q / 2 > (1 - q) / 2. Were an absent label counted, q > 1/3 would do. */
 TEST(a_label_that_is_absent_has_no_share)
 {
     static const float score[] = {-0.32f, -30}, pixels[] = {1, 1}; /* q = 0.42 */

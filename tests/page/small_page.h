@@ -64,9 +64,9 @@ static inline void put_image(const char *name)
     OWNED(clv_image_release) struct clv_image image = {0};
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
-        bool is_figure = abs(p % WIDTH - 45) < 18 && abs(p / WIDTH - 30) < 18;
+        bool is_foreground = abs(p % WIDTH - 45) < 18 && abs(p / WIDTH - 30) < 18;
         const uint8_t colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
-        memcpy(image.pixels + 3 * p, colour[is_figure], 3);
+        memcpy(image.pixels + 3 * p, colour[is_foreground], 3);
     }
     must(clv_png_write(in_folder(name), &image, err));
 }
@@ -179,9 +179,9 @@ static inline char *runs_of(const char *text)
     return strdup(runs);
 }
 
-#define FIGURE(revision)                                                                                               \
+#define FOREGROUND(revision)                                                                                           \
     "{\"revision\":" #revision ",\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"
-#define GROUND(revision)                                                                                               \
+#define BACKGROUND(revision)                                                                                           \
     "{\"revision\":" #revision ",\"kind\":\"background\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"
 
 #define FAR(revision)                                                                                                  \

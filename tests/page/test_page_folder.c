@@ -8,7 +8,7 @@
 
 TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
 {
-    OWNED(clv_set_release) struct clv_set set = {0};
+    struct clv_set set = {0};
     static const char *const files[] = {"masks/dup.jpg.png", "masks/dup.png.png", "strokes/dup.jpg.json",
                                         "strokes/dup.png.json"};
     ck_assert_int_eq(mkdir(here("set"), 0777), 0);
@@ -17,7 +17,7 @@ TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     put_image("other.png");
     struct page_session *session = open_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(opened(session, 1));
     free(answer(session, 200, "POST", "/api/stroke/1", FAR(0)));
     for (size_t k = 0; k < 4; k++)
@@ -30,6 +30,7 @@ TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     must(clv_set_read_folder(&set, here("set"), err));
     ck_assert_str_eq(set.items[0].mask, in_folder("masks/dup.jpg.png"));
     ck_assert_str_eq(set.items[1].mask, in_folder("masks/dup.png.png"));
+    clv_set_release(&set);
 }
 
 /* As of a folder that had one of them only when it was labelled. */
@@ -39,11 +40,12 @@ TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
     page_session_free(fresh_session());
     put_image("a.jpg");
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     expect_open(session, 200, 0, "\"runs\":[0,1,1,2,0,5397]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
     ck_assert_int_eq(access(in_folder("masks/a.jpg.png"), F_OK), 0);
     expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
+    page_session_free(session);
 }
 
 static char noted[4096];
@@ -72,15 +74,16 @@ TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_els
             bool is_bad = k > 0 && k < 5;
             free(answer(session, is_bad ? 422 : 200, "POST", formatted("/api/open/%d", k), "{}"));
             if (!is_bad && !start)
-                free(answer(session, 200, "POST", formatted("/api/stroke/%d", k), FIGURE(0)));
+                free(answer(session, 200, "POST", formatted("/api/stroke/%d", k), FOREGROUND(0)));
         }
         expect(session, 200, "GET", "/api/state", NULL,
                "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"b\\tc.png\"");
         page_session_free(session);
     }
-    OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tforeground\t28\t13\t35\t35\n"
                             "i, \"\xc3\xbc.png\tforeground\t28\t13\t35\t35\n");
+    free(boxes);
 }
 
 TEST(masks_and_boxes_of_other_programs_are_kept)
@@ -93,25 +96,27 @@ TEST(masks_and_boxes_of_other_programs_are_kept)
     put_image("b.png");
     must(clv_png_write_labels(in_folder("masks/b.png"), WIDTH, HEIGHT, other, NULL, 0, err));
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     expect(session, 200, "GET", "/api/state", NULL,
            "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\",");
     expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,1,1,2,0,5397]");
     expect(session, 200, "POST", "/api/open/0", "{}", "\"strokes\":[{\"kind\":\"box\",\"object\":0,");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
-    OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_ptr_nonnull(strstr(boxes, "b.png\thorse\t1\t2\t3\t4\tmine\n"));
     ck_assert_ptr_null(strstr(boxes, "cow"));
+    page_session_free(session);
+    free(boxes);
 }
 
 TEST(accepted_images_and_labels_are_what_training_reads)
 {
     struct page_session *session = fresh_session();
-    OWNED(clv_set_release) struct clv_set set = {0};
+    struct clv_set set = {0};
     expect(session, 400, "POST", "/api/train", "{}", "at least 2");
     for (int i = 0; i < 2; i++) {
         free(answer(session, 200, "POST", formatted("/api/open/%d", i), "{}"));
-        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FOREGROUND(0)));
         expect(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}", "\"accepted\":true");
     }
     free(answer(session, 200, "POST", "/api/train", "{}"));
@@ -124,6 +129,7 @@ TEST(accepted_images_and_labels_are_what_training_reads)
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_str_eq(set.items[1].mask, in_folder("masks/b.png"));
     ck_assert_int_eq(set.labels.n_labels, 3);
+    clv_set_release(&set);
 }
 
 TEST(folders_that_cannot_be_labelled_are_refused_by_name)
@@ -152,13 +158,15 @@ TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
 {
     const char rows[] =
         "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nold\t\ta.png\t0\t0\t9\t9\nshort\n";
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nshort\n"
                             "foreground\t\ta.png\t28\t13\t35\t35\n");
+    page_session_free(session);
+    free(boxes);
 }
 
 TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
@@ -167,17 +175,19 @@ TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
                         "a.png\tcow\t20\t5\t50\t50\n\na.pnh\tcow\t1\t2\t3\t4\n";
     page_session_free(fresh_session());
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     for (int start = 0; start < 2; start++) {
         free(opened(session, 0));
-        free(answer(session, 200, "POST", "/api/stroke/0", start ? FIGURE(0) : FIGURE(1)));
-        OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+        free(answer(session, 200, "POST", "/api/stroke/0", start ? FOREGROUND(0) : FOREGROUND(1)));
+        char *boxes = slurp(in_folder("boxes.tsv"), NULL);
         ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.pn\tcow\t1\t2\t3\t4\n"
                                 "a.png.bak\tcow\t1\t2\t3\t4\na.pnh\tcow\t1\t2\t3\t4\n"
                                 "a.png\tforeground\t28\t13\t35\t35\n");
         page_session_free(session);
         session = open_session();
+        free(boxes);
     }
+    page_session_free(session);
 }
 
 TEST(boxes_of_corners_are_shown_and_added_to)
@@ -185,17 +195,19 @@ TEST(boxes_of_corners_are_shown_and_added_to)
     static const char rows[] = "filename\txmin\tymin\txmax\tymax\na.png\t27\t12\t63\t48\n";
     page_session_free(fresh_session());
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     expect_open(session, 200, 0, "\"points\":[27.0,12.0,63.0,48.0]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
-    OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "filename\txmin\tymin\txmax\tymax\na.png\t28\t13\t63\t48\n");
+    free(boxes);
     expect(session, 422, "POST", "/api/label", "{\"name\":\"sky\"}", "no column \\\"label\\\"");
+    page_session_free(session);
 }
 
 TEST(a_label_s_name_has_1_to_63_bytes_and_means_nothing_else)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     static const char *const bad[] = {"", "void", "a,b", "a\\tb", "a\\nb", "a\\rb", "background", "foreground"};
     char name[65];
     memset(name, 'x', 64);
@@ -207,11 +219,12 @@ TEST(a_label_s_name_has_1_to_63_bytes_and_means_nothing_else)
                k < 6 ? "1 to 63 bytes" : "already");
     expect(session, 200, "POST", "/api/label", formatted("{\"name\":\"%s\"}", name), name);
     expect(session, 200, "POST", "/api/label", "{\"name\":\"voi\"}", "\"value\":3");
+    page_session_free(session);
 }
 
 TEST(labels_end_where_masks_have_no_value_for_more)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     page_session_free(session);
     FILE *stream = fopen(in_folder("labels.tsv"), "w");
     ck_assert_ptr_nonnull(stream);
@@ -220,18 +233,21 @@ TEST(labels_end_where_masks_have_no_value_for_more)
         fprintf(stream, "%d\tlabel%d\t%d\t0\t0\n", k, k, k);
     ck_assert_int_eq(fclose(stream), 0);
     size_t size = 0, size_after = 0;
-    OWNED_ARRAY char *before = slurp(in_folder("labels.tsv"), &size);
+    char *before = slurp(in_folder("labels.tsv"), &size);
     session = open_session();
     expect(session, 400, "POST", "/api/label", "{\"name\":\"more\"}", "255 labels already");
-    OWNED_ARRAY char *after = slurp(in_folder("labels.tsv"), &size_after);
+    char *after = slurp(in_folder("labels.tsv"), &size_after);
     ck_assert_uint_eq(size_after, size);
     ck_assert_mem_eq(after, before, size);
+    page_session_free(session);
+    free(before);
+    free(after);
 }
 
 /* Strokes as another program may have written them. */
 TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     static const char *const bad[][2] = {
         {"[1", "strokes/a.json"},
         {"{}", "width, height, accepted, cursor or strokes is missing"},
@@ -257,13 +273,15 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         spill(in_folder("strokes/a.json"), bad[k][0], strlen(bad[k][0]));
         expect(session, 422, "POST", "/api/open/0", "{}", bad[k][1]);
         expect(session, 422, "POST", "/api/open/0", "{}", "strokes/a.json");
-        expect(session, 409, "POST", "/api/stroke/0", FIGURE(0), "open it again");
-        OWNED_ARRAY char *kept = slurp(in_folder("strokes/a.json"), NULL);
+        expect(session, 409, "POST", "/api/stroke/0", FOREGROUND(0), "open it again");
+        char *kept = slurp(in_folder("strokes/a.json"), NULL);
         ck_assert_str_eq(kept, bad[k][0]);
+        free(kept);
     }
     const char *good = STROKES("1", STROKE("foreground", "0", "1", "3", "[5300,100]"));
     spill(in_folder("strokes/a.json"), good, strlen(good));
     expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[0,5300,1,100]");
+    page_session_free(session);
 }
 
 TEST(strokes_that_earlier_versions_saved_are_read)
@@ -272,9 +290,10 @@ TEST(strokes_that_earlier_versions_saved_are_read)
         STROKES("2", STROKE("figure", "0", "1", "3", "[5300,100]") "," STROKE("ground", "0", "1", "3", "[5300,50,50]"));
     page_session_free(fresh_session());
     spill(in_folder("strokes/a.json"), old, strlen(old));
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     expect(session, 200, "POST", "/api/open/0", "{}", "\"kind\":\"background\"");
     expect(session, 200, "POST", "/api/undo/0", "{\"revision\":0}", "\"kind\":\"foreground\"");
+    page_session_free(session);
 }
 
 TESTS(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn, 0, 3)

@@ -15,7 +15,7 @@ static struct page_session *labelled_session(void)
     struct page_session *session = fresh_session();
     for (int i = 0; i < 2; i++) {
         free(opened(session, i));
-        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FOREGROUND(0)));
         free(answer(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}"));
     }
     page_session_free(session);
@@ -54,7 +54,7 @@ TEST(a_label_is_renamed_wherever_the_folder_has_its_name)
     OWNED_ARRAY char *after = without_time(opened(session, 0)), *drawn = runs_of(before), *found = runs_of(after);
     ck_assert_str_eq(found, drawn);
     expect(session, 200, "GET", "/api/state", NULL, "\"name\":\"grass\"},{\"value\":1");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     expect_in("boxes.tsv", "\na.png\tplains zebra\t");
 }
 
@@ -112,7 +112,7 @@ TESTS(a_name_that_cannot_be_saved_is_the_old_one_again, 0, 3)
     expect_named("mule");
 }
 
-/* 255 is the figure without labels.tsv, and void with it. */
+/* 255 is the foreground without labels.tsv, and void with it. */
 TEST(names_do_not_change_what_masks_of_other_programs_mean)
 {
     uint8_t other[WIDTH * HEIGHT] = {0, 255, 255};

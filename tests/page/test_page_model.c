@@ -315,7 +315,7 @@ TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
     n_models = 1;
     expect(session, 422, "GET", "/api/state", NULL, "label.cleave");
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     expect(session, 400, "POST", "/api/suggest/0", "{\"revision\":1}", "no model yet");
     page_session_free(session);
     must_fail(CLV_ERR_DATA, "label.cleave", page_session_new(&refused, &options, err));

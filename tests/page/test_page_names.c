@@ -6,7 +6,7 @@
 
 /* A request of every kind that changes something, as it would be right at revision 1 of a.png. */
 static const char *const changes[][2] = {
-    {"/api/stroke/0", GROUND(1)},
+    {"/api/stroke/0", BACKGROUND(1)},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"box\",\"object\":1,\"label\":1,\"points\":[1,2,30,40]}"},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"relabel\",\"object\":0,\"label\":1}"},
@@ -23,57 +23,66 @@ enum { N_CHANGES = sizeof changes / sizeof *changes };
 static char *saved(void)
 {
     static const char *const files[] = {"strokes/a.json", "strokes/b.json", "boxes.tsv", "labels.tsv"};
-    OWNED(text_release) struct text text = {0};
+    struct text text;
     text_init(&text, 1 << 20);
     for (int k = 0; k < 4; k++) {
-        OWNED_ARRAY char *bytes = access(in_folder(files[k]), F_OK) ? strdup("-") : slurp(in_folder(files[k]), NULL);
+        char *bytes = access(in_folder(files[k]), F_OK) ? strdup("-") : slurp(in_folder(files[k]), NULL);
         text_printf(&text, "%s\n", bytes);
+        free(bytes);
     }
-    return strdup(text.bytes);
+    char *all = strdup(text.bytes);
+    text_release(&text);
+    return all;
 }
 
 static struct page_session *drawn_session(void)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     return session;
 }
 
 /* All changes with these names are refused with `code` and change nothing. */
 static void expect_refused(struct page_session *session, int code, const char *photo, int64_t opening, const char *part)
 {
-    OWNED_ARRAY char *before = saved();
+    char *before = saved();
     for (int k = 0; k < N_CHANGES; k++) {
-        OWNED_ARRAY char *body = strdup(formatted("{\"photo\":\"%s\",\"opening\":%lld,%s", photo, (long long)opening,
-                                                  changes[k][1] + 1)),
-                         *text = answer_to(session, code, "POST", changes[k][0], body), *after = saved();
+        char *body = strdup(
+                 formatted("{\"photo\":\"%s\",\"opening\":%lld,%s", photo, (long long)opening, changes[k][1] + 1)),
+             *text = answer_to(session, code, "POST", changes[k][0], body), *after = saved();
         ck_assert_msg(strstr(text, part) != NULL, "%s: \"%s\" is not in %s", changes[k][1], part, text);
         ck_assert_str_eq(after, before);
+        free(body);
+        free(text);
+        free(after);
     }
+    free(before);
 }
 
 TEST(a_request_that_does_not_name_its_photo_is_refused)
 {
-    OWNED(session_drop) struct page_session *session = drawn_session();
+    struct page_session *session = drawn_session();
     for (int k = 0; k < N_CHANGES; k++) {
         free(answer_to(session, 400, "POST", changes[k][0], changes[k][1]));
         free(answer_to(session, 400, "POST", changes[k][0], "{\"photo\":\"a.png\",\"revision\":1}"));
         free(answer_to(session, 400, "POST", changes[k][0],
                        formatted("{\"photo\":\"a.png\",\"opening\":%lld}", (long long)session->opening)));
     }
+    page_session_free(session);
 }
 
 TEST(what_was_drawn_on_another_photo_is_saved_on_none)
 {
-    OWNED(session_drop) struct page_session *session = drawn_session();
+    struct page_session *session = drawn_session();
     expect_refused(session, 409, "b.png", session->opening, "b.png is not image 1 of this folder");
+    page_session_free(session);
 }
 
 /* Two tabs: both have seen revision 1 of a.png, but not the same one. */
 TEST(a_revision_of_an_earlier_opening_is_another_one)
 {
-    OWNED(session_drop) struct page_session *session = drawn_session();
+    struct page_session *session = drawn_session();
     int64_t opening = session->opening;
     free(opened(session, 1));
     expect_refused(session, 409, "a.png", opening, "in another window");
@@ -81,11 +90,12 @@ TEST(a_revision_of_an_earlier_opening_is_another_one)
     free(answer(session, 200, "POST", "/api/stroke/0", FAR(0)));
     ck_assert_int_eq(session->document.revision, 1);
     expect_refused(session, 409, "a.png", opening, "in another window");
+    page_session_free(session);
 }
 
 TEST(no_opening_of_one_server_is_one_of_another)
 {
-    OWNED(session_drop) struct page_session *session = drawn_session();
+    struct page_session *session = drawn_session();
     int64_t opening = session->opening;
     page_session_free(session);
     session = open_session();
@@ -93,6 +103,7 @@ TEST(no_opening_of_one_server_is_one_of_another)
     ck_assert(session->opening > 0 && session->opening < (int64_t)1 << 53);
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":0}"));
     expect_refused(session, 409, "a.png", opening, "in another window");
+    page_session_free(session);
 }
 
 /* Images that came since the start of the server are before others after the next one. */
@@ -100,11 +111,12 @@ TEST(a_number_that_is_another_photo_now_opens_none)
 {
     page_session_free(drawn_session());
     put_image("0.png");
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     free(answer_to(session, 409, "POST", "/api/open/0", "{\"photo\":\"a.png\"}"));
     ck_assert_int_eq(session->open, -1);
     free(answer_to(session, 200, "POST", "/api/open/1", "{\"photo\":\"a.png\"}"));
     free(answer_to(session, 200, "POST", "/api/open/0", "{}"));
+    page_session_free(session);
 }
 
 TEST(what_changes_a_folder_names_it_and_what_changes_a_label_names_that)
@@ -115,8 +127,8 @@ TEST(what_changes_a_folder_names_it_and_what_changes_a_label_names_that)
         {"/api/delete-label", "\"value\":1,\"label\":\"foreground\""},
         {"/api/train", "\"a\":1"},
         {"/api/stop", "\"a\":1"}};
-    OWNED(session_drop) struct page_session *session = drawn_session();
-    OWNED_ARRAY char *before = saved();
+    struct page_session *session = drawn_session();
+    char *before = saved();
     for (size_t k = 0; k < sizeof folder_changes / sizeof *folder_changes; k++) {
         free(answer_to(session, 400, "POST", folder_changes[k][0], formatted("{%s}", folder_changes[k][1])));
         free(answer_to(session, 409, "POST", folder_changes[k][0],
@@ -125,9 +137,12 @@ TEST(what_changes_a_folder_names_it_and_what_changes_a_label_names_that)
     expect(session, 409, "POST", "/api/rename", "{\"value\":1,\"label\":\"horse\",\"name\":\"cow\"}",
            "label 1 is foreground and no longer horse");
     expect(session, 409, "POST", "/api/delete-label", "{\"value\":1,\"label\":\"horse\"}", "no longer horse");
-    OWNED_ARRAY char *after = saved();
+    char *after = saved();
     ck_assert_str_eq(after, before);
     ck_assert_int_eq(n_stops, 0);
+    page_session_free(session);
+    free(before);
+    free(after);
 }
 
 /* No route that is posted to is without a rule, but the one that changes no file. */
@@ -144,30 +159,35 @@ TEST(every_route_that_changes_something_has_names)
 
 TEST(a_photo_that_another_program_replaced_takes_no_labels_of_the_one_before)
 {
-    OWNED(session_drop) struct page_session *session = drawn_session();
-    OWNED_ARRAY char *before = saved();
+    struct page_session *session = drawn_session();
+    char *before = saved();
     ck_assert_int_eq(unlink(in_folder("a.png")), 0);
     put_image("a.png");
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "a.png was changed meanwhile");
-    OWNED_ARRAY char *after = saved();
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(1), "a.png was changed meanwhile");
+    char *after = saved();
     ck_assert_str_eq(after, before);
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(0)));
+    page_session_free(session);
+    free(before);
+    free(after);
 }
 
 /* The second of two requests to accept is of a revision that is gone. */
 TEST(accepting_twice_accepts_once)
 {
-    OWNED(session_drop) struct page_session *session = drawn_session();
-    OWNED_ARRAY char *body = with_names(session, "/api/accept/0", "{\"revision\":1}");
+    struct page_session *session = drawn_session();
+    char *body = with_names(session, "/api/accept/0", "{\"revision\":1}");
     free(answer_to(session, 200, "POST", "/api/accept/0", body));
     free(answer_to(session, 409, "POST", "/api/accept/0", body));
+    page_session_free(session);
+    free(body);
 }
 
 /* The tag of an image's answer, to free(). */
 static char *tag_of_image(struct page_session *session)
 {
-    OWNED(page_response_release) struct page_response response = {.file = -1};
+    struct page_response response;
     struct page_request request = {.method = "GET",
                                    .path = "/api/image/0",
                                    .host = "127.0.0.1:1",
@@ -176,20 +196,25 @@ static char *tag_of_image(struct page_session *session)
     ck_assert_int_eq(response.code, 200);
     ck_assert_int_gt(strlen(response.tag), 10);
     char *tag = strdup(formatted("\"tag\":\"%s\"", response.tag));
+    page_response_release(&response);
     return tag;
 }
 
 /* The page compares both before it shows a picture with the labels of another. */
 TEST(a_picture_and_an_opening_tell_which_file_they_are_of)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
-    OWNED_ARRAY char *before = tag_of_image(session);
+    struct page_session *session = fresh_session();
+    char *before = tag_of_image(session);
     expect_open(session, 200, 0, before);
     expect_open(session, 200, 0, before);
     ck_assert_int_eq(unlink(in_folder("a.png")), 0);
     put_image("a.png"); /* after the picture was sent */
-    OWNED_ARRAY char *text = opened(session, 0), *after = tag_of_image(session);
+    char *text = opened(session, 0), *after = tag_of_image(session);
     ck_assert_ptr_null(strstr(text, before));
     ck_assert_ptr_nonnull(strstr(text, after));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    page_session_free(session);
+    free(before);
+    free(text);
+    free(after);
 }

@@ -149,8 +149,8 @@ TEST(objects_teach_beside_masks)
     expect_open(session, 200, 0, "\"revision\":1");
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
     expect_open(session, 200, 1, "\"revision\":0");
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/1", BACKGROUND(1)));
     free(answer(session, 200, "POST", "/api/train", "{}"));
     ck_assert_str_eq(started, "image\tmask\tinstances\na.png\tmasks/a.png\tinstances/a.png\n"
                               "b.png\tstrokes/.training/1.png\t\n");
@@ -160,7 +160,7 @@ TEST(objects_are_kept_apart_where_they_are_asked_for_and_not_else)
 {
     OWNED(session_drop) struct page_session *session = fresh_session();
     expect_open(session, 200, 0, "\"revision\":0");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     ck_assert(!path_exists(in_folder("instances")));
     page_session_free(session);
     choose_options();

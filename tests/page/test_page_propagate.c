@@ -11,10 +11,10 @@ static struct page_session *frames(void)
         must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
         for (int p = 0; p < WIDTH * HEIGHT; p++) {
             int x = p % WIDTH, y = p / WIDTH;
-            bool is_figure = abs(x - 40 - 3 * t) < 15 && abs(y - 30) < 15;
+            bool is_foreground = abs(x - 40 - 3 * t) < 15 && abs(y - 30) < 15;
             const uint8_t colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
             for (int c = 0; c < 3; c++)
-                image.pixels[3 * p + c] = (uint8_t)(colour[is_figure][c] + (x * 7 + y * 13) % 20);
+                image.pixels[3 * p + c] = (uint8_t)(colour[is_foreground][c] + (x * 7 + y * 13) % 20);
         }
         must(clv_png_write(in_folder(formatted("f%d.png", 8 + t)), &image, err));
         clv_image_release(&image);

@@ -8,12 +8,12 @@
 
 TEST(strokes_are_saved_at_once_and_found_again)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
-    OWNED(clv_mask_release) struct clv_mask mask = {0};
-    OWNED(clv_labels_release) struct clv_labels labels = {0};
+    struct page_session *session = fresh_session();
+    struct clv_mask mask = {0};
+    struct clv_labels labels = {0};
     expect(session, 200, "POST", "/api/open/0", "{}", "\"objects\":[]");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    OWNED_ARRAY char *before = answer(session, 200, "POST", "/api/stroke/0", GROUND(1)), *runs = runs_of(before);
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    char *before = answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)), *runs = runs_of(before);
     page_session_free(session); /* as good as kill -9: nothing is written at the end */
 
     must(clv_labels_binary(&labels, err));
@@ -22,102 +22,126 @@ TEST(strokes_are_saved_at_once_and_found_again)
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         n += mask.labels[p];
     ck_assert_int_eq(n, 35 * 35);
-    OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tforeground\t28\t13\t35\t35\n");
 
     session = open_session();
-    OWNED_ARRAY char *after = answer(session, 200, "POST", "/api/open/0", "{}"), *found = runs_of(after);
+    char *after = answer(session, 200, "POST", "/api/open/0", "{}"), *found = runs_of(after);
     ck_assert_str_eq(found, runs);
     ck_assert_ptr_nonnull(strstr(after, "\"undo\":true"));
+    page_session_free(session);
+    clv_mask_release(&mask);
+    clv_labels_release(&labels);
+    free(before);
+    free(after);
+    free(runs);
+    free(found);
+    free(boxes);
 }
 
 TEST(undo_and_redo_reach_behind_the_start_of_the_program)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    OWNED_ARRAY char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)), *runs = runs_of(one);
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
     page_session_free(session);
     session = open_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    OWNED_ARRAY char *undone = answer(session, 200, "POST", "/api/undo/0", "{\"revision\":0}"),
-                     *found = runs_of(undone);
+    char *undone = answer(session, 200, "POST", "/api/undo/0", "{\"revision\":0}"), *found = runs_of(undone);
     ck_assert_str_eq(found, runs);
     free(answer(session, 200, "POST", "/api/redo/0", "{\"revision\":1}"));
     expect(session, 400, "POST", "/api/redo/0", "{\"revision\":2}", "nothing to redo");
+    page_session_free(session);
+    free(one);
+    free(runs);
+    free(undone);
+    free(found);
 }
 
 TEST(changes_of_other_windows_and_programs_are_noticed)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(0), "another window");
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(0), "another window");
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, other, NULL, 0, err));
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(1), "another program");
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[1,3,0,5397]");
+    page_session_free(session);
 }
 
 TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, other, NULL, 0, err));
-    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
+    expect(session, 409, "POST", "/api/stroke/0", BACKGROUND(1), "another program");
     expect_open(session, 200, 0, "\"runs\":[1,3,0,5397]");
+    page_session_free(session);
 }
 
 /* Strokes, mask and boxes are written one after the other; the disk takes the first _i of them. */
 TESTS(a_change_that_cannot_be_saved_has_not_happened, 0, 3)
 {
-    static const char *const changes[][2] = {{"/api/stroke/0", GROUND(4)},
+    static const char *const changes[][2] = {{"/api/stroke/0", BACKGROUND(4)},
                                              {"/api/undo/0", "{\"revision\":4}"},
                                              {"/api/redo/0", "{\"revision\":4}"},
                                              {"/api/accept/0", "{\"revision\":4}"}};
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
     free(answer(session, 200, "POST", "/api/stroke/0", FAR(2)));
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":3}"));
-    OWNED_ARRAY char *before = without_time(opened(session, 0));
+    char *before = without_time(opened(session, 0));
     ck_assert_ptr_nonnull(strstr(before, "\"revision\":4,\"accepted\":false,\"undo\":true,\"redo\":true"));
     for (size_t k = 0; k < 4; k++) {
         disk_renames = _i;
         expect(session, 409, "POST", changes[k][0], changes[k][1], "cannot rename");
         disk_renames = -1;
-        OWNED_ARRAY char *after = without_time(opened(session, 0));
+        char *after = without_time(opened(session, 0));
         ck_assert_str_eq(after, before);
+        free(after);
     }
-    OWNED_ARRAY char *redone = answer(session, 200, "POST", "/api/redo/0", "{\"revision\":4}");
+    char *redone = answer(session, 200, "POST", "/api/redo/0", "{\"revision\":4}");
     ck_assert_ptr_nonnull(strstr(redone, "\"object\":1"));
     page_session_free(session);
     session = open_session(); /* all was saved by then */
-    OWNED_ARRAY char *again = opened(session, 0), *runs = runs_of(redone), *found = runs_of(again);
+    char *again = opened(session, 0), *runs = runs_of(redone), *found = runs_of(again);
     ck_assert_str_eq(found, runs);
+    page_session_free(session);
+    free(before);
+    free(redone);
+    free(again);
+    free(runs);
+    free(found);
 }
 
 TEST(what_was_undone_is_gone_once_something_new_is_drawn)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/stroke/0", FAR(1)));
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
-    OWNED_ARRAY char *text = answer(session, 200, "POST", "/api/stroke/0", GROUND(3));
+    char *text = answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(3));
     ck_assert_ptr_nonnull(strstr(text, "\"redo\":false"));
     ck_assert_ptr_null(strstr(text, "\"object\":1"));
     expect(session, 400, "POST", "/api/redo/0", "{\"revision\":4}", "nothing to redo");
     page_session_free(session);
     session = open_session();
-    OWNED_ARRAY char *again = opened(session, 0);
+    char *again = opened(session, 0);
     ck_assert_ptr_nonnull(strstr(again, "\"kind\":\"background\""));
     ck_assert_ptr_null(strstr(again, "\"object\":1"));
     expect(session, 200, "POST", "/api/undo/0", "{\"revision\":0}", "\"kind\":\"foreground\"");
+    page_session_free(session);
+    free(text);
+    free(again);
 }
 
 /* As if killed between both files: the mask is that of before the change. */
@@ -125,7 +149,7 @@ TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
-    char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *one_runs = runs_of(one);
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)), *one_runs = runs_of(one);
     disk_renames = 1;
     expect(session, 409, "POST", "/api/stroke/0", FAR(1), "cannot rename");
     disk_renames = -1;
@@ -164,31 +188,33 @@ TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
     spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
     spill(in_folder("strokes/a.json"), strokes, sizeof strokes - 1);
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
-    OWNED(session_drop) struct page_session *session = open_session();
-    OWNED_ARRAY char *text = opened(session, 0);
+    struct page_session *session = open_session();
+    char *text = opened(session, 0);
     ck_assert_ptr_nonnull(strstr(text, "\"runs\":[1,3,0,5397]"));
     ck_assert_ptr_nonnull(strstr(text, "\"redo\":true"));
     ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"foreground\""));
     expect(session, 200, "POST", "/api/redo/0", "{\"revision\":0}", "\"runs\":[1,3,0,6,2,2,0,5389]");
     expect(session, 200, "POST", "/api/redo/0", "{\"revision\":1}", "\"runs\":[1,3,0,6,2,2,0,9,3,4,0,5376]");
+    page_session_free(session);
+    free(text);
 }
 
 TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     page_session_free(session);
     put_image("c.png");
     size_t size;
-    OWNED_ARRAY char *whole = slurp(in_folder("b.png"), &size);
+    char *whole = slurp(in_folder("b.png"), &size);
     spill(in_folder("b.png"), whole, size / 2);
     session = open_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"");
     expect_open(session, 422, 1, "b.png");
     expect(session, 200, "GET", "/api/state", NULL,
            "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"b.png\"");
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1))); /* no stroke is lost */
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1))); /* no stroke is lost */
     free(opened(session, 2));
     spill(in_folder("b.png"), whole, size);
     free(opened(session, 1));
@@ -198,14 +224,16 @@ TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
     expect(session, 200, "GET", "/api/state", NULL,
            "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"c.png\"");
     expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"begun\",\"expected\":-1.0000,\"name\":\"a.png\"");
+    page_session_free(session);
+    free(whole);
 }
 
 TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     for (int i = 0; i < 2; i++) {
         free(opened(session, i));
-        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FOREGROUND(0)));
     }
     expect(session, 200, "POST", "/api/accept/1", "{\"revision\":1}", "\"accepted\":true");
     page_session_free(session);
@@ -218,6 +246,7 @@ TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
     page_session_free(session);
     session = open_session();
     expect_open(session, 200, 1, "\"accepted\":false");
+    page_session_free(session);
 }
 
 static void expect_status(struct page_session *session, const char *status)
@@ -228,7 +257,7 @@ static void expect_status(struct page_session *session, const char *status)
 
 TEST(an_image_without_an_object_is_accepted_as_empty_and_found_so_again)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     size_t n_images, n_accepted;
     free(opened(session, 0));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":0}"));
@@ -240,11 +269,12 @@ TEST(an_image_without_an_object_is_accepted_as_empty_and_found_so_again)
         page_session_count(&n_images, &n_accepted, session);
         ck_assert(n_images == 2 && n_accepted == 1);
         expect_open(session, 200, 0, "\"accepted\":true");
-        free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+        free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
         expect_status(session, "accepted");
         free(answer(session, 200, "POST", "/api/stroke/0",
                     "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"));
     }
+    page_session_free(session);
 }
 
 static bool exists(const char *file)
@@ -265,8 +295,8 @@ TEST(undoing_everything_makes_an_image_unlabelled_again)
         session = open_session();
         ck_assert_int_eq(session->keeps_objects, keeps_objects);
         free(opened(session, 0));
-        free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-        free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+        free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+        free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
         if (is_accepted)
             free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":2}"));
         free(answer(session, 200, "POST", "/api/undo/0", formatted("{\"revision\":%d}", 2 + is_accepted)));
@@ -296,20 +326,21 @@ TEST(undoing_everything_makes_an_image_unlabelled_again)
 /* A redo shows the objects again, which nobody has accepted since. */
 TEST(what_was_accepted_and_undone_is_a_draft_when_it_is_redone)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
     expect(session, 200, "POST", "/api/redo/0", "{\"revision\":3}", "\"accepted\":false");
     expect_status(session, "begun");
+    page_session_free(session);
 }
 
 TEST(an_acceptance_is_taken_back)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
     expect(session, 200, "POST", "/api/accept/0", "{\"revision\":2,\"accepted\":0}",
            "\"accepted\":false,\"undo\":true");
@@ -323,37 +354,42 @@ TEST(an_acceptance_is_taken_back)
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":5,\"accepted\":0}"));
     expect_status(session, "new");
     ck_assert(!exists("masks/a.png"));
+    page_session_free(session);
 }
 
 /* Nothing was ever drawn: no file stays. */
 TEST(an_image_accepted_as_empty_by_a_slip_is_as_it_was)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(opened(session, 0));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":0}"));
     ck_assert(exists("masks/a.png") && exists("strokes/a.json"));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1,\"accepted\":0}"));
     ck_assert(!exists("masks/a.png") && !exists("strokes/a.json"));
     expect_status(session, "new");
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(2)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(2)));
     expect_status(session, "begun");
+    page_session_free(session);
 }
 
 /* Strokes are written first, then the mask goes, or boxes are written: the _i-th step fails. */
 TESTS(an_undo_of_everything_that_cannot_be_saved_has_not_happened, 0, 2)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
-    OWNED_ARRAY char *before = without_time(opened(session, 0));
+    char *before = without_time(opened(session, 0));
     disk_renames = _i;
     free(answer(session, 409, "POST", "/api/undo/0", "{\"revision\":2}"));
     disk_renames = -1;
-    OWNED_ARRAY char *after = without_time(opened(session, 0));
+    char *after = without_time(opened(session, 0));
     ck_assert_str_eq(after, before);
     free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
     expect_status(session, "new");
+    page_session_free(session);
+    free(before);
+    free(after);
 }
 
 TEST(images_are_listed_with_2_before_10)
@@ -362,20 +398,21 @@ TEST(images_are_listed_with_2_before_10)
     put_image("f10.png");
     put_image("f2.png");
     put_image("f1.png");
-    OWNED(session_drop) struct page_session *session = open_session();
+    struct page_session *session = open_session();
     static const char *const names[] = {"a", "b", "f1", "f2", "f10"};
     for (int k = 0; k < 5; k++)
         expect(session, 200, "GET", "/api/state", NULL, formatted("\"name\":\"%s.png\",\"rank\":%d}", names[k], k));
+    page_session_free(session);
 }
 
 TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
-    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+    struct page_session *session = fresh_session();
+    struct clv_indexed_image mask = {0};
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", BACKGROUND(1)));
     /* The other one begins in the middle of the first and goes out of it. */
     free(answer(
         session, 200, "POST", "/api/stroke/0",
@@ -387,11 +424,13 @@ TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
     ck_assert_int_gt(n[1], 35 * 35 - 80);
     ck_assert_int_lt(n[1], 35 * 35 - 18);
     ck_assert_int_gt(n[2], 80);
+    clv_indexed_image_release(&mask);
+    page_session_free(session);
 }
 
 TEST(what_makes_no_sense_changes_nothing)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
     static const struct {
         int code;
@@ -408,14 +447,14 @@ TEST(what_makes_no_sense_changes_nothing)
         {422, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":-1,\"label\":1,\"points\":[1,2]}"},
         {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":7,\"points\":[1,2]}"},
         {400, "/api/stroke/0", "{\"revision\":0,\"kind\":\"mask\",\"object\":0,\"label\":1,\"points\":[1,2]}"},
-        {409, "/api/stroke/1", FIGURE(0)},
-        {404, "/api/stroke/2", FIGURE(0)},
+        {409, "/api/stroke/1", FOREGROUND(0)},
+        {404, "/api/stroke/2", FOREGROUND(0)},
         {400, "/api/undo/0", "{\"revision\":0}"},
         {400, "/api/suggest/0", "{\"revision\":0}"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         free(answer(session, bad[k].code, "POST", bad[k].path, bad[k].body));
-    expect(session, 404, "POST", "/api/stroke/2", FIGURE(0), "no such image");
+    expect(session, 404, "POST", "/api/stroke/2", FOREGROUND(0), "no such image");
     expect(session, 404, "GET", "/api/image/2", NULL, "no such image");
     for (int k = 0; k < 5; k++) {
         static const char *const changes[] = {"stroke", "undo", "redo", "suggest", "accept"};
@@ -427,12 +466,13 @@ TEST(what_makes_no_sense_changes_nothing)
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":0,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":500,\"points\":[-1e6,-1e6,"
                 "1e6,1e6]}"));
+    page_session_free(session);
 }
 
 TEST(strokes_in_a_box_stay_in_it)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
-    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+    struct page_session *session = fresh_session();
+    struct clv_indexed_image mask = {0};
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[20,10,45,50]}"));
@@ -444,25 +484,33 @@ TEST(strokes_in_a_box_stay_in_it)
         *(p % WIDTH < 45 ? &inside : &outside) += mask.values[p];
     ck_assert(inside > 550 && inside <= 17 * 35); /* the square's left part */
     ck_assert_int_eq(outside, 0);
+    clv_indexed_image_release(&mask);
+    page_session_free(session);
 }
 
 TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
 {
-    OWNED(session_drop) struct page_session *session = fresh_session();
+    struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
-    OWNED_ARRAY char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
-    /* A stroke on the ground, which is taken away again. */
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)), *runs = runs_of(one);
+    /* A stroke on the background, which is taken away again. */
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[8,50]}"));
-    OWNED_ARRAY char *erased =
+    char *erased =
         answer(session, 200, "POST", "/api/stroke/0",
                "{\"revision\":2,\"kind\":\"erase\",\"object\":0,\"label\":1,\"radius\":6,\"points\":[8,50]}");
     ck_assert_ptr_nonnull(strstr(erased, "\"kind\":\"erase\""));
-    OWNED_ARRAY char *deleted =
+    char *deleted =
         answer(session, 200, "POST", "/api/stroke/0", "{\"revision\":3,\"kind\":\"delete\",\"object\":0,\"label\":1}");
     ck_assert_ptr_nonnull(strstr(deleted, "\"objects\":[]"));
     ck_assert_ptr_nonnull(strstr(deleted, "\"strokes\":[]"));
     ck_assert_ptr_nonnull(strstr(deleted, "\"runs\":[0,5400]"));
-    OWNED_ARRAY char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_ptr_null(strstr(boxes, "a.png"));
+    page_session_free(session);
+    free(one);
+    free(runs);
+    free(erased);
+    free(deleted);
+    free(boxes);
 }

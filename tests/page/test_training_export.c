@@ -15,7 +15,7 @@ static void train(struct page_session *session)
 static void accept(struct page_session *session, int image)
 {
     free(answer(session, 200, "POST", formatted("/api/open/%d", image), "{}"));
-    free(answer(session, 200, "POST", formatted("/api/stroke/%d", image), FIGURE(0)));
+    free(answer(session, 200, "POST", formatted("/api/stroke/%d", image), FOREGROUND(0)));
     free(answer(session, 200, "POST", formatted("/api/accept/%d", image), "{\"revision\":1}"));
 }
 
@@ -33,14 +33,14 @@ static void expect_pixels(const char *path, uint8_t label, int n)
 
 enum { DAB = 32 }; /* pixels of a brush of radius 3 at a pixel's corner */
 
-TEST(strokes_on_an_object_and_on_ground_teach_where_they_are)
+TEST(strokes_on_an_object_and_on_background_teach_where_they_are)
 {
     OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
-    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing on ground yet */
-    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(0)));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing on background yet */
+    free(answer(session, 200, "POST", "/api/stroke/1", BACKGROUND(1)));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
@@ -57,7 +57,7 @@ TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\t\nimage\tx\ty\tw\th\nb.png\t20\t5\t50\t50\n");
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(1)));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
@@ -77,7 +77,7 @@ TEST(a_box_that_was_moved_teaches_where_it_is)
                 "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[0,0,89,59]}"));
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":1,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(2)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(2)));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(3)));
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
@@ -132,15 +132,16 @@ TEST(what_cannot_be_opened_teaches_nothing)
 #define OTHER(kind, revision)                                                                                          \
     "{\"revision\":" #revision ",\"kind\":\"" kind "\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[45,30]}"
 
-/* What is outside one object is ground unless it is another; and all outside the boxes only if all objects have one. */
+/* What is outside one object is background unless it is another; and all outside the boxes only if all objects have
+ * one. */
 TEST(two_objects_teach_what_they_are_together)
 {
     OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(0)));
     free(answer(session, 200, "POST", "/api/stroke/1", OTHER("background", 1)));
-    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(2)));
+    free(answer(session, 200, "POST", "/api/stroke/1", BACKGROUND(2)));
     train(session);
     expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
     expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
@@ -206,8 +207,8 @@ TEST(later_strokes_of_an_object_count_more)
     OWNED(session_drop) struct page_session *session = fresh_session();
     accept(session, 0);
     free(opened(session, 1));
-    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
-    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/stroke/1", BACKGROUND(1)));
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":2,\"kind\":\"foreground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
     free(answer(session, 200, "POST", "/api/stroke/1",
@@ -245,7 +246,7 @@ TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.pgm\nb.png\tmasks/b.png\n");
     free(opened(session, 0));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(1)));
     free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":2}"));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");

@@ -20,7 +20,7 @@ static struct pixels *pixels_new(void)
     for (uint64_t i = 0; i < N * N_INPUTS; i++)
         self->inputs[i] = (float)(2 * rng_uniform(1, RNG_STREAM(RNG_TEST, 0), i) - 1);
     for (uint64_t i = 0; i < N; i++) {
-        self->classes[i] = rng_uniform(1, RNG_STREAM(RNG_TEST, 1), i) < 0.5 ? OBJECT_GROUND : OBJECT_CORE;
+        self->classes[i] = rng_uniform(1, RNG_STREAM(RNG_TEST, 1), i) < 0.5 ? OBJECT_BACKGROUND : OBJECT_CORE;
         self->weights[i] = 1;
     }
     return self;

@@ -1,4 +1,4 @@
-/* Cut-outs against images whose true shares of object and ground are known. */
+/* Cut-outs against images whose true shares of object and background are known. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,9 @@ enum { SIDE = 96 };
 
 static const bool first_is_object[256] = {false, true};
 
-/* A disc over a ground with a sharp, antialiased border: share[SIDE * SIDE] of the disc, by 8 x 8 points a pixel. */
-static void draw(struct clv_image *image, uint8_t *labels, double *share, const int object[3], const int ground[3])
+/* A disc over a background with a sharp, antialiased border: share[SIDE * SIDE] of the disc, by 8 x 8 points a
+ * pixel. */
+static void draw(struct clv_image *image, uint8_t *labels, double *share, const int object[3], const int background[3])
 {
     uint32_t state = 9;
     for (int p = 0; p < SIDE * SIDE; p++) {
@@ -23,13 +24,14 @@ static void draw(struct clv_image *image, uint8_t *labels, double *share, const 
         share[p] = n / 64.0;
         labels[p] = share[p] >= 0.5;
         for (int c = 0; c < 3; c++) {
-            int value = (int)lround(share[p] * object[c] + (1 - share[p]) * ground[c]) + (int)(noise(&state) % 7) - 3;
+            int value =
+                (int)lround(share[p] * object[c] + (1 - share[p]) * background[c]) + (int)(noise(&state) % 7) - 3;
             image->pixels[3 * p + c] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
         }
     }
 }
 
-TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
+TEST(alpha_is_the_objects_share_and_the_background_does_not_shine_through)
 {
     static const int colours[][3] = {{200, 40, 30}, {30, 160, 60}, {250, 250, 250}, {10, 10, 10}};
     OWNED(clv_image_release) struct clv_image image = {0};
@@ -37,11 +39,11 @@ TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
     static double share[SIDE * SIDE];
     must(clv_image_new(&image, SIDE, SIDE, 3, err));
     for (int a = 0; a < 4; a++) {
-        const int *object = colours[a], *ground = colours[(a + 1) % 4];
+        const int *object = colours[a], *background = colours[(a + 1) % 4];
         OWNED(cutout_release) struct cutout cutout = {0};
         double soft_error = 0, hard_error = 0, colour_error = 0;
         int n_mixed = 0;
-        draw(&image, labels, share, object, ground);
+        draw(&image, labels, share, object, background);
         must(cutout_make(&cutout, &image, labels, first_is_object, err));
         for (int p = 0; p < SIDE * SIDE; p++) {
             double alpha = cutout.rgba[4 * p + 3] / 255.0;
@@ -179,8 +181,8 @@ static void expect_mixed(double rgba[4], const struct clv_image *image, const ui
     double trust = prior * (1 - prior) * between / ((spread[0] + spread[1]) / 2);
     double alpha = fmin(fmax(((prior + trust * share) / (1 + trust) - 0.1) / 0.8, 0), 1);
     /* The object's colour, likeliest of two Gaussians whose mixture is the pixel with a variance of 25. */
-    double of_object = alpha * spread[1], of_ground = (1 - alpha) * spread[0];
-    double gain = of_object / (alpha * of_object + (1 - alpha) * of_ground + 25);
+    double of_object = alpha * spread[1], of_background = (1 - alpha) * spread[0];
+    double gain = of_object / (alpha * of_object + (1 - alpha) * of_background + 25);
     for (int c = 0; c < 3; c++)
         rgba[c] = fmin(fmax(mean[1][c] + gain * (pixel[c] - alpha * mean[1][c] - (1 - alpha) * mean[0][c]), 0), 255);
     rgba[3] = 255 * alpha;

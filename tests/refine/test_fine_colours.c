@@ -11,7 +11,7 @@ enum { W = 20, H = 10, N = W * H };
 static uint8_t pixels[N][3], labels[N];
 static float ratio[N];
 
-/* Red in figure (the left half), blue in ground, and grey in every fifth column of both. */
+/* Red in foreground (the left half), blue in background, and grey in every fifth column of both. */
 static struct clv_image drawn(void)
 {
     for (int p = 0; p < N; p++) {
@@ -68,7 +68,7 @@ TEST(ratios_are_of_shares_of_smoothed_counts)
         pixels[i / 3][i % 3] = (uint8_t)(40 * rng_below(5, 0, i, 6));
     for (uint64_t p = 0; p < N; p++) {
         float lab[3];
-        labels[p] = (uint8_t)rng_below(5, 1, p, 3); /* 0 and 2 are ground */
+        labels[p] = (uint8_t)rng_below(5, 1, p, 3); /* 0 and 2 are background */
         clv_rgb_to_lab(lab, pixels[p], 1);
         colour[p] = colour_bin(lab, BINS);
     }

@@ -42,13 +42,14 @@ static struct clv_image draw(void)
     return (struct clv_image){W, H, 3, &pixels[0][0]};
 }
 
-/* Of pixels of the figure, or of all others, around a pixel: in its cell, and the share that its colour is of all. */
-static void count_around(double *near, double *share, const struct near_colours *places, int p, bool of_figure)
+/* Of pixels of the foreground, or of all others, around a pixel: in its cell, and the share that its colour is of
+ * all. */
+static void count_around(double *near, double *share, const struct near_colours *places, int p, bool of_foreground)
 {
     double all = 0, alike = 0;
     *near = 0;
     for (int q = 0; q < N; q++) {
-        if ((labels[q] == 2) != of_figure)
+        if ((labels[q] == 2) != of_foreground)
             continue;
         double same = colour_kernel(places->colour[q], places->colour[p], NEAR_COLOURS_BINS);
         alike += same;
@@ -66,18 +67,18 @@ TEST(counts_are_of_like_colours_nearby_and_ratios_of_all)
     must(near_colours_init(&places, &image, err));
     near_colours_learn(&places, labels, 2);
     for (int p = 0; p < N; p++) {
-        double ground, figure, ground_share, figure_share;
+        double background, foreground, background_share, foreground_share;
         float lab[3];
         size_t cell = near_colours_cell(&places, p % W, p / W);
         clv_rgb_to_lab(lab, pixels[p], 1);
         ck_assert_int_eq(places.colour[p], colour_bin(lab, NEAR_COLOURS_BINS));
         ck_assert_uint_eq(cell, ((size_t)(p / W / 8) * 4 + (size_t)(p % W / 8)) * 1728 + places.colour[p]);
-        count_around(&ground, &ground_share, &places, p, false);
-        count_around(&figure, &figure_share, &places, p, true);
-        ck_assert_double_eq_tol((double)places.counts[cell], ground, 1e-5);
-        ck_assert_double_eq_tol((double)places.counts[places.n_cells + cell], figure, 1e-5);
+        count_around(&background, &background_share, &places, p, false);
+        count_around(&foreground, &foreground_share, &places, p, true);
+        ck_assert_double_eq_tol((double)places.counts[cell], background, 1e-5);
+        ck_assert_double_eq_tol((double)places.counts[places.n_cells + cell], foreground, 1e-5);
         ck_assert_double_eq_tol((double)places.overall[places.colour[p]],
-                                log((figure_share + 1e-4) / (ground_share + 1e-4)), 1e-4);
+                                log((foreground_share + 1e-4) / (background_share + 1e-4)), 1e-4);
     }
 }
 
@@ -101,13 +102,13 @@ static void check_scores(int32_t width, int32_t height, double doubt)
     for (int32_t p = 0; p < width * height; p++)
         is_there[near_colours_cell(&places, p % width, p / width)] = true;
     for (size_t cell = 0; cell < places.n_cells; cell++) {
-        double figure = (double)places.counts[places.n_cells + cell], ground = (double)places.counts[cell];
+        double foreground = (double)places.counts[places.n_cells + cell], background = (double)places.counts[cell];
         double overall = (double)places.overall[cell % NEAR_COLOURS_ALL];
         ck_assert_int_eq(isnan(score[cell]), !is_there[cell]);
         n_known += is_there[cell];
         if (is_there[cell])
             ck_assert_double_eq_tol((double)score[cell],
-                                    0.75 * log((figure + doubt) / (ground + doubt)) + 0.5 * overall, 1e-5);
+                                    0.75 * log((foreground + doubt) / (background + doubt)) + 0.5 * overall, 1e-5);
     }
     ck_assert(n_known > 100 && n_known < places.n_cells);
 }

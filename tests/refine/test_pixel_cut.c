@@ -25,7 +25,7 @@ static void field_row(const void *context, float *unary, float *const coupling[4
         memcpy(coupling[k], self->coupling[k] + p, (size_t)n * sizeof *unary);
 }
 
-/* Blobs of figure with noise; the stronger the couplings and the weaker the scores the less is decided by parts. */
+/* Blobs of foreground with noise; the stronger the couplings and the weaker the scores the less is decided by parts. */
 static void draw(struct field *self, uint64_t index, uint32_t strength)
 {
     uint64_t at = index << 20;
@@ -34,8 +34,8 @@ static void draw(struct field *self, uint64_t index, uint32_t strength)
     int32_t period = 7 + (int32_t)rng_below(3, 0, at++, 30);
     for (int32_t p = 0; p < self->width * self->height; p++) {
         int32_t x = p % self->width, y = p / self->width;
-        int is_figure = (x / period + y / period) % 2;
-        self->unary[p] = (float)rng_below(3, 0, at++, 9) - 4 + (float)(is_figure ? 2 : -2);
+        int is_foreground = (x / period + y / period) % 2;
+        self->unary[p] = (float)rng_below(3, 0, at++, 9) - 4 + (float)(is_foreground ? 2 : -2);
         for (int k = 0; k < 4; k++) {
             int is_inside = x + (k == 0 || k == 2) < self->width && x - (k == 3) >= 0 && y + (k > 0) < self->height;
             self->coupling[k][p] = is_inside ? (float)rng_below(3, 0, at++, strength + 1) : 0;
@@ -211,7 +211,7 @@ TEST(an_image_in_one_part_is_looked_through_once_and_cut_once)
 }
 
 /* A pixel on each side of the border between the first two tiles of 15 pixels, who decide together: (14, 35) follows
- * (15, 35), all others are ground. */
+ * (15, 35), all others are background. */
 TEST(windows_are_no_larger_than_what_is_open)
 {
     static struct field field = {.width = 70, .height = 70};

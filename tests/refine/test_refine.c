@@ -10,7 +10,7 @@
 
 static const struct clv_refine_options nothing = {.rounds = 1};
 
-/* A bright disc on dark ground, both noisy, and a labelling of it by blocks of 8 x 8. */
+/* A bright disc on dark background, both noisy, and a labelling of it by blocks of 8 x 8. */
 struct disc {
     uint8_t pixels[SIDE * SIDE * 3], truth[SIDE * SIDE], blocks[SIDE * SIDE];
     struct clv_image image;
@@ -26,10 +26,10 @@ static void draw_disc(struct disc *d)
                 (uint8_t)((d->truth[p] ? 150 : 90) + (int)rng_below(3, 0, (uint64_t)(3 * p + c), 24));
     }
     for (int32_t p = 0; p < SIDE * SIDE; p++) {
-        int32_t corner = p / SIDE / 8 * 8 * SIDE + p % SIDE / 8 * 8, n_figure = 0;
+        int32_t corner = p / SIDE / 8 * 8 * SIDE + p % SIDE / 8 * 8, n_foreground = 0;
         for (int32_t k = 0; k < 64; k++)
-            n_figure += d->truth[corner + k / 8 * SIDE + k % 8];
-        d->blocks[p] = n_figure > 32;
+            n_foreground += d->truth[corner + k / 8 * SIDE + k % 8];
+        d->blocks[p] = n_foreground > 32;
     }
     d->image = (struct clv_image){SIDE, SIDE, 3, d->pixels};
 }
@@ -147,7 +147,7 @@ TEST(fixed_pixels_keep_their_labels_against_everything)
     ck_assert_int_eq(labels[24 * SIDE + 24], labels[0]);
 }
 
-TEST(a_labelling_without_figure_or_ground_stays)
+TEST(a_labelling_without_foreground_or_background_stays)
 {
     static struct disc d;
     uint8_t labels[SIDE * SIDE];
@@ -287,8 +287,8 @@ TEST(wrong_votes_are_named_and_change_nothing)
     ck_assert_mem_eq(labels, d.blocks, sizeof labels);
 }
 
-/* Each pixel by itself: a prior's weight, and the balance of log 3, of a figure that is a quarter of the image. */
-TEST(without_couplings_a_pixel_is_figure_where_its_terms_sum_to_more_than_0)
+/* Each pixel by itself: a prior's weight, and the balance of log 3, of a foreground that is a quarter of the image. */
+TEST(without_couplings_a_pixel_is_foreground_where_its_terms_sum_to_more_than_0)
 {
     static const struct clv_refine_options options = {.prior = 2, .balance = 0.5, .rounds = 1}; /* 0.549 */
     static const uint8_t expected[] = {1, 0, 1, 0};
@@ -311,14 +311,14 @@ TEST(colours_count_by_their_weights_and_are_learned_from_the_labels_before)
     must(near_colours_init(&colours, &d.image, err));
     OWNED_ARRAY float *score = calloc(colours.n_cells, sizeof *score);
     for (int round = 0; round < 2; round++) {
-        int n_figure = 0;
+        int n_foreground = 0;
         for (int p = 0; p < SIDE * SIDE; p++)
-            n_figure += expected[p];
+            n_foreground += expected[p];
         near_colours_learn(&colours, expected, 1);
         near_colours_score(score, &colours, 0.7, 0.4);
         for (int p = 0; p < SIDE * SIDE; p++)
             expected[p] = (double)score[near_colours_cell(&colours, p % SIDE, p / SIDE)] +
-                              0.3 * log((SIDE * SIDE - n_figure) / (double)n_figure) >
+                              0.3 * log((SIDE * SIDE - n_foreground) / (double)n_foreground) >
                           0;
     }
     must(clv_refine(labels, &d.image, NULL, NULL, &options, err));

@@ -8,7 +8,7 @@
 #define SIDE 64
 #define N    (SIDE * SIDE)
 
-/* A bright disc on dark ground, and a map of its place that is a few pixels off, soft by `blur`. */
+/* A bright disc on dark background, and a map of its place that is a few pixels off, soft by `blur`. */
 struct scene {
     uint8_t pixels[N * 3], truth[N], labels[N];
     float map[3 * N];

@@ -57,9 +57,9 @@ static void check_values(const struct item_images *made, enum layer layer, const
 TEST(every_pair_of_label_and_truth_has_its_difference)
 {
     static const uint8_t expected[4][4] = {
-        /* truth 0: */ {DIFFERENCE_GROUND, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM},
-        /* truth 1: */ {DIFFERENCE_MISS, DIFFERENCE_FIGURE, DIFFERENCE_WRONG_LABEL, DIFFERENCE_MISS},
-        /* truth 2: */ {DIFFERENCE_MISS, DIFFERENCE_WRONG_LABEL, DIFFERENCE_FIGURE, DIFFERENCE_MISS},
+        /* truth 0: */ {DIFFERENCE_BACKGROUND, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM},
+        /* truth 1: */ {DIFFERENCE_MISS, DIFFERENCE_FOREGROUND, DIFFERENCE_WRONG_LABEL, DIFFERENCE_MISS},
+        /* truth 2: */ {DIFFERENCE_MISS, DIFFERENCE_WRONG_LABEL, DIFFERENCE_FOREGROUND, DIFFERENCE_MISS},
         /* void: */ {DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID}};
     OWNED(item_images_release) struct item_images made = {0};
     uint8_t difference[N];

@@ -31,8 +31,8 @@ static struct clv_report *begin(const char *folder)
     return report;
 }
 
-/* An image whose left `figure` columns are figure and whose left `truth` columns truly are. */
-static void add(struct clv_report *report, const char *name, int32_t width, int32_t height, int figure, int truth,
+/* An image whose left `foreground` columns are foreground and whose left `truth` columns truly are. */
+static void add(struct clv_report *report, const char *name, int32_t width, int32_t height, int foreground, int truth,
                 double score)
 {
     OWNED(clv_image_release) struct clv_image image = {0};
@@ -40,7 +40,7 @@ static void add(struct clv_report *report, const char *name, int32_t width, int3
     uint8_t *masks[2] = {calloc(n, 1), calloc(n, 1)};
     must(clv_image_new(&image, width, height, 3, err));
     for (size_t i = 0; i < n; i++) {
-        masks[0][i] = (int)(i % (size_t)width) < figure;
+        masks[0][i] = (int)(i % (size_t)width) < foreground;
         masks[1][i] = (int)(i % (size_t)width) < truth;
         image.pixels[3 * i] = (uint8_t)(i * 7);
     }
@@ -274,7 +274,7 @@ TEST(images_show_masks_and_errors_at_a_bounded_size)
         ck_assert_int_eq(labels_shown[i].height, 64);
         free(bytes);
     }
-    /* Mask and truth at x = 100, 240, 600; the difference is right figure, false alarm, ground. */
+    /* Mask and truth at x = 100, 240, 600; the difference is right foreground, false alarm, background. */
     static const int x[3] = {100, 240, 600}, mask[3] = {1, 1, 0}, truth[3] = {1, 0, 0}, difference[3] = {1, 2, 0};
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(labels_shown[0].values[x[i]], mask[i]);
@@ -352,7 +352,7 @@ TEST(bars_have_their_place_and_height)
     }
 }
 
-/* Ten columns: three of figure, of which two are true, and the last one is left out. */
+/* Ten columns: three of foreground, of which two are true, and the last one is left out. */
 TEST(an_item_is_reported_in_numbers_and_words)
 {
     static const char *const parts[] = {

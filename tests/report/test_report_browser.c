@@ -196,7 +196,7 @@ TEST(a_click_on_an_image_shows_it_large)
     expect(browser, "true", "document.getElementById('before').disabled");
     browser_evaluate(browser, "document.getElementById('after').click()");
     expect(browser, "a/<i>x</i>.jpg", "document.getElementById('viewname').textContent");
-    expect(browser, "backgroundforegroundfalse alarmmissright figure",
+    expect(browser, "backgroundforegroundfalse alarmmissright foreground",
            "document.querySelector('#view .legend').textContent.trim()");
     browser_evaluate(browser, "document.getElementById('close').click()");
     expect(browser, "a/<i>x</i>.jpg", focus);

@@ -63,7 +63,7 @@ TEST(measures_equal_their_definitions_on_random_maps)
     }
 }
 
-TEST(weighted_hamming_of_figure_and_ground_is_the_balanced_error)
+TEST(weighted_hamming_of_foreground_and_background_is_the_balanced_error)
 {
     /* 4 foreground pixels of which 1 is missed, 6 background pixels of which 3 are false alarms */
     const uint8_t truth[] = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0}, prediction[] = {1, 1, 1, 0, 1, 1, 1, 0, 0, 0};
@@ -75,11 +75,11 @@ TEST(weighted_hamming_of_figure_and_ground_is_the_balanced_error)
 
 TEST(an_absent_side_contributes_nothing_and_the_other_weighs_one)
 {
-    const uint8_t ground[] = {0, 0, 0, 0}, figure[] = {1, 1, 1, 1}, mixed[] = {0, 0, 0, 1};
-    ck_assert_double_eq(score_of(2, ground, mixed, 4).weighted_hamming, 0.25);
-    ck_assert_double_eq(score_of(2, figure, mixed, 4).weighted_hamming, 0.75);
-    ck_assert_double_eq(score_of(2, ground, ground, 4).mean_iou, 1); /* no foreground anywhere */
-    ck_assert_double_eq(score_of(2, ground, mixed, 4).mean_iou, 0);  /* an invented one */
+    const uint8_t background[] = {0, 0, 0, 0}, foreground[] = {1, 1, 1, 1}, mixed[] = {0, 0, 0, 1};
+    ck_assert_double_eq(score_of(2, background, mixed, 4).weighted_hamming, 0.25);
+    ck_assert_double_eq(score_of(2, foreground, mixed, 4).weighted_hamming, 0.75);
+    ck_assert_double_eq(score_of(2, background, background, 4).mean_iou, 1); /* no foreground anywhere */
+    ck_assert_double_eq(score_of(2, background, mixed, 4).mean_iou, 0);      /* an invented one */
 }
 
 TEST(void_truth_never_counts_and_void_predictions_are_wrong)

@@ -46,7 +46,7 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
     TIFFClose(tiff);
 }
 
-/* Stripes of two kinds of ground, of which noise hides much. */
+/* Stripes of two kinds of background, of which noise hides much. */
 static void draw(const char *path, const char *mask, uint32_t width, uint32_t height, uint32_t tile, uint32_t random)
 {
     OWNED_ARRAY uint16_t *values = calloc((size_t)width * height * N_BANDS, sizeof *values);

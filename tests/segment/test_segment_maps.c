@@ -28,7 +28,7 @@ static float probability(int c, int y)
 {
     return c == y ? 0.9F : 0.05F;
 }
-static float of_figure(int c, int y)
+static float of_foreground(int c, int y)
 {
     return c == 0 && y ? 0.9F : 0.1F;
 }
@@ -148,7 +148,7 @@ TEST(probabilities_of_two_labels_come_as_one_channel_or_two)
     expect_the_librarys_labels("refined");
     segment_both(votes, 2, "--learner mssvm --nodes patches --patch-size 12 --patch-step 8 --passes 10");
     ck_assert_int_lt(votes[1], votes[0] / 4); /* no margins of a cut there */
-    make_set(2, 1, of_figure);
+    make_set(2, 1, of_foreground);
     segment_both(one, 2, "--learner ssvm --superpixels 30 --passes 10");
     ck_assert_int_lt(one[1], one[0] / 20);
 }
@@ -171,7 +171,7 @@ TEST(logits_of_three_labels_are_clipped_and_draw_the_borders)
 TEST(probabilities_of_other_labels_draw_no_border)
 {
     int wrong[2];
-    make_set(3, 1, of_figure);
+    make_set(3, 1, of_foreground);
     segment_both(wrong, 3, "--learner independent --superpixels 30 --passes 10");
     ck_assert_int_ge(wrong[1], wrong[0] - wrong[0] / 10);
 }

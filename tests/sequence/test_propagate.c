@@ -27,14 +27,14 @@ static double texture(int seed, double x, double y)
            fy * ((1 - fx) * noise(seed, left, top + 1) + fx * noise(seed, left + 1, top + 1));
 }
 
-/* A square of side 30 at (left, top), textured and reddish, before a ground that moves by ground_x. */
-static void draw(struct clv_image *image, uint8_t *truth, double left, double top, double ground_x)
+/* A square of side 30 at (left, top), textured and reddish, before a background that moves by background_x. */
+static void draw(struct clv_image *image, uint8_t *truth, double left, double top, double background_x)
 {
     must(clv_image_new(image, WIDTH, HEIGHT, 3, err));
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
         int x = i % WIDTH, y = i / WIDTH;
         bool is_in = x >= left && x < left + SIDE && y >= top && y < top + SIDE;
-        double value = is_in ? texture(1, x - left, y - top) : texture(2, x - ground_x, y);
+        double value = is_in ? texture(1, x - left, y - top) : texture(2, x - background_x, y);
         for (int c = 0; c < 3; c++)
             image->pixels[3 * i + c] = (uint8_t)(128 + 90 * value + (is_in && c == 0 ? 12 : 0));
         truth[i] = is_in;
@@ -51,7 +51,7 @@ static double overlap(const uint8_t *a, const uint8_t *b)
     return both / either;
 }
 
-TEST(motion_finds_how_far_figure_and_ground_have_moved)
+TEST(motion_finds_how_far_foreground_and_background_have_moved)
 {
     static uint8_t truth[WIDTH * HEIGHT], ignored[WIDTH * HEIGHT];
     static float flow[WIDTH * HEIGHT * 2];
@@ -80,7 +80,7 @@ TEST(motion_finds_how_far_figure_and_ground_have_moved)
     clv_image_release(&images[1]);
 }
 
-TEST(a_mask_follows_what_moves_before_a_moving_ground)
+TEST(a_mask_follows_what_moves_before_a_moving_background)
 {
     enum { FRAMES = 8 };
     static uint8_t truth[FRAMES][WIDTH * HEIGHT], labels[WIDTH * HEIGHT];

@@ -1,17 +1,18 @@
 /* What marginals say of images compared with the best labels, as Figure 1 of Shpakova, Bach, Osokin (2018) shows it by
  * one image: how sure the model is of every superpixel, q, and what is true there.
  *
- * Pixels are weighed two ways: all the same, and by the weighted Hamming loss, where figure and ground of an image
- * weigh 1/2 each. Printed for the best labels (MAP) and for the marginals of 100 perturb-and-MAP draws:
+ * Pixels are weighed two ways: all the same, and by the weighted Hamming loss, where foreground and background of an
+ * image weigh 1/2 each. Printed for the best labels (MAP) and for the marginals of 100 perturb-and-MAP draws:
  *   wrong      share of pixels whose label is wrong; of marginals: of labels where q is above 1/2
  *   squared    mean of (q - truth)^2, the expected error of a label drawn from q being 2 q (1 - q); of labels it is the
  *              share that is wrong
- *   bits       of the truth that are known: entropy of the share of figure less the mean of -log2 of what the truth was
+ *   bits       of the truth that are known: entropy of the share of foreground less the mean of -log2 of what the truth
+ *   was
  *              given. A label's chances are the shares of truth among its kind, which is the best that labels can say;
  *              q stands as it is, between 1/200 and 199/200
  *   unsure     share of pixels with q in .05 .. .95; share of the wrong ones that are among these
- * and a line for each bin of q: share of the pixels, mean q, share of figure. Last, the image whose squared error by
- * marginals is the median of all.
+ * and a line for each bin of q: share of the pixels, mean q, share of foreground. Last, the image whose squared error
+ * by marginals is the median of all.
  *
  * Usage: certainty MODEL FEATURES */
 #include <math.h>
@@ -90,8 +91,9 @@ static void print(const char *weights, const struct tally *t, bool with_bins)
     for (int b = 0; b < N_BINS && with_bins; b++) {
         double pixels = t->bins[b][0] + t->bins[b][1];
         if (pixels > 0)
-            printf("%-9s q %.2f to %.2f: %5.2f %% of pixels, mean q %.3f, figure %.3f\n", "", b ? bin_ends[b - 1] : 0,
-                   fmin(bin_ends[b], 1), 100 * pixels / n, t->sum_q[b] / pixels, t->bins[b][1] / pixels);
+            printf("%-9s q %.2f to %.2f: %5.2f %% of pixels, mean q %.3f, foreground %.3f\n", "",
+                   b ? bin_ends[b - 1] : 0, fmin(bin_ends[b], 1), 100 * pixels / n, t->sum_q[b] / pixels,
+                   t->bins[b][1] / pixels);
     }
 }
 
@@ -141,7 +143,7 @@ int main(int argc, char **argv)
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, &error));
     size_t n = clv_dataset_size(dataset), example = 0;
     if (n == 0 || model.shape.n_labels != 2 || clv_dataset_n_labels(dataset) != 2) {
-        fprintf(stderr, "certainty: wants images of figure and ground\n");
+        fprintf(stderr, "certainty: wants images of foreground and background\n");
         return 64;
     }
     for (size_t i = 0; i < n; i++) {

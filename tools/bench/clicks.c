@@ -1,7 +1,7 @@
 /* The robot user: how many clicks objects take, with cleave's interactive cut and, where OpenCV is, with its grabCut by
  * mask, in one run. The first click and every further one go into the middle of the largest error, at most 20, no box;
- * a click is a disc of 3 pixels. Objects are what masks call figure, or every label of at least 1 % of the pixels where
- * there are more than two.
+ * a click is a disc of 3 pixels. Objects are what masks call foreground, or every label of at least 1 % of the pixels
+ * where there are more than two.
  *
  *   clicks [MANIFEST]      default: boxes-berkeley of the real data
  *
@@ -142,12 +142,12 @@ static void click_item(struct method methods[2], struct peer *peer, const struct
     if (!truth)
         exit(1);
     for (int label = 1; label < labels->n_labels; label++) {
-        size_t figure = 0;
+        size_t foreground = 0;
         for (size_t p = 0; p < n; p++) {
             truth[p] = mask.labels[p] == CLV_VOID ? CLV_VOID : mask.labels[p] == label;
-            figure += truth[p] == 1;
+            foreground += truth[p] == 1;
         }
-        if (figure == 0 || (labels->n_labels > 2 && figure < n / 100))
+        if (foreground == 0 || (labels->n_labels > 2 && foreground < n / 100))
             continue;
         click_object(&methods[0], NULL, &image, scene, truth);
         if (peer)

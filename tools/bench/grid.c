@@ -1,7 +1,7 @@
-/* Pixel grids, building included: a real image, unaries from Gaussian mixtures of its figure and ground, contrast Potts
- * couplings. "photo" is one photograph enlarged to the side, "mosaic" many of the Berkeley set as they are, 320 x 320
- * pixels of each. Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing: all, of 256,
- * 1024 and 2048 pixels a side */
+/* Pixel grids, building included: a real image, unaries from Gaussian mixtures of its foreground and background,
+ * contrast Potts couplings. "photo" is one photograph enlarged to the side, "mosaic" many of the Berkeley set as they
+ * are, 320 x 320 pixels of each. Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing:
+ * all, of 256, 1024 and 2048 pixels a side */
 #include <pthread.h>
 
 #include "bench.h"
@@ -169,9 +169,9 @@ static void make_problem(struct problem *p, const struct clv_image *image, const
                          int n_neighbours)
 {
     int32_t w = image->width, n = w * w, dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
-    struct mixture figure = {{0}, {{0}}, {{0}}}, ground = figure;
-    fit(&figure, image, truth, 1);
-    fit(&ground, image, truth, 0);
+    struct mixture foreground = {{0}, {{0}}, {{0}}}, background = foreground;
+    fit(&foreground, image, truth, 1);
+    fit(&background, image, truth, 0);
     p->side = w;
     p->m = 0;
     p->unary = need(malloc((size_t)n * sizeof(float)));
@@ -183,7 +183,7 @@ static void make_problem(struct problem *p, const struct clv_image *image, const
         mean += contrast(image, i, i + 1) / n;
     for (int32_t i = 0; i < n; i++) {
         const uint8_t *pixel = &image->pixels[3 * i];
-        p->terminal[i] = rint(UNIT * (log_density(&figure, pixel) - log_density(&ground, pixel)));
+        p->terminal[i] = rint(UNIT * (log_density(&foreground, pixel) - log_density(&background, pixel)));
         p->unary[i] = (float)(p->terminal[i] / UNIT);
     }
     for (int k = 0; k < n_neighbours / 2; k++) {

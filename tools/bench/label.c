@@ -49,7 +49,7 @@ static void press(struct page_document *document, const struct click_press *at)
     struct clv_error error;
     double point[2] = {at->x + 0.5, at->y + 0.5};
     struct page_event event = {
-        .kind = at->is_figure ? PAGE_FOREGROUND : PAGE_BACKGROUND, .label = 1, .radius = ROBOT_DISC, .n_points = 1};
+        .kind = at->is_foreground ? PAGE_FOREGROUND : PAGE_BACKGROUND, .label = 1, .radius = ROBOT_DISC, .n_points = 1};
     event.points = array_copy(&point, 1, sizeof point);
     check(event.points ? page_document_draw(document, &event, &error) : fail_memory(&error), &error);
 }

@@ -9,7 +9,7 @@
 //   opencv grabcut MANIFEST BOXES SPLIT OUT  GrabCut (5 iterations) from the true boxes; OUT/<stem>.png is the mask and
 //                                            OUT/<stem>.overlay.png the overlay; prints images per wall and CPU second
 //   opencv clicks                            for the robot user: reads int32 width, height, is_new, an image's RGB pixels if it
-//                                            is new, seeds (1 ground, 2 figure); writes the milliseconds of a GrabCut of 5
+//                                            is new, seeds (1 background, 2 foreground); writes the milliseconds of a GrabCut of 5
 //                                            iterations by mask, as a double, and the labels; again and again
 #include <cmath>
 #include <cstdint>
@@ -161,7 +161,7 @@ static int boxes(const std::string &table, const std::string &out)
     return 0;
 }
 
-// Free pixels are probable ground, until there is a mask to go on from; the models learn from it anew.
+// Free pixels are probable background, until there is a mask to go on from; the models learn from it anew.
 static int clicks()
 {
     int32_t head[3];

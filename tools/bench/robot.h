@@ -102,7 +102,7 @@ static inline bool robot_next(struct click_press *press, const uint8_t *labels, 
     size_t n = (size_t)width * (size_t)height;
     int32_t x[2] = {0}, y[2] = {0};
     double distance[2];
-    for (int side = 0; side < 2; side++) { /* 1: missing figure */
+    for (int side = 0; side < 2; side++) { /* 1: missing foreground */
         for (size_t p = 0; p < n; p++)
             scratch[p] = truth[p] == side && labels[p] != side;
         distance[side] = robot_centre(&x[side], &y[side], scratch, clicked, width, height);
@@ -118,7 +118,7 @@ static inline void robot_disc(uint8_t *seeds, const struct click_press *press, i
         for (int x = press->x - ROBOT_DISC; x <= press->x + ROBOT_DISC; x++) {
             int dx = x - press->x, dy = y - press->y;
             if (x >= 0 && y >= 0 && x < width && y < height && dx * dx + dy * dy <= ROBOT_DISC * ROBOT_DISC)
-                seeds[y * width + x] = press->is_figure ? CLICK_FIGURE : CLICK_GROUND;
+                seeds[y * width + x] = press->is_foreground ? CLICK_FOREGROUND : CLICK_BACKGROUND;
         }
 }
 

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     must(clv_model_read(&model, argv[1], &error));
     must(clv_image_read(&image, argv[2], NULL, &error));
 
-    size_t n_pixels = (size_t)image.width * (size_t)image.height, n_figure = 0;
+    size_t n_pixels = (size_t)image.width * (size_t)image.height, n_foreground = 0;
     uint8_t *labels = (uint8_t *)malloc(n_pixels);
     if (!labels)
         abort();
@@ -38,9 +38,9 @@ int main(int argc, char **argv)
     must(clv_png_write_labels(argv[3], image.width, image.height, labels, NULL, 0, &error));
 
     for (size_t p = 0; p < n_pixels; p++)
-        n_figure += labels[p] > 0;
+        n_foreground += labels[p] > 0;
     printf("%s: %dx%d, %.1f %% are %s\n", argv[3], image.width, image.height,
-           100.0 * (double)n_figure / (double)n_pixels, model.labels.names[1]);
+           100.0 * (double)n_foreground / (double)n_pixels, model.labels.names[1]);
     free(labels);
     clv_image_release(&image);
     clv_model_release(&model);

@@ -8,8 +8,9 @@
  * learned from, by four folds of the objects and by learning from the other two sets, beside what it would reach with
  * one network only, and with one that has not learned from loose boxes.
  *
- * Every superpixel of a box is an example with the shares of figure and ground in it; the loss is logistic, an object's
- * weight higher where it fills little of its box (so that the union counts, too), a set's as below (network.h). */
+ * Every superpixel of a box is an example with the shares of foreground and background in it; the loss is logistic, an
+ * object's weight higher where it fills little of its box (so that the union counts, too), a set's as below
+ * (network.h). */
 #include <unistd.h>
 
 #include "../bench/box_objects.h"
@@ -41,7 +42,8 @@ static const struct {
     {"msrc", "msrc21", "train", 0.4}, /* rough masks, open around their objects */
 };
 
-/* One object in one box: rows[n][ROW] of features, and shares of the box's pixels that are figure and ground. */
+/* One object in one box: rows[n][ROW] of features, and shares of the box's pixels that are foreground and
+ * background. */
 struct sample {
     int set, object;
     enum box_kind kind;
@@ -65,7 +67,7 @@ static struct clv_box box_of(struct clv_pixel_box pixels)
                             .height = pixels.end_y - pixels.first_y};
 }
 
-/* shares[n][2] of figure and ground in each superpixel, of the box's pixels. */
+/* shares[n][2] of foreground and background in each superpixel, of the box's pixels. */
 static void measure_truth(double (*shares)[2], const struct box_scene *scene, const struct box_object *object)
 {
     const struct clv_pixel_box *box = &scene->box;

@@ -3,12 +3,12 @@
  *     build/learn/click_weights OUT.c     what `make reproduce-clicks` runs
  *
  * A robot user (tools/bench/robot.h) clicks on objects of the horses' and MSRC-21's training splits; what every cut was
- * known, and what is figure and ground in its superpixels, are the examples (network.h). With a learned model's score
- * the objects are horses, and the models those of `cleave train` as the page calls it, learned from 5, 10, 20 and 40
- * other horses. The robot meets what its own cuts left wrong, so learning goes in passes (Ross, Gordon and Bagnell
+ * known, and what is foreground and background in its superpixels, are the examples (network.h). With a learned model's
+ * score the objects are horses, and the models those of `cleave train` as the page calls it, learned from 5, 10, 20 and
+ * 40 other horses. The robot meets what its own cuts left wrong, so learning goes in passes (Ross, Gordon and Bagnell
  * 2011): the first robot has weights by hand, each further one those learned from all passes before. An object's robot
- * never has weights that were learned from the object itself: objects are in two folds, and
- * what is printed after each pass is of objects that its weights have not seen. */
+ * never has weights that were learned from the object itself: objects are in two folds, and what is printed after each
+ * pass is of objects that its weights have not seen. */
 #include "../bench/box_objects.h"
 #include "../bench/process.h"
 #include "../bench/robot.h"
@@ -65,7 +65,7 @@ static void add_row(struct rows *rows, const float *features, const double share
     row[SHARES + 1] = (float)shares[1];
 }
 
-/* shares[n][2] of figure and ground in each superpixel, of all pixels. */
+/* shares[n][2] of foreground and background in each superpixel, of all pixels. */
 static void measure_truth(double (*shares)[2], const struct click_scene *scene, const struct box_object *object)
 {
     double area = (double)object->width * object->height;
@@ -174,8 +174,8 @@ static void start(click_weights_table table)
     static const struct click_weights by_hand = {.linear = {[CLICK_NEAR] = 0.3F,
                                                             [CLICK_STEPS_RATIO] = 1,
                                                             [CLICK_PLACE_RATIO] = 1,
-                                                            [CLICK_LIKE_FIGURE] = 1,
-                                                            [CLICK_LIKE_GROUND] = -1,
+                                                            [CLICK_LIKE_FOREGROUND] = 1,
+                                                            [CLICK_LIKE_BACKGROUND] = -1,
                                                             [CLICK_BEFORE_FAR] = 1,
                                                             [CLICK_LATEST_LIKE] = 1,
                                                             [CLICK_LATEST_FIRM] = 1,
@@ -211,11 +211,11 @@ static void add_session(struct sessions *sessions, const struct box_object *obje
     sessions->items = realloc(sessions->items, (sessions->n + 1) * sizeof *sessions->items);
     if (!sessions->items)
         exit(1);
-    size_t figure = 0, n = (size_t)object->width * (size_t)object->height;
+    size_t foreground = 0, n = (size_t)object->width * (size_t)object->height;
     for (size_t p = 0; p < n; p++)
-        figure += object->truth[p] == 1;
+        foreground += object->truth[p] == 1;
     /* A wrong pixel costs more of the union where the object is small. */
-    double weight = 0.5 + 0.1 / fmax((double)figure / (double)n, 0.05);
+    double weight = 0.5 + 0.1 / fmax((double)foreground / (double)n, 0.05);
     sessions->items[sessions->n++] =
         (struct session){.object = object, .fold = fold, .group = group, .model = model, .weight = weight};
 }
@@ -258,7 +258,8 @@ static void write_weights(const char *path, click_weights_table tables[CLICK_KIN
     }
     fputs("/* Learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file. Without a "
           "learned\n"
-          " * model's score, then with it; before colours of figure and ground are known, then after; of each the "
+          " * model's score, then with it; before colours of foreground and background are known, then after; of each "
+          "the "
           "phases\n"
           " * by strokes. */\n"
           "#include \"click/click.h\"\n\n/* clang-format off */\n"

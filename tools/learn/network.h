@@ -1,10 +1,10 @@
-/* Learns what box to cut and interactive cutting score superpixels by: log odds of figure, linear in the inputs plus a
- * layer of rectifiers,
+/* Learns what box to cut and interactive cutting score superpixels by: log odds of foreground, linear in the inputs
+ * plus a layer of rectifiers,
  *
  *     score = linear . x + sum_h output[h] max(0, hidden[h] . x),
  *
- * where one input is always 1. The loss is logistic against shares of figure and ground; Adam (Kingma and Ba 2015) in
- * mini-batches, with a rate that falls to 0, a little weight decay. The same bytes on every machine. */
+ * where one input is always 1. The loss is logistic against shares of foreground and background; Adam (Kingma and Ba
+ * 2015) in mini-batches, with a rate that falls to 0, a little weight decay. The same bytes on every machine. */
 #ifndef NETWORK_H
 #define NETWORK_H
 
@@ -28,7 +28,7 @@ struct network {
 
 struct network_examples {
     const float **rows; /* [n][n_inputs - 1 or more]: inputs, but the constant where it is the last; then .. */
-    int shares;         /* .. from here on the shares of figure and ground */
+    int shares;         /* .. from here on the shares of foreground and background */
     float *weights;     /* [n], about 1 on average */
     size_t n;
     double mean[NETWORK_MAX_INPUTS], scale[NETWORK_MAX_INPUTS]; /* of inputs: 1 by standard deviation */

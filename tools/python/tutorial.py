@@ -65,15 +65,15 @@ labels = cleave.graph_cut(unary, 2 * np.exp(-steps / 10))
 picture("cut.png", image, labels)
 print(f"cut    IoU {cleave.score(labels, truth).mean_iou:.2f}")
 
-# 5. Bands of a satellite, here drawn: four of 16 bits, two kinds of ground, and speckle that no single pixel sees through.
+# 5. Bands of a satellite, here drawn: four of 16 bits, two classes, and speckle that no single pixel sees through.
 random = np.random.default_rng(1)
 spectra = np.array([[900, 1100, 1000, 2600], [1000, 1200, 1300, 2000]])
 
 
 def scene():
     field = Image.fromarray(random.normal(size=(8, 8)).astype("f4")).resize((128, 128), Image.Resampling.BICUBIC)
-    ground = (np.asarray(field) > 0).astype(np.uint8)
-    return (spectra[ground] * random.gamma(9, 1 / 9, (128, 128, 4))).astype(np.uint16), ground
+    truth = (np.asarray(field) > 0).astype(np.uint8)
+    return (spectra[truth] * random.gamma(9, 1 / 9, (128, 128, 4))).astype(np.uint16), truth
 
 
 model = cleave.train([scene() for _ in range(4)], bands=True, labels=["grass", "soil"], blocks="colour,maps", seed=1)

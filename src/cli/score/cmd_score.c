@@ -304,7 +304,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         "SET PRED [OPTION...]",
         "Scores masks against the truth: weighted Hamming, Hamming, intersection over union.",
         {"score set/ out", "score set/manifest.tsv out --split test --json"},
-        "Weighted Hamming is half the miss rate plus half the false-alarm rate, for figure and ground. Weighted "
+        "Weighted Hamming is half the miss rate plus half the false-alarm rate, for foreground and background. "
+        "Weighted "
         "Hamming, "
         "Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU is over labels "
         "from 1 on. Void pixels never count. Of several shards: cleave score --data SET --merge TABLE...",

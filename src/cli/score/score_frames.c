@@ -177,7 +177,7 @@ void score_note_equal_pages(const struct set_score *score, const char *file)
     size_t n = 0, first = 0;
     for (size_t i = 0; i < score->inputs->n; i++) {
         const struct clv_image_score *pixel = &score->images[i].pixel;
-        if (pixel->hamming == 0 && pixel->mean_iou == 1 && !n++) /* NaN where there is no figure */
+        if (pixel->hamming == 0 && pixel->mean_iou == 1 && !n++) /* NaN where there is no foreground */
             first = i;
     }
     if (n)

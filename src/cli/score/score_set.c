@@ -207,7 +207,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     const struct mask_wanted wanted = {.limits = task->limits};
     NEED(path);
     MUST(item_mask_read(&truth, &item, task->labels, &wanted, err));
-    scored->figure = figure_of_item(&truth, &item, task->limits);
+    scored->foreground = foreground_of_item(&truth, &item, task->limits);
     MUST(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
     FAIL_IF(prediction.width != truth.width || prediction.height != truth.height, CLV_ERR_DATA,
             "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width, prediction.height, input->mask,
@@ -278,7 +278,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
                                .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
     OWNED(job_release)
     struct job job = {.task = task, .score = &result, .n_threads = parallel_threads(task->n_threads)};
-    struct figures figures = {0};
+    struct foregrounds foregrounds = {0};
     OWNED_ARRAY char *objects = path_join(task->folder, "objects");
     for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)
         result.has_objects |= task->inputs->items[i].instances != NULL;
@@ -295,7 +295,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
         MUST(tally_init(&job.tallies[thread], task->labels->n_labels, err));
     MUST(parallel_for(task->inputs->n, job.n_threads, score_one, &job, err));
     for (size_t i = 0; i < task->inputs->n; i++)
-        MUST(figures_agree(&figures, &result.images[i].figure, task->inputs->items[i].mask, err));
+        MUST(foregrounds_agree(&foregrounds, &result.images[i].foreground, task->inputs->items[i].mask, err));
     for (int thread = 0; thread < job.n_threads; thread++) {
         clv_confusion_merge(&result.confusion, &job.tallies[thread].total);
         clv_confusion_merge(&result.nodes, &job.tallies[thread].nodes);

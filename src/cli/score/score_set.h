@@ -18,7 +18,7 @@ struct scored_image {
     struct clv_image_score
         superpixel;   /* the same measures, each superpixel counted as its majority labels; if has_superpixels */
     const char *note; /* how the truth was read, or NULL */
-    struct figure figure;
+    struct foreground foreground;
     struct object_counts objects; /* if has_objects */
     double f1, mean_precision;    /* of them; NaN without true objects of the image's own file */
 };
@@ -70,7 +70,7 @@ struct score_task {
 };
 
 /* Missing predictions are CLV_ERR_NO_INPUT, naming the first and counting them; one of another size than its truth is
- * CLV_ERR_DATA, and so is truth that does not agree on what its values mean (figures_agree). */
+ * CLV_ERR_DATA, and so is truth that does not agree on what its values mean (foregrounds_agree). */
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err) CLV_CHECK;
 
 /* folder/<output>.png, or the file's page; array_free it; NULL: out of memory. */

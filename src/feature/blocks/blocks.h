@@ -147,7 +147,7 @@ enum contrast_measure {
     CONTRAST_SPREAD,        /* how far regions of such colours are apart */
     CONTRAST_CENTRE,        /* odds that such colours are of the centre rather than of the rim */
     CONTRAST_GRADIENT,      /* mean gradient of grey */
-    CONTRAST_FIGURE,        /* the same odds after figure and rim were separated by them, repeatedly */
+    CONTRAST_FOREGROUND,    /* the same odds after foreground and rim were separated by them, repeatedly */
     CONTRAST_COLOUR_CENTRE, /* odds of centre against rim, colour by colour of the pixels */
     CONTRAST_COLOUR_BORDER, /* odds of the strip along the border against all, likewise */
     CONTRAST_WORDS          /* from here on two measures a SIFT scale: the same odds, word by word */

@@ -7,19 +7,19 @@
 
 #include "base/base.h"
 
-enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
+enum { BINS = 10, MAX_SWEEPS = 100, FOREGROUND_ROUNDS = 3 };
 
 /* Factors that spread a measure over its bins. They were set by hand; cross-validation on the horses' training
- * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated figure (5.97 to 5.83 %), not each
+ * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated foreground (5.97 to 5.83 %), not each
  * factor. The shares are those of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) that a
- * factor cuts at 1; only the figure's are cut at 0, too. */
+ * factor cuts at 1; only the foreground's are cut at 0, too. */
 /* Spreads the root of the share of the border so coloured: .28 in the median; 1.1 %. */
 static const double BORDER_FACTOR = 1.4;
 /* Spreads the odds' distance from even, .31 to .77 for nine of ten regions; 2.0 %. */
 static const double CENTRE_FACTOR = 1.5;
 static const double GRADIENT_FACTOR = 1.5; /* of the root of the mean gradient: .31 in the median; 1.3 % */
 /* Spreads the same odds for the estimated foreground, extreme already: 4 %, 32 % at 0. */
-static const double FIGURE_FACTOR = 1.2;
+static const double FOREGROUND_FACTOR = 1.2;
 /* Each measure is one of a dozen or so: together their norm is about 1. */
 static const float MEASURE_WEIGHT = 0.4f;
 static const float FREE_STEP = 3.0f;       /* in Lab: shading, not an edge */
@@ -126,22 +126,22 @@ static void measure_region(float *out, const struct pairs *pairs, int32_t i)
     out[CONTRAST_CENTRE] = clamp_unit(CENTRE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
 }
 
-/* Estimates the figure by its colours: what is central and unlike the border at first, then what is central and of the
- * colours of the estimate before. `estimate` is scratch [n_regions]. */
-static void measure_figure(float *measures, int32_t n_measures, struct pairs *pairs, const struct scene *scene,
-                           float *estimate)
+/* Estimates the foreground by its colours: what is central and unlike the border at first, then what is central and of
+ * the colours of the estimate before. `estimate` is scratch [n_regions]. */
+static void measure_foreground(float *measures, int32_t n_measures, struct pairs *pairs, const struct scene *scene,
+                               float *estimate)
 {
-    for (int round = 0; round < FIGURE_ROUNDS; round++) {
+    for (int round = 0; round < FOREGROUND_ROUNDS; round++) {
         for (int32_t i = 0; i < scene->n_regions; i++) {
             const float *m = measures + (size_t)i * (size_t)n_measures;
-            float figure = round == 0 ? m[CONTRAST_CENTRE] * (1 - 0.8f * m[CONTRAST_BORDER])
-                                      : m[CONTRAST_FIGURE] * m[CONTRAST_FIGURE];
-            estimate[i] = centrality(scene->regions[i].x, scene->regions[i].y) * figure;
+            float foreground = round == 0 ? m[CONTRAST_CENTRE] * (1 - 0.8f * m[CONTRAST_BORDER])
+                                          : m[CONTRAST_FOREGROUND] * m[CONTRAST_FOREGROUND];
+            estimate[i] = centrality(scene->regions[i].x, scene->regions[i].y) * foreground;
         }
         pairs_weigh(pairs, scene, estimate);
         for (int32_t i = 0; i < scene->n_regions; i++)
-            measures[(size_t)i * (size_t)n_measures + CONTRAST_FIGURE] =
-                clamp_unit(FIGURE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
+            measures[(size_t)i * (size_t)n_measures + CONTRAST_FOREGROUND] =
+                clamp_unit(FOREGROUND_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
     }
 }
 
@@ -155,7 +155,7 @@ static enum clv_status measure_pairs(float *measures, int32_t n_measures, const 
     MUST(pairs_init(&pairs, scene, border, centre, err));
     for (int32_t i = 0; i < scene->n_regions; i++)
         measure_region(measures + (size_t)i * (size_t)n_measures, &pairs, i);
-    measure_figure(measures, n_measures, &pairs, scene, centre);
+    measure_foreground(measures, n_measures, &pairs, scene, centre);
     return CLV_OK;
 }
 
@@ -257,7 +257,7 @@ void contrast_name(char *name, size_t size, int32_t index)
     static const char *const names[CONTRAST_WORDS] = {"border similarity", "geodesic distance to the border",
                                                       "global uniqueness", "local uniqueness",
                                                       "colour spread",     "centre against rim",
-                                                      "gradient",          "figure likeness",
+                                                      "gradient",          "foreground likeness",
                                                       "colours of centre", "colours of border"};
     int32_t measure = index / BINS, word = measure - CONTRAST_WORDS;
     if (word < 0)

@@ -129,15 +129,15 @@ struct item_boxes {
     size_t n_voids;              /* behind them: boxes in which nothing is known */
 };
 
-/* Estimates how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1.
+/* Estimates how likely each pixel is foreground, from one image and its boxes alone: foreground[height][width] in 0..1.
  * Called on any thread. */
-typedef enum clv_status figure_estimate(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
-                                        struct clv_error *err);
+typedef enum clv_status foreground_estimate(float *foreground, const struct clv_image *image,
+                                            const struct item_boxes *boxes, struct clv_error *err);
 
 /* Adds the example's frame to a dataset of frames: a problem with the same nodes and no edges. Features: soft bins
  * of an 8 x 8 grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel is in that
  * whose centre is nearest in box sizes. An item without known boxes has no features. theta is the estimate[n_nodes]
- * of what is figure, if there is one, NULL else. O(pixels x boxes). */
+ * of what is foreground, if there is one, NULL else. O(pixels x boxes). */
 enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,
                           const float *estimate, const char *name, struct clv_error *err) CLV_CHECK;
 
@@ -155,7 +155,7 @@ struct extract_options {
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
     const struct item_boxes *boxes; /* [n_items] */
-    figure_estimate *estimate;      /* of the nodes of items with boxes, [n_nodes], for who takes the examples */
+    foreground_estimate *estimate;  /* of the nodes of items with boxes, [n_nodes], for who takes the examples */
 };
 
 /* Whose examples a member of a team (cluster/comm.h) takes. */

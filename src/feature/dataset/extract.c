@@ -72,15 +72,15 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
 }
 
 /* Mean estimate of each node's pixels: estimate[n_nodes]. */
-static enum clv_status estimate_figure(float **estimate, const struct extract_options *how,
-                                       const struct item_boxes *boxes, const struct clv_example *example,
-                                       const struct clv_image *image, struct clv_error *err)
+static enum clv_status estimate_foreground(float **estimate, const struct extract_options *how,
+                                           const struct item_boxes *boxes, const struct clv_example *example,
+                                           const struct clv_image *image, struct clv_error *err)
 {
-    OWNED_ARRAY float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
+    OWNED_ARRAY float *foreground = array_alloc((size_t)image->width, (size_t)image->height * sizeof *foreground);
     OWNED_ARRAY float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
-    NEED(figure && mean);
-    MUST(how->estimate(figure, image, boxes, err));
-    MUST(example_mean(mean, example, figure, err));
+    NEED(foreground && mean);
+    MUST(how->estimate(foreground, image, boxes, err));
+    MUST(example_mean(mean, example, foreground, err));
     *estimate = TAKE(mean);
     return CLV_OK;
 }
@@ -106,7 +106,7 @@ static enum clv_status make_example(struct batch *batch, size_t index, struct cl
     bool has_boxes = boxes && boxes->boxes;
     MUST(extract_by_maps(example, image, batch, item, err));
     if (has_boxes && how->estimate)
-        MUST(estimate_figure(&batch->all.estimates[index], how, boxes, example, image, err));
+        MUST(estimate_foreground(&batch->all.estimates[index], how, boxes, example, image, err));
     clv_image_release(image);
     if (item->mask) {
         MUST(read_truth(example, item, batch, err));
@@ -457,8 +457,8 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     OWNED(slices_release) struct clv_set slices = {0};
     OWNED_ARRAY size_t *begins = NULL;
     OWNED(keeping_release) struct keeping keeping = {.boxes = boxes, .limits = how->limits};
-    FAIL_IF(boxes && set->labels.n_labels != 2, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d",
-            set->labels.n_labels);
+    FAIL_IF(boxes && set->labels.n_labels != 2, CLV_ERR_USAGE,
+            "boxes take two labels, foreground and background, not %d", set->labels.n_labels);
     *dataset = NULL;
     MUST(dataset_check_memory(set, recipe, how->limits, err));
     MUST(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));

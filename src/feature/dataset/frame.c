@@ -90,9 +90,9 @@ static float *weights_of(const float *estimate, size_t n_nodes)
 {
     float *theta = array_alloc(n_nodes, 2 * sizeof *theta);
     for (size_t i = 0; theta && i < n_nodes; i++) {
-        float figure = estimate[i] > 0 ? estimate[i] < 1 ? estimate[i] : 1 : 0;
-        theta[2 * i] = 1 - figure;
-        theta[2 * i + 1] = figure;
+        float foreground = estimate[i] > 0 ? estimate[i] < 1 ? estimate[i] : 1 : 0;
+        theta[2 * i] = 1 - foreground;
+        theta[2 * i + 1] = foreground;
     }
     return theta;
 }

@@ -17,13 +17,13 @@ struct look {
     const struct map_source *from;
     size_t n, n_values, across; /* across: parts of an item along a side */
     float *mean;                /* [n][across * across][n_values] of each item looked at */
-    float *direction;           /* [n][n_values] unit vector from the ground's mean to the figure's */
+    float *direction;           /* [n][n_values] unit vector from the background's mean to the foreground's */
     bool *has_direction;
     double *step; /* [n] squared distance of pixels a region's side apart, on average */
 };
 
-/* The figure's mean of a channel less the ground's, by the mask's label at the centre of each of the map's pixels; 0 if
- * there is none of either. */
+/* The foreground's mean of a channel less the background's, by the mask's label at the centre of each of the map's
+ * pixels; 0 if there is none of either. */
 static double find_difference(const float *values, const struct map_ready *ready, const struct clv_mask *mask)
 {
     size_t width = (size_t)ready->width, height = (size_t)ready->height, count[2] = {0};

@@ -58,14 +58,14 @@ static void draw_near_border(struct looking *self, size_t row, const struct pixe
     for (size_t p = 0; p < look->n; p++)
         if (truth[p] <= 1)
             count[truth[p]]++;
-    float figure = (float)count[1] / (float)(count[0] + count[1] + 1);
-    figure = fminf(fmaxf(figure, LEAST_SHARE), 1 - LEAST_SHARE);
+    float foreground = (float)count[1] / (float)(count[0] + count[1] + 1);
+    foreground = fminf(fmaxf(foreground, LEAST_SHARE), 1 - LEAST_SHARE);
     for (size_t k = 0; k < self->n_pixels; k++) {
         size_t p = draw_pixel(self, row, k, k % 3 ? NEAR_BORDER : 2 * FAR, truth, distance, look->n);
-        bool is_figure = p < look->n && truth[p] == 1;
+        bool is_foreground = p < look->n && truth[p] == 1;
         if (p < look->n)
-            take_pixel(self, row, look, p, is_figure ? OBJECT_CORE : OBJECT_GROUND,
-                       0.5F / (is_figure ? figure : 1 - figure));
+            take_pixel(self, row, look, p, is_foreground ? OBJECT_CORE : OBJECT_BACKGROUND,
+                       0.5F / (is_foreground ? foreground : 1 - foreground));
     }
 }
 

@@ -25,7 +25,7 @@ struct rows {
     uint8_t *is_one; /* [FIT_PIXELS] */
     double *weight;
     size_t n;
-    double share, iou; /* of figure; of the painted labels, NaN without figure */
+    double share, iou; /* of foreground; of the painted labels, NaN without foreground */
 };
 
 /* One image, ready to be cut again and again. */

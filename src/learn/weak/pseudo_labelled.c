@@ -21,9 +21,9 @@ static double parameter(const struct clv_learner *learner, const struct clv_trai
 
 /* Features of what box to cut gives a node: its value, spread over the two nearest of BOX_CUT_BINS, from `first` on.
  * Returns the entries written. */
-static size_t put_box_cut(int32_t *index, float *value, int32_t first, float figure)
+static size_t put_box_cut(int32_t *index, float *value, int32_t first, float foreground)
 {
-    float at = figure * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
+    float at = foreground * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
     for (int32_t k = 0; k < 2; k++) {
         index[k] = first + (int32_t)low + k;
         value[k] = BOX_CUT_WEIGHT * (k ? at - low : 1 - (at - low));

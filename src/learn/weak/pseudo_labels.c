@@ -56,7 +56,7 @@ struct labelling {
     int n_threads;
     struct clv_shape shape; /* the teacher's */
     const double *w;
-    double *share; /* [n_weak] of figure, see choose_shares */
+    double *share; /* [n_weak] of foreground, see choose_shares */
     int round;
     bool framed; /* the teacher sees frames */
 };
@@ -74,16 +74,16 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
 }
 
 /* The share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without any. */
-static double figure_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
-                           double shift)
+static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
+                               double shift)
 {
-    double open = 0, figure = 0;
+    double open = 0, foreground = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (!given || given[i] == CLV_UNKNOWN) {
             open += (double)problem->volume[i];
-            figure += (double)problem->volume[i] / (1 + portable_exp(-field->unary[i] - shift));
+            foreground += (double)problem->volume[i] / (1 + portable_exp(-field->unary[i] - shift));
         }
-    return open > 0 ? figure / open : 0;
+    return open > 0 ? foreground / open : 0;
 }
 
 /* Shifts the unaries of nodes without fixed labels so that their share of foreground becomes `share`. */
@@ -92,7 +92,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
     double low = -MOST_SHIFT, high = MOST_SHIFT;
     for (int step = 0; step < 50; step++) {
         double shift = (low + high) / 2;
-        *(figure_share(field, problem, given, shift) > share ? &high : &low) = shift;
+        *(foreground_share(field, problem, given, shift) > share ? &high : &low) = shift;
     }
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (!given || given[i] == CLV_UNKNOWN)
@@ -133,7 +133,7 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
     if (!is_boxed(self->training, k))
         return CLV_OK;
     MUST(load_weak(&item, decoder, self, k, err));
-    self->share[k] = figure_share(&decoder->field, &item.problem, given_of(self->training, k), 0);
+    self->share[k] = foreground_share(&decoder->field, &item.problem, given_of(self->training, k), 0);
     return CLV_OK;
 }
 
@@ -144,10 +144,10 @@ static bool share_results(struct comm_piece *piece, void *context, size_t k, siz
     return part == 0;
 }
 
-/* share[n_weak]: the shares of figure that pseudo-labels are to have; NaN: as they come. Boxes are filled by FILL as
- * long as no mask says otherwise. With masks, the share that a teacher finds in one box errs as much as the mean of all
- * does, both ways: it takes the background for figure, or part of the figure for background. Halfway between is nearer
- * to the truth than either. */
+/* share[n_weak]: the shares of foreground that pseudo-labels are to have; NaN: as they come. Boxes are filled by FILL
+ * as long as no mask says otherwise. With masks, the share that a teacher finds in one box errs as much as the mean of
+ * all does, both ways: it takes the background for foreground, or part of the foreground for background. Halfway
+ * between is nearer to the truth than either. */
 static enum clv_status choose_shares(struct labelling *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -232,11 +232,11 @@ static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_tr
         if (training->frames)
             frame = clv_dataset_problem(training->frames, (size_t)training->weak[k]);
         for (size_t i = 0; i < n; i++) {
-            double figure = frame.theta ? (double)frame.theta[2 * i + 1] : 1;
+            double foreground = frame.theta ? (double)frame.theta[2 * i + 1] : 1;
             if (given && given[i] != CLV_UNKNOWN)
-                figure = given[i];
-            self->q[k][2 * i] = 1 - figure;
-            self->q[k][2 * i + 1] = figure;
+                foreground = given[i];
+            self->q[k][2 * i] = 1 - foreground;
+            self->q[k][2 * i + 1] = foreground;
         }
     }
 }
@@ -282,7 +282,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
         start_from_boxes(&result, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
         for (; labelling.round < n_rounds; labelling.round++) {
-            labelling.framed = labelling.round > 0; /* the first ones fill boxes, which frames would take for figure */
+            labelling.framed = labelling.round > 0; /* frames would take the first ones, filled boxes, for foreground */
             MUST(teach(&labelling, true, err));
         }
     }

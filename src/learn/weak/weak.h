@@ -6,9 +6,10 @@
  * by what is given of it; learners with a parameter `kappa` (pmap) call that themselves.
  *
  * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node is within its
- * box and, where there are masks, what box to cut says of it. That figures fill the middle of their boxes, stand on
- * their lower sides and leave their corners free is learned from few masks, and errors that both would share become
- * rarer. What a teacher with masks finds in each box is moved halfway to the share of figure that it finds in all. */
+ * box and, where there are masks, what box segmentation predicts of it. That objects fill the middle of their boxes,
+ * stand on their lower sides and leave their corners free is learned from few masks, and errors that both would share
+ * become rarer. What a teacher with masks finds in each box is moved halfway to the share of foreground that it finds
+ * in all. */
 #ifndef LEARN_WEAK_WEAK_H
 #define LEARN_WEAK_WEAK_H
 
@@ -105,7 +106,7 @@ bool weak_as_published(const struct clv_learner *learner, const struct clv_train
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);
 
 /* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `samples`, else MAP
- * labels; both agree with what is given. Without masks pseudo-labels start from the frames' theta, or from figure
+ * labels; both agree with what is given. Without masks pseudo-labels start from the frames' theta, or from foreground
  * throughout the boxes without frames, and marginals are then taught by themselves again and again: they come to agree
  * on what many boxes hold and no surroundings do. CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct clv_learner *learner,

@@ -47,9 +47,9 @@ static enum clv_status add_context(struct pixel_look *self, struct clv_error *er
     NEED(probability);
     const float *prior = self->own + TERM_NODES * self->n;
     for (size_t p = 0; p < self->n; p++) {
-        double ground = 1 / (1 + portable_exp(STEEPNESS * (double)prior[p]));
-        probability[OBJECT_GROUND * self->n + p] = (float)ground;
-        probability[OBJECT_CORE * self->n + p] = (float)(1 - ground);
+        double background = 1 / (1 + portable_exp(STEEPNESS * (double)prior[p]));
+        probability[OBJECT_BACKGROUND * self->n + p] = (float)background;
+        probability[OBJECT_CORE * self->n + p] = (float)(1 - background);
     }
     return pixel_bank_add_context(&self->bank, probability, err);
 }
@@ -182,7 +182,7 @@ static enum clv_status fill_plane(float *plane, const struct segmented *segmente
     MUST(look_and_say(&probability, &grid, segmented, err));
     for (size_t p = 0; p < n; p++)
         probability[p] = (float)portable_log(((double)probability[OBJECT_CORE * n + p] + LEAST) /
-                                             ((double)probability[OBJECT_GROUND * n + p] + LEAST));
+                                             ((double)probability[OBJECT_BACKGROUND * n + p] + LEAST));
     map_sample(plane, &grid, probability);
     return CLV_OK;
 }

@@ -29,12 +29,12 @@ static enum clv_status take_nearby(float *plane, const struct segmented *self, s
 {
     OWNED(near_colours_release) struct near_colours colours = {0};
     int32_t width = self->image->width;
-    size_t n = (size_t)width * (size_t)self->image->height, n_figure = 0;
+    size_t n = (size_t)width * (size_t)self->image->height, n_foreground = 0;
     for (size_t p = 0; p < n; p++) {
-        n_figure += self->painted[p] == 1;
+        n_foreground += self->painted[p] == 1;
         plane[p] = 0;
     }
-    if (n_figure == 0 || n_figure == n)
+    if (n_foreground == 0 || n_foreground == n)
         return CLV_OK;
     MUST(near_colours_init(&colours, self->image, err));
     OWNED_ARRAY float *score = array_alloc(colours.n_cells, sizeof *score);

@@ -189,7 +189,7 @@ TEST(what_an_image_lacks_costs_that_image)
                  "cd %s && cleave import coco photos/coco.json --images others -o other", folder);
 }
 
-/* A polygon of no pairs, and one of a category that is not there: their objects are not known to be ground. */
+/* A polygon of no pairs, and one of a category that is not there: their objects are not known to be background. */
 TEST(what_cannot_be_used_is_left_out_of_its_image_and_the_rest_stays)
 {
     const char *folder = make_photos("a.png b.png");

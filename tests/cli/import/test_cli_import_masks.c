@@ -173,7 +173,7 @@ static const struct kind kinds[] = {
     {"3 and 7", {3, 7, 7, 3}, {0, 1, 1, 0}, .message = "makes labels of 3 and 7"},
     {"1 and 2", {1, 2, 2, 1}, {0, 1, 1, 0}, .message = "makes labels of 1 and 2"},
     {"large steps", {0, 64, 128, 0}, {0, 1, 2, 0}, .message = "makes labels of 0, 64 and 128"},
-    {"255 is figure, too",
+    {"255 is foreground, too",
      {0, 15, 255, 0},
      {0, 1, 1, 0},
      .message = "void of 255 (if 255 is not void, add",

@@ -63,7 +63,7 @@ TEST(each_annotation_is_an_object_the_one_with_fewer_pixels_in_front)
              folder);
 }
 
-TEST(ground_and_crowds_are_of_the_mask_alone_and_no_overlap_is_not_spoken_of)
+TEST(background_and_crowds_are_of_the_mask_alone_and_no_overlap_is_not_spoken_of)
 {
     const char *folder =
         make_coco(COCO(OBJECT("1", "\"iscrowd\":1,", "[[0,0,2,0,2,1,0,1],[0,2,2,2,2,4,0,4]]") "," OBJECT(
@@ -227,8 +227,8 @@ static void draw_cells(struct text *text, int k)
         }
 }
 
-/* If the crowd were ground to what learns objects, more than half of the cells would be. */
-TEST(a_crowd_is_neither_object_nor_ground_to_what_learns_objects)
+/* If the crowd were background to what learns objects, more than half of the cells would be. */
+TEST(a_crowd_is_neither_object_nor_background_to_what_learns_objects)
 {
     struct text text;
     text_init(&text, 1 << 20);

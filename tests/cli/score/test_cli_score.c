@@ -66,10 +66,10 @@ TEST(json_holds_the_means_over_images)
                  "25.00      25.00    0.6000  images/a.png");
 }
 
-TEST(truth_in_which_255_may_be_figure_or_left_out_is_refused)
+TEST(truth_in_which_255_may_be_foreground_or_left_out_is_refused)
 {
     const uint8_t blank[8] = {255, 255, 255, 255, 255, 255, 255, 255}, strokes[8] = {1, 255, 0, 0, 255, 0, 0, 0},
-                  ground[8] = {0, 255, 0, 0, 255, 0, 0, 0};
+                  background[8] = {0, 255, 0, 0, 255, 0, 0, 0};
     make_tiny_set("image\tmask\tsplit");
     write_mask(here("set/masks/b.png"), 4, 2, blank);
     expect_error(
@@ -78,7 +78,7 @@ TEST(truth_in_which_255_may_be_figure_or_left_out_is_refused)
         "and void of 255 (if 255 is not void, add --white foreground or --white label): cleave import masks "
         "set -o set-labels",
         "cleave score set pred");
-    write_mask(here("set/masks/a.png"), 4, 2, ground);
+    write_mask(here("set/masks/a.png"), 4, 2, background);
     write_mask(here("set/masks/b.png"), 4, 2, strokes);
     expect_error(65, "set/masks/b.png: beside set/masks/a.png, 255", "cleave score set pred --border-width 1");
     run_here("printf 'value\tname\n0\tground\n1\tfigure\n' >set/labels.tsv");
@@ -239,7 +239,7 @@ TEST(superpixel_scores_of_perfect_masks_are_perfect)
     ck_assert_ptr_null(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,"));
 }
 
-TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
+TEST(masks_of_0_and_one_other_value_are_foreground_and_background)
 {
     OWNED(clv_set_release) struct clv_set set = {0};
     run_here("cp -r $SET thirteen");

@@ -43,7 +43,7 @@ static void write_tiff(const char *path, const float *values, int width, int hei
     TIFFClose(tiff);
 }
 
-/* Two kinds of ground that differ in the last band alone, left and right of a slanted line; noise from a fixed
+/* Two kinds of background that differ in the last band alone, left and right of a slanted line; noise from a fixed
  * sequence. */
 static void make_set(const char *folder)
 {
@@ -133,8 +133,8 @@ TEST(twelve_bits_of_a_tiff_are_a_band)
     expect_output("\tmean_1\tdeviation_1\t", "head -n 1 out/objects.tsv");
 }
 
-/* What make_set puts into bands 1 and 4 of an object that is 1 in every pixel of its mask: 1000 and 1450 above 0..255.
- * */
+/* What make_set puts into bands 1 and 4 of an object that is 1 in every pixel of its mask: 1000 and 1450 above
+ * 0..255. */
 TEST(objects_are_measured_in_the_values_of_the_file)
 {
     size_t size;
@@ -205,7 +205,7 @@ TEST(bands_of_another_range_are_noticed_by_a_model_of_one_scene)
     }
 }
 
-/* What tools/qgis trains: three kinds of ground, Potts couplings. Such models decide by marginals of their own. */
+/* What tools/qgis trains: three kinds of background, Potts couplings. Such models decide by marginals of their own. */
 TEST(tiles_of_many_labels_are_decided_by_the_best_labelling)
 {
     enum { SIDE = 72 };
@@ -251,17 +251,17 @@ TEST(pixels_without_data_have_no_label)
              "b.tif --max-pixels 999 && cmp a/hole.tif b.tif");
     struct clv_indexed_image mask;
     struct raster_place found;
-    long n_figure = 0;
+    long n_foreground = 0;
     must(clv_indexed_image_read(&mask, here("a/hole.tif"), NULL, err));
-    for (int p = 0; p < HEIGHT * WIDTH; p++, n_figure += mask.values[p - 1] == 1)
+    for (int p = 0; p < HEIGHT * WIDTH; p++, n_foreground += mask.values[p - 1] == 1)
         ck_assert((mask.values[p] == CLV_VOID) == (p % WIDTH == WIDTH - 1 || p == 7 * WIDTH + 9));
-    ck_assert(n_figure > 0 && mask.palette[1][0] == 255);
+    ck_assert(n_foreground > 0 && mask.palette[1][0] == 255);
     clv_indexed_image_release(&mask);
     raster_find_place(&found, here("b.tif"));
     ck_assert(found.may_lack_data);
     raster_place_release(&found);
     char *said = expect_success("cd %s && awk 'NR > 1 {n += $4} END {print n}' a/objects.tsv", here("."));
-    ck_assert_int_eq(strtol(said, NULL, 10), n_figure);
+    ck_assert_int_eq(strtol(said, NULL, 10), n_foreground);
     free(said);
     run_here("printf 'image\\tmask\\nhole.tif\\tset/masks/5.png\\n' >few.tsv");
     expect_output("a: 49 pixels have no label there", "cleave score few.tsv a 2>&1");

@@ -16,7 +16,7 @@ static double json_number(const char *json, const char *key)
     return strtod(found + strlen(key) + 3, NULL);
 }
 
-TEST(boxes_alone_cut_out_the_figures)
+TEST(boxes_alone_cut_out_the_foregrounds)
 {
     expect_output("12 images segmented into out/", "ln -s $SET B && cleave segment --data B/manifest.tsv --boxes "
                                                    "B/boxes.tsv -o out/ --report report --overlay -t 1");

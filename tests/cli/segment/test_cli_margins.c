@@ -25,7 +25,7 @@ TEST(margins_are_those_of_the_best_labelling)
         "cleave probabilities -q -m $MODEL $SET/images/0001.jpg $SET/images/0002.jpg -o margins --margins && cleave "
         "segment -q --no-refine -m $MODEL $SET/images/0001.jpg -o masks");
     struct clv_indexed_image mask = {0};
-    size_t size, n_figure = 0;
+    size_t size, n_foreground = 0;
     must(clv_indexed_image_read(&mask, here("masks/0001.png"), NULL, err));
     char *bytes = slurp(here("margins/0001.npy"), &size);
     size_t n = (size_t)mask.width * (size_t)mask.height;
@@ -33,9 +33,9 @@ TEST(margins_are_those_of_the_best_labelling)
     for (size_t p = 0; p < n; p++) {
         ck_assert(margin[p] == -margin[n + p] && isfinite(margin[p]));
         ck_assert_int_eq(margin[n + p] > 0, mask.values[p] > 0);
-        n_figure += mask.values[p] > 0;
+        n_foreground += mask.values[p] > 0;
     }
-    ck_assert(n_figure > 0 && n_figure < n);
+    ck_assert(n_foreground > 0 && n_foreground < n);
     free(bytes);
     run_here("cleave probabilities -q -m $MODEL $SET/images/0001.jpg -o small --margins --side 12");
     free(slurp(here("small/0001.npy"), &size));

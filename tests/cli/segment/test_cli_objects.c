@@ -79,8 +79,8 @@ TEST(overlays_tint_objects_and_nothing_else_of_the_mask)
         for (int32_t y = 0; y < map.height; y++)
             for (int32_t x = 0; x < map.width; x++) {
                 size_t at = 3 * ((size_t)y * (size_t)map.width + (size_t)x);
-                bool is_figure = mask.pixels[at] || mask.pixels[at + 1] || mask.pixels[at + 2];
-                if (!is_figure || is_near(&map, x, y))
+                bool is_foreground = mask.pixels[at] || mask.pixels[at + 1] || mask.pixels[at + 2];
+                if (!is_foreground || is_near(&map, x, y))
                     continue;
                 n_cleared++;
                 for (size_t c = 0; c < 3; c++)

@@ -8,17 +8,17 @@
 
 enum { WIDTH = 80, HEIGHT = 60, FRAMES = 6 };
 
-/* A bright square before a dark ground of stripes, 4 pixels further right in each frame. */
+/* A bright square before a dark background of stripes, 4 pixels further right in each frame. */
 static void write_frame(const char *folder, int number, int t, bool has_mask)
 {
     struct clv_image image;
     uint8_t mask[WIDTH * HEIGHT];
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
-        int x = i % WIDTH - 8 - 4 * t, y = i / WIDTH - 20, ground = (i % WIDTH * 7 + i / WIDTH * 13) % 40;
+        int x = i % WIDTH - 8 - 4 * t, y = i / WIDTH - 20, background = (i % WIDTH * 7 + i / WIDTH * 13) % 40;
         mask[i] = x >= 0 && y >= 0 && x < 20 && y < 20;
         for (int c = 0; c < 3; c++)
-            image.pixels[3 * i + c] = (uint8_t)(mask[i] ? 200 + (x * 5 + y * 11) % 50 : 30 + ground);
+            image.pixels[3 * i + c] = (uint8_t)(mask[i] ? 200 + (x * 5 + y * 11) % 50 : 30 + background);
     }
     must(clv_png_write(formatted("%s/images/f%d.png", folder, number), &image, err));
     if (has_mask)

@@ -9,17 +9,17 @@
 
 enum { WIDTH = 80, HEIGHT = 60 };
 
-/* A bright square before a darker striped ground, 4 pixels further right in each slice. */
+/* A bright square before a darker striped background, 4 pixels further right in each slice. */
 static void write_slice(const char *folder, int number, int t, int height, bool has_mask)
 {
     struct clv_image image;
     uint8_t mask[WIDTH * HEIGHT];
     must(clv_image_new(&image, WIDTH, height, 3, err));
     for (int i = 0; i < WIDTH * height; i++) {
-        int x = i % WIDTH - 8 - 4 * t, y = i / WIDTH - 20, ground = (i % WIDTH * 7 + i / WIDTH * 13) % 60;
+        int x = i % WIDTH - 8 - 4 * t, y = i / WIDTH - 20, background = (i % WIDTH * 7 + i / WIDTH * 13) % 60;
         mask[i] = x >= 0 && y >= 0 && x < 20 && y < 20;
         for (int c = 0; c < 3; c++)
-            image.pixels[3 * i + c] = (uint8_t)(mask[i] ? 140 + (x * 5 + y * 11) % 80 : 90 + ground);
+            image.pixels[3 * i + c] = (uint8_t)(mask[i] ? 140 + (x * 5 + y * 11) % 80 : 90 + background);
     }
     must(clv_png_write(formatted("%s/images/s%d.png", folder, number), &image, err));
     if (has_mask)

@@ -74,7 +74,7 @@ TEST(a_manifest_s_column_names_maps_as_the_option_does)
                  "cleave segment -m m.cleave -o none --maps net=/ $ROOT/assets/animals/images/0030.jpg");
 }
 
-/* What another network might say of the twelve test images: everything is figure. */
+/* What another network might say of the twelve test images: everything is foreground. */
 static void make_foreign_maps(const char *folder)
 {
     uint8_t values[16];

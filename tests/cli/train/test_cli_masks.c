@@ -1,5 +1,5 @@
-/* Masks that cannot be learned from: one line for each kind of fault, with the command that helps. The kinds of masks are
- * in cli/import/test_cli_import_masks.c. */
+/* Masks that cannot be learned from: one line for each kind of fault, with the command that helps. The kinds of masks
+ * are in cli/import/test_cli_import_masks.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,11 @@ static void make_set(int shrink, const char *extension, make_mask *make)
     }
 }
 
-static uint8_t *jpeg_of(size_t *size, int width, int height, uint8_t ground, uint8_t figure)
+static uint8_t *jpeg_of(size_t *size, int width, int height, uint8_t background, uint8_t foreground)
 {
     uint8_t pixels[WIDTH * HEIGHT];
     for (int p = 0; p < width * height; p++)
-        pixels[p] = p % width >= width / 2 ? figure : ground;
+        pixels[p] = p % width >= width / 2 ? foreground : background;
     return make_jpeg(size, &(struct jpeg_recipe){width, height, 95, JPEG_GREY, .pixels = pixels});
 }
 

@@ -135,7 +135,7 @@ TEST(images_without_boxes_are_counted)
     ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 1 unlabelled"));
 }
 
-/* Masks of which all pixels are void but those of a cross and strokes through the figure. */
+/* Masks of which all pixels are void but those of a cross and strokes through the foreground. */
 TEST(scribbles_teach)
 {
     const char *folder = copy_set();
@@ -148,7 +148,7 @@ TEST(scribbles_teach)
         for (int32_t y = 0; y < mask.height; y++)
             for (int32_t x = 0; x < mask.width; x++)
                 if (abs(x - mask.width / 2) > 1 && abs(y - mask.height / 2) > 1 &&
-                    (mask.labels[y * mask.width + x] != 1 || y % 16)) /* and a stroke of figure in every mask */
+                    (mask.labels[y * mask.width + x] != 1 || y % 16)) /* and a stroke of foreground in every mask */
                     mask.labels[y * mask.width + x] = CLV_VOID;
         must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
     }

@@ -14,7 +14,7 @@
 #define SIDE 97
 
 static const bool all_traced[256] = {true, true, true, true, true, true, true, true, true, true};
-static const bool figure_traced[256] = {false, true, true, true, true, true, true, true, true, true};
+static const bool foreground_traced[256] = {false, true, true, true, true, true, true, true, true, true};
 
 /* Discs of labels 0..3, one over the other: borders, islands, holes, junctions. */
 static void draw_discs(uint8_t labels[SIDE * SIDE], uint32_t seed)
@@ -136,10 +136,10 @@ TEST(rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are)
         const int32_t *side = sides[round % 6];
         for (int p = 0; p < side[0] * side[1]; p++)
             labels[p] = (uint8_t)(noise(&state) % (2 + (uint32_t)round % 3));
-        check_objects(labels, side[0], side[1], round % 2 ? all_traced : figure_traced);
+        check_objects(labels, side[0], side[1], round % 2 ? all_traced : foreground_traced);
     }
     draw_discs(labels, 5);
-    check_objects(labels, SIDE, SIDE, figure_traced);
+    check_objects(labels, SIDE, SIDE, foreground_traced);
 }
 
 TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
@@ -148,7 +148,7 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
                                           1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2};
     struct contours contours = {0};
     must(contours_trace(&contours,
-                        &(struct tracing){.width = 6, .height = 5, .is_traced = figure_traced, .n_traced = 256}, labels,
+                        &(struct tracing){.width = 6, .height = 5, .is_traced = foreground_traced, .n_traced = 256}, labels,
                         err));
     ck_assert_uint_eq(contours.n_objects, 2);
     ck_assert_int_eq(contours.objects[0].n_pixels, 14);
@@ -160,7 +160,7 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     contours_release(&contours);
     uint8_t none[4] = {0};
     must(contours_trace(
-        &contours, &(struct tracing){.width = 2, .height = 2, .is_traced = figure_traced, .n_traced = 256}, none, err));
+        &contours, &(struct tracing){.width = 2, .height = 2, .is_traced = foreground_traced, .n_traced = 256}, none, err));
     ck_assert_uint_eq(contours.n_objects, 0);
     must(contours_simplify(&contours, 1, err));
     contours_release(&contours);
@@ -279,7 +279,7 @@ TEST(small_and_thin_objects_do_not_collapse)
         labels[5 * 40 + x] = 1; /* a line of one pixel */
     labels[12 * 40 + 9] = 2;    /* and a dot */
     must(contours_trace(&contours,
-                        &(struct tracing){.width = 40, .height = 20, .is_traced = figure_traced, .n_traced = 256},
+                        &(struct tracing){.width = 40, .height = 20, .is_traced = foreground_traced, .n_traced = 256},
                         labels, err));
     must(contours_simplify(&contours, 3, err));
     for (size_t k = 0; k < contours.n_objects; k++)
@@ -291,7 +291,7 @@ TEST(small_and_thin_objects_do_not_collapse)
 
 TEST(specks_become_their_largest_neighbour)
 {
-    /* A hole, a speck at the border of two labels, a pair of specks that touch only each other and the ground. */
+    /* A hole, a speck at the border of two labels, a pair of specks that touch only each other and the background. */
     static const char before[] = "000000000000"
                                  "011110002220"
                                  "011010012220"

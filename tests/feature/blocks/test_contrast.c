@@ -39,13 +39,13 @@ static void fixture_release(struct fixture *f)
 }
 
 /* A disc of half the height in the middle. */
-static void draw_disc(struct clv_image *image, const uint8_t *disc, const uint8_t *ground)
+static void draw_disc(struct clv_image *image, const uint8_t *disc, const uint8_t *background)
 {
     must(clv_image_new(image, 120, 90, 3, err));
     for (int32_t y = 0; y < 90; y++)
         for (int32_t x = 0; x < 120; x++) {
             int dx = x - 60, dy = y - 45;
-            memcpy(image->pixels + (y * 120 + x) * 3, dx * dx + dy * dy < 23 * 23 ? disc : ground, 3);
+            memcpy(image->pixels + (y * 120 + x) * 3, dx * dx + dy * dy < 23 * 23 ? disc : background, 3);
         }
 }
 
@@ -71,7 +71,7 @@ TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
             ck_assert_float_gt(m[CONTRAST_CENTRE], 0.9f);
             ck_assert_float_gt(m[CONTRAST_COLOUR_CENTRE], 0.9f);
             ck_assert_float_lt(m[CONTRAST_COLOUR_BORDER], 0.1f);
-            ck_assert_float_gt(m[CONTRAST_FIGURE], 0.9f);
+            ck_assert_float_gt(m[CONTRAST_FOREGROUND], 0.9f);
         } else if (f.scene.regions[i].lab[1] < 1) {
             ck_assert_float_gt(m[CONTRAST_BORDER], 0.9f);
             ck_assert_float_eq(m[CONTRAST_GEODESIC], 0);
@@ -80,7 +80,7 @@ TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
             ck_assert_float_lt(m[CONTRAST_CENTRE], 0.5f);
             ck_assert_float_lt(m[CONTRAST_COLOUR_CENTRE], 0.5f);
             ck_assert_float_gt(m[CONTRAST_COLOUR_BORDER], 0.5f);
-            ck_assert_float_lt(m[CONTRAST_FIGURE], m[CONTRAST_CENTRE]); /* sharper than one look */
+            ck_assert_float_lt(m[CONTRAST_FOREGROUND], m[CONTRAST_CENTRE]); /* sharper than one look */
         }
     }
     ck_assert_int_ge(n_disc, 5);
@@ -98,7 +98,7 @@ TEST(a_flat_image_has_no_contrast)
         ck_assert_float_lt(m[CONTRAST_LOCAL], 1e-3f);
         ck_assert_float_eq(m[CONTRAST_GRADIENT], 0);
         ck_assert_float_eq_tol(m[CONTRAST_CENTRE], 0.5f, 1e-3f);
-        ck_assert_float_eq_tol(m[CONTRAST_FIGURE], 0.5f, 1e-3f);
+        ck_assert_float_eq_tol(m[CONTRAST_FOREGROUND], 0.5f, 1e-3f);
     }
 }
 

@@ -62,7 +62,7 @@ static void expect_counted(const struct clv_dataset *dataset)
 }
 
 /* Label 1's sum of theta over label 0's, and of all. */
-static double odds_of_figure(double *total, const struct clv_dataset *dataset)
+static double odds_of_foreground(double *total, const struct clv_dataset *dataset)
 {
     double sum[2] = {0};
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
@@ -92,11 +92,11 @@ TEST(rare_labels_weigh_more_by_their_share)
         must(clv_features_open(&file, NULL, path, err));
         must(dataset_weigh(memory, CLV_LOSS_COUNTS, err));
         must(dataset_weigh(file, CLV_LOSS_COUNTS, err));
-        double odds = odds_of_figure(&total, memory);
+        double odds = odds_of_foreground(&total, memory);
         ck_assert_double_lt(odds, 0.9);
         must(dataset_weigh_labels(memory, exponent, err));
         must(dataset_weigh_labels(file, exponent, err));
-        ck_assert_double_eq_tol(odds_of_figure(&weighed, memory), pow(odds, 1 - exponent), 1e-4);
+        ck_assert_double_eq_tol(odds_of_foreground(&weighed, memory), pow(odds, 1 - exponent), 1e-4);
         ck_assert_double_eq_tol(weighed, total, 1e-4);
         for (size_t i = 0; i < 4; i++) {
             struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);

@@ -22,14 +22,14 @@ static const char *one_image(void)
     return folder;
 }
 
-/* Half of the image is figure. */
-static enum clv_status left_half(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
+/* Half of the image is foreground. */
+static enum clv_status left_half(float *foreground, const struct clv_image *image, const struct item_boxes *boxes,
                                  struct clv_error *err)
 {
     (void)boxes, (void)err;
     for (int32_t y = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++)
-            figure[y * image->width + x] = x < image->width / 2;
+            foreground[y * image->width + x] = x < image->width / 2;
     return CLV_OK;
 }
 
@@ -56,7 +56,7 @@ TEST(a_frame_gives_the_place_in_the_box)
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
     extract(&dataset, &frames, &box, 1);
     struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
-    double outside = 0, column[8] = {0}, line[8] = {0}, figure = 0, all = 0;
+    double outside = 0, column[8] = {0}, line[8] = {0}, foreground = 0, all = 0;
     ck_assert_int_eq(frame.n_nodes, p.n_nodes);
     ck_assert_int_eq(frame.n_features, 65);
     for (int32_t i = 0; i < p.n_nodes; i++) {
@@ -76,11 +76,11 @@ TEST(a_frame_gives_the_place_in_the_box)
         ck_assert_double_eq_tol(sum, 3, 1e-5);
         ck_assert_int_eq(p.label[i], is_outside ? 0 : CLV_UNKNOWN);
         ck_assert_double_eq_tol((double)frame.theta[2 * i] + (double)frame.theta[2 * i + 1], 1, 1e-6);
-        figure += volume * (double)frame.theta[2 * i + 1];
+        foreground += volume * (double)frame.theta[2 * i + 1];
         all += volume;
     }
     ck_assert_double_eq_tol(outside, 60 * 40 - 40 * 30, 0.01);
-    ck_assert_double_eq_tol(figure, all / 2, 0.01);
+    ck_assert_double_eq_tol(foreground, all / 2, 0.01);
     for (int k = 0; k < 8; k++) { /* bins are hats of width 1/7, the outer ones half hats */
         double share = k == 0 || k == 7 ? 0.5 / 7 : 1.0 / 7;
         ck_assert_double_eq_tol(column[k], 1200 * share, 5);

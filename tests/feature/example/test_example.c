@@ -19,7 +19,7 @@ static struct clv_recipe quick_recipe(int32_t blocks)
     return recipe;
 }
 
-/* A disc of one colour on textured ground of another. */
+/* A disc of one colour on textured background of another. */
 static struct clv_image disc_image(int32_t width, int32_t height)
 {
     struct clv_image image = {0};

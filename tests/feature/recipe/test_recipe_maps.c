@@ -29,7 +29,7 @@ static double tied(int image, int channel, int pixel, int y)
                           : noise(image, 2, pixel);
 }
 
-/* Figure and ground differ in all channels; in the last images in other ones, as from another network. */
+/* Foreground and background differ in all channels; in the last images in other ones, as from another network. */
 static double of_two_networks(int image, int channel, int pixel, int y)
 {
     int other = image < N_IMAGES / 2;
@@ -54,7 +54,7 @@ static double of_two_far_off(int image, int channel, int pixel, int y)
     return of_one_network(image, channel, pixel, y) + (channel & 1 ? 2 : -1);
 }
 
-static int is_figure(int pixel)
+static int is_foreground(int pixel)
 {
     return pixel % WIDTH > 4 && pixel % WIDTH < 9;
 }
@@ -71,11 +71,11 @@ static void make_set(struct clv_set *set, int n_channels, channel_value *value)
         char header[129];
         must(clv_png_write(here("set/images/%02d.png", i), &grey, err));
         for (int p = 0; p < N_PIXELS; p++)
-            truth[p] = (uint8_t)is_figure(p);
+            truth[p] = (uint8_t)is_foreground(p);
         must(clv_png_write_labels(here("set/masks/%02d.png", i), WIDTH, HEIGHT, truth, NULL, 0, err));
         for (int c = 0; c < n_channels; c++)
             for (int p = 0; p < N_PIXELS; p++)
-                values[c * N_PIXELS + p] = (float)value(i, c, p, is_figure(p));
+                values[c * N_PIXELS + p] = (float)value(i, c, p, is_foreground(p));
         FILE *stream = fopen(here("maps/%02d.npy", i), "wb");
         ck_assert_ptr_nonnull(stream);
         snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }", n_channels,

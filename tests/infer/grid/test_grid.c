@@ -77,8 +77,8 @@ TEST(grids_equal_the_general_oracle_with_ties)
     }
 }
 
-/* Figure and ground scores in patches of their own, walls of weak couplings here and there: flow has far to go, and
- * coarser grids are misled. */
+/* Foreground and background scores in patches of their own, walls of weak couplings here and there: flow has far to go,
+ * and coarser grids are misled. */
 TEST(grids_with_long_ways_equal_the_general_oracle)
 {
     static struct sample s;

@@ -7,7 +7,6 @@
 
 #include "cleave.h"
 #include "data/data.h"
-#include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "learn/refining/refining.h"
 #include "model/model.h"
@@ -71,7 +70,7 @@ static void begin(void)
     training.shape = self->model.shape;
     training.seed = 1;
     training.n_threads = 1;
-    OWNED(clv_training_result_release) struct clv_training_result result = {0};
+    struct clv_training_result result = {0};
     training.parameters[clv_learner_parameter(learner, "passes")] = 3;
     must(clv_train(&result, learner, &training, err));
     size_t size = clv_shape_size(&self->model.shape);
@@ -80,6 +79,7 @@ static void begin(void)
     memcpy(self->w, result.w, size * sizeof *self->w);
     for (size_t k = 0; k < (size_t)self->model.shape.n_features; k++)
         self->wrong[k] = -self->w[k];
+    clv_training_result_release(&result);
     for (size_t i = 0; i < N_IMAGES; i++)
         self->examples[i] = (struct refining_example){.item = i, .problem = &self->problems[i], .w = self->w};
     self->source = (struct refining_source){.from = {.set = &self->set},
@@ -125,17 +125,17 @@ static void add_nearby(void *context, int32_t term, const float *plane)
 }
 
 /* The bias has no ridge: at the minimum what wrong pixels cost, times how wrong they are, is level between the sides. A
- * missed pixel of figure costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's
+ * missed pixel of foreground costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's
  * halves and IoU's slopes are, v being the weight of IoU. */
 static double imbalance(struct fixture *self, const struct refining *refining)
 {
     double off[N_IMAGES][2] = {{0}}, share[N_IMAGES], iou = 0, sum = 0, size = 0;
     for (size_t i = 0; i < N_IMAGES; i++) {
-        OWNED(labelled_image_release) struct labelled_image labelled = {0};
-        size_t both = 0, either = 0, figure = 0;
+        struct labelled_image labelled;
+        size_t both = 0, either = 0, foreground = 0;
         must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
         const struct segmented view = labelled_image_view(&labelled);
-        OWNED_ARRAY float *score = calloc(labelled.n, sizeof *score);
+        float *score = calloc(labelled.n, sizeof *score);
         struct nearby nearby = {refining->options.nearby, score, labelled.n};
         must(pixel_scores(score, &view, refining, err));
         must(pixel_terms(&view, true, add_nearby, &nearby, err));
@@ -144,11 +144,13 @@ static double imbalance(struct fixture *self, const struct refining *refining)
             ck_assert_int_le(truth, 1);
             both += truth && labelled.painted[p];
             either += truth || labelled.painted[p];
-            figure += (size_t)truth;
+            foreground += (size_t)truth;
             off[i][truth] += (1 / (1 + exp(-(double)score[p])) - truth) / (double)labelled.n;
         }
-        share[i] = (double)figure / (double)labelled.n;
+        share[i] = (double)foreground / (double)labelled.n;
         iou += (double)both / (double)either / N_IMAGES;
+        free(score);
+        labelled_image_release(&labelled);
     }
     for (size_t i = 0; i < N_IMAGES; i++) {
         double v = self->source.iou_weight, missed = (0.5 + v) / share[i],
@@ -179,15 +181,17 @@ TEST(of_the_couplings_the_best_is_learned)
         double sum = 0;
         tried.options.coupling = couplings[k];
         for (size_t i = 0; i < N_IMAGES; i++) {
-            OWNED(labelled_image_release) struct labelled_image labelled = {0};
+            struct labelled_image labelled;
             double loss;
             must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[i], err));
             const struct segmented view = labelled_image_view(&labelled);
-            OWNED_ARRAY float *score = calloc(labelled.n, sizeof *score);
+            float *score = calloc(labelled.n, sizeof *score);
             must(pixel_scores(score, &view, &tried, err));
             must(pixel_scores_refine(labelled.painted, score, &labelled.image, &tried, err));
             must(labelled_loss(&loss, &labelled.truth, labelled.painted, 2, 0.25, err));
             sum += loss;
+            free(score);
+            labelled_image_release(&labelled);
         }
         if (sum < least - 1e-9) {
             least = sum;
@@ -219,17 +223,20 @@ static double votes_loss(struct fixture *self, const struct refining *refining, 
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        OWNED(labelled_image_release) struct labelled_image labelled = {0};
-        OWNED(evidence_release) struct evidence evidence = {0};
+        struct labelled_image labelled;
+        struct evidence evidence;
         double loss;
         must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
         must(evidence_init(&evidence, labelled.painted, &labelled.nodes, labelled.y, labelled.maps, &labelled.model,
                            err));
-        OWNED_ARRAY uint8_t *labels = calloc(labelled.n, 1);
+        uint8_t *labels = calloc(labelled.n, 1);
         memcpy(labels, labelled.painted, labelled.n);
         must(evidence_refine(labels, &evidence, &labelled.image, refining, err));
         must(labelled_loss(&loss, &labelled.truth, labels, 2, self->source.iou_weight, err));
         sum += loss / (double)n;
+        free(labels);
+        evidence_release(&evidence);
+        labelled_image_release(&labelled);
     }
     return sum;
 }
@@ -282,7 +289,7 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     static int64_t row[1000];
     static int32_t index[1000];
     static float value[1000];
-    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
+    struct clv_dataset *dataset;
     must(clv_dataset_new(&dataset, 2, err));
     for (int32_t i = 0; i < N_IMAGES; i++) {
         struct clv_problem problem = fixture.problems[i];
@@ -313,17 +320,18 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     const struct clv_tensor *tensor = clv_model_attached(&fixture.model, "refining");
     ck_assert_ptr_nonnull(tensor);
     ck_assert_double_eq(((const double *)tensor->data)[0], 0);
+    clv_dataset_free(dataset);
 }
 
 /* Without couplings the cut is where scores change their sign: colours of the whole image are in the scores already. */
 TEST(scores_alone_decide_where_nothing_is_coupled)
 {
-    OWNED(labelled_image_release) struct labelled_image labelled = {0};
+    struct labelled_image labelled;
     struct refining refining = {.options = {.prior = 1, .overall = 2, .rounds = 1}, .bias = -3, .maps = {{1, 0, 0}}};
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
-    OWNED_ARRAY float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
-    OWNED_ARRAY uint8_t *labels = calloc(labelled.n, 1);
+    float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
+    uint8_t *labels = calloc(labelled.n, 1);
     memcpy(labels, labelled.painted, labelled.n);
     must(pixel_scores(score, &view, &refining, err));
     must(pixel_scores_refine(labels, score, &labelled.image, &refining, err));
@@ -333,6 +341,10 @@ TEST(scores_alone_decide_where_nothing_is_coupled)
     must(pixel_scores(raised, &view, &refining, err));
     for (size_t p = 0; p < labelled.n; p++)
         ck_assert_float_eq_tol(raised[p] - score[p], 2, 1e-4F);
+    free(score);
+    free(raised);
+    free(labels);
+    labelled_image_release(&labelled);
 }
 
 /* The variance across the image of what a term says of a map with one bright column in its middle. */
@@ -360,11 +372,11 @@ static void measure_spread(void *context, int32_t term, const float *plane)
 /* In pixels of an image of 256 x 256: standard deviations of 3 and 20. */
 TEST(maps_are_blurred_by_shares_of_the_images_side)
 {
-    OWNED(labelled_image_release) struct labelled_image labelled = {0};
+    struct labelled_image labelled;
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     struct segmented view = labelled_image_view(&labelled);
     int32_t width = labelled.image.width, height = labelled.image.height;
-    OWNED_ARRAY float *values = calloc(labelled.n, sizeof *values);
+    float *values = calloc(labelled.n, sizeof *values);
     for (size_t p = 0; p < labelled.n; p++)
         values[p] = p % (size_t)width == (size_t)width / 2 ? 0.9F : 0.5F;
     const struct map_reader map = {.map = {.width = width, .height = height, .n_channels = 1, .values = values}};
@@ -377,6 +389,8 @@ TEST(maps_are_blurred_by_shares_of_the_images_side)
         must(pixel_terms(&view, false, measure_spread, &spread, err));
         ck_assert_double_eq_tol(spread.variance / (scale * spreads[k] * spreads[k]), 1, 0.2);
     }
+    free(values);
+    labelled_image_release(&labelled);
 }
 
 struct nearby_term {
@@ -393,20 +407,23 @@ static void keep_nearby(void *context, int32_t term, const float *plane)
 
 TEST(colours_nearby_are_those_around_each_pixel)
 {
-    OWNED(labelled_image_release) struct labelled_image labelled = {0};
-    OWNED(near_colours_release) struct near_colours colours = {0};
+    struct labelled_image labelled;
+    struct near_colours colours;
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
     struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
     must(pixel_terms(&view, true, keep_nearby, &term, err));
     must(near_colours_init(&colours, &labelled.image, err));
-    OWNED_ARRAY float *score = calloc(colours.n_cells, sizeof *score);
+    float *score = calloc(colours.n_cells, sizeof *score);
     near_colours_learn(&colours, labelled.painted, 1);
     near_colours_score(score, &colours, 1, 0);
     for (size_t p = 0, width = (size_t)labelled.image.width; p < labelled.n; p++)
         ck_assert_float_eq(term.plane[p],
                            score[near_colours_cell(&colours, (int32_t)(p % width), (int32_t)(p / width))]);
+    near_colours_release(&colours);
+    free(score);
     free(term.plane);
+    labelled_image_release(&labelled);
 }
 
 /* The network's term, of some image. */
@@ -431,16 +448,18 @@ static double mean_loss(struct fixture *self, const struct refining *refining)
 {
     double sum = 0;
     for (size_t i = 0; i < N_IMAGES; i++) {
-        OWNED(labelled_image_release) struct labelled_image labelled = {0};
+        struct labelled_image labelled;
         double loss;
         must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
         struct segmented view = labelled_image_view(&labelled);
         view.net = refining->net.weights ? &refining->net : NULL;
-        OWNED_ARRAY float *score = calloc(labelled.n, sizeof *score);
+        float *score = calloc(labelled.n, sizeof *score);
         must(pixel_scores(score, &view, refining, err));
         must(pixel_scores_refine(labelled.painted, score, &labelled.image, refining, err));
         must(labelled_loss(&loss, &labelled.truth, labelled.painted, 2, self->source.iou_weight, err));
         sum += loss / N_IMAGES;
+        free(score);
+        labelled_image_release(&labelled);
     }
     return sum;
 }
@@ -460,8 +479,8 @@ TEST(two_stages_have_a_network_which_makes_pixels_better_and_maps_alone_have_non
 TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
 {
     struct refining refining = learned_with_net(&fixture);
-    OWNED(labelled_image_release) struct labelled_image labelled = {0};
-    OWNED(pixel_look_release) struct pixel_look look = {0};
+    struct labelled_image labelled;
+    struct pixel_look look;
     float x[PIXEL_NET_INPUTS * PIXEL_NET_AT_ONCE] = {0}, probability[OBJECT_CLASSES * PIXEL_NET_AT_ONCE];
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[1], err));
     struct segmented view = labelled_image_view(&labelled);
@@ -469,7 +488,7 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     must(pixel_look_init(&look, &view, err));
     ck_assert_uint_eq(look.n, labelled.n); /* the photos are small */
     struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
-    OWNED_ARRAY float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
+    float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
     must(all_pixel_terms(&view, false, keep_net, &term, err));
     must(pixel_scores(score, &view, &refining, err));
     refining.net_weight += 2;
@@ -477,27 +496,33 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     for (size_t p = 0; p < labelled.n; p += 97) {
         pixel_look_at(x, PIXEL_NET_AT_ONCE, &look, p, 1);
         pixel_net_say(probability, &refining.net, x);
-        double figure = (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
-        double odds = (figure + 1e-4) / ((double)probability[OBJECT_GROUND * PIXEL_NET_AT_ONCE] + 1e-4);
+        double foreground = (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
+        double odds = (foreground + 1e-4) / ((double)probability[OBJECT_BACKGROUND * PIXEL_NET_AT_ONCE] + 1e-4);
         ck_assert_double_eq_tol((double)term.plane[p], log(odds), 1e-4);
         ck_assert_float_eq_tol(raised[p] - score[p], 2 * term.plane[p], 1e-3F);
     }
+    free(score);
+    free(raised);
     free(term.plane);
+    pixel_look_release(&look);
+    labelled_image_release(&labelled);
 }
 
 TEST(an_image_is_judged_by_the_network_that_has_not_seen_it)
 {
-    OWNED(refining_nets_release) struct refining_nets nets = {0};
+    struct refining_nets nets;
     must(refining_nets_learn(&nets, &fixture.model, &fixture.source, 3, 2, err)); /* examples 0, 2 and 4 */
     ck_assert_ptr_eq(refining_nets_other(&nets, 0), &nets.nets[NET_FIRST]);
     ck_assert_ptr_eq(refining_nets_other(&nets, 2), &nets.nets[NET_FIRST + 1]);
     ck_assert_ptr_eq(refining_nets_other(&nets, 4), &nets.nets[NET_FIRST + 2]);
-    OWNED(refining_nets_release) struct refining_nets one = {0};
+    struct refining_nets one;
     const struct refining_example odd = fixture.examples[2];
     fixture.source.examples = &odd;
     must(refining_nets_learn(&one, &fixture.model, &fixture.source, 1, 1, err));
     fixture.source.examples = fixture.examples;
     ck_assert_ptr_null(refining_nets_other(&one, 0)); /* no other row */
+    refining_nets_release(&one);
+    refining_nets_release(&nets);
 }
 
 TEST(a_damaged_network_is_refused_by_its_tensors_name)
@@ -505,8 +530,7 @@ TEST(a_damaged_network_is_refused_by_its_tensors_name)
     struct refining refining = learned_with_net(&fixture);
     struct clv_refine_options options;
     clv_refine_defaults(&options);
-    OWNED_ARRAY float *weights =
-        calloc(REFINING_COPIES, pixel_net_size(refining.net.n_inputs, OBJECT_CLASSES) * sizeof *weights);
+    float *weights = calloc(REFINING_COPIES, pixel_net_size(refining.net.n_inputs, OBJECT_CLASSES) * sizeof *weights);
     struct clv_tensor tensor = {
         .name = "refining.network",
         .dtype = CLV_F32,
@@ -520,6 +544,7 @@ TEST(a_damaged_network_is_refused_by_its_tensors_name)
     tensor.shape[0]--;
     must(clv_model_attach(&fixture.model, &tensor, err));
     must_fail(CLV_ERR_DATA, "refining.network", refining_of_model(&refining, &fixture.model, &options, err));
+    free(weights);
 }
 
 TEST(a_network_of_more_labels_than_there_may_be_is_refused)

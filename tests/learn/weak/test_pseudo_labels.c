@@ -33,24 +33,28 @@ TEST(what_frames_say_is_taught)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    OWNED(dataset_drop) struct clv_dataset *frames = informative_frames(&toy);
+    struct clv_dataset *frames = informative_frames(&toy);
     for (int l = 0; l < 4; l++) {
         double with, without;
         struct clv_training training = toy_training(&toy, all[l]);
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
-        OWNED(clv_training_result_release) struct clv_training_result alone = run(all[l], &training);
+        struct clv_training_result alone = run(all[l], &training);
         training.frames = frames;
-        OWNED(clv_training_result_release) struct clv_training_result taught = run(all[l], &training);
+        struct clv_training_result taught = run(all[l], &training);
         must(
             clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
         must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
                           err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
+        clv_training_result_release(&taught);
+        clv_training_result_release(&alone);
     }
+    clv_dataset_free(frames);
+    toy_release(&toy);
 }
 
 /* With paper 1 no learner sees frames, and masks come first. */
@@ -58,9 +62,9 @@ TEST(as_published_no_teacher_sees_frames)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm", "mssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     toy_planted(&toy, 8, 12, &potts, w, 6);
-    OWNED(dataset_drop) struct clv_dataset *frames = informative_frames(&toy);
+    struct clv_dataset *frames = informative_frames(&toy);
     const int32_t *given[8];
     for (size_t i = 0; i < toy.n; i++)
         given[i] = clv_dataset_problem(toy.dataset, i).label;
@@ -71,8 +75,7 @@ TEST(as_published_no_teacher_sees_frames)
         training.n_weak = toy.n - 2;
         set(&training, all[l], "passes", 5);
         set(&training, all[l], "paper", 1);
-        OWNED(clv_training_result_release)
-        struct clv_training_result alone = run(all[l], &training), framed = {0}, taught = {0};
+        struct clv_training_result alone = run(all[l], &training), framed, taught;
         training.frames = frames;
         framed = run(all[l], &training);
         ck_assert_mem_eq(alone.w, framed.w, clv_shape_size(&potts) * sizeof *alone.w);
@@ -88,7 +91,12 @@ TEST(as_published_no_teacher_sees_frames)
                             "image has one",
                             all[l]),
                   clv_train(&none, clv_learner_find(all[l]), &training, err));
+        clv_training_result_release(&alone);
+        clv_training_result_release(&framed);
+        clv_training_result_release(&taught);
     }
+    clv_dataset_free(frames);
+    toy_release(&toy);
 }
 
 /* Frames without features; `informative`: their opinion is the truth. */
@@ -121,30 +129,33 @@ TEST(what_box_to_cut_thinks_is_taught)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double loss[2];
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     toy_planted(&toy, 18, 12, &potts, w, 6);
     for (int informative = 0; informative < 2; informative++) {
-        OWNED(dataset_drop) struct clv_dataset *frames = bare_frames(&toy, informative);
+        struct clv_dataset *frames = bare_frames(&toy, informative);
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
         training.frames = frames;
-        OWNED(clv_training_result_release) struct clv_training_result result = run("wmpmap", &training);
+        struct clv_training_result result = run("wmpmap", &training);
         must(clv_evaluate(&loss[informative], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL,
                           training.engine, 1, err));
+        clv_training_result_release(&result);
+        clv_dataset_free(frames);
     }
     ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
+    toy_release(&toy);
 }
 
 /* Behind a node's own features those of its frame, then box to cut's opinion, a hat over seven bins, times two. */
 TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    OWNED(toy_release) struct toy toy = {0};
-    OWNED(dataset_item_release) struct dataset_item item = {0};
+    struct toy toy;
+    struct dataset_item item;
     toy_planted(&toy, 3, 12, &potts, w, 6);
-    OWNED(dataset_drop) struct clv_dataset *frames = bare_frames(&toy, true);
+    struct clv_dataset *frames = bare_frames(&toy, true);
     struct clv_training training = toy_training(&toy, "wmpmap");
     training.frames = frames;
     must(pseudo_labelled_example(&item, &training, 1, true, err));
@@ -162,6 +173,9 @@ TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
             ck_assert_double_eq_tol((double)seen.value[k], 2 * (1 - fabs(at - bin)), 1e-5);
         }
     }
+    dataset_item_release(&item);
+    clv_dataset_free(frames);
+    toy_release(&toy);
 }
 
 /* The weights to start from are the pupil's, whose features are fewer. */
@@ -170,10 +184,10 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double start[64] = {3, -3, 3, -3, 3, -3, 3, 3};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     struct clv_pseudo_labels pseudo_labels[2];
     toy_planted(&toy, 6, 12, &potts, w, 6);
-    OWNED(dataset_drop) struct clv_dataset *frames = informative_frames(&toy);
+    struct clv_dataset *frames = informative_frames(&toy);
     for (int t = 0; t < 2; t++) {
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
@@ -188,18 +202,20 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
         ck_assert_mem_eq(pseudo_labels[0].q[k], pseudo_labels[1].q[k], 2 * 12 * sizeof(double));
     pseudo_labels_release(&pseudo_labels[0]);
     pseudo_labels_release(&pseudo_labels[1]);
+    clv_dataset_free(frames);
+    toy_release(&toy);
 }
 
-/* The share of figure in what nothing is given of. */
+/* The share of foreground in what nothing is given of. */
 static double pseudo_share(const double *q, const struct clv_problem *problem, const int32_t *given)
 {
-    double open = 0, figure = 0;
+    double open = 0, foreground = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (given[i] == CLV_UNKNOWN) {
             open += (double)problem->volume[i];
-            figure += (double)problem->volume[i] * q[2 * i + 1];
+            foreground += (double)problem->volume[i] * q[2 * i + 1];
         }
-    return figure / open;
+    return foreground / open;
 }
 
 /* Without couplings q = 1 / (1 + e^-unary), so shares by the unaries are those of q. */
@@ -210,23 +226,23 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     int32_t around[5][12];
     const int32_t *given[5];
     const struct clv_learner *learner = clv_learner_find("wmpmap");
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     toy_planted(&toy, 10, 12, &potts, w, 6);
-    OWNED(dataset_drop) struct clv_dataset *frames = bare_frames(&toy, false);
+    struct clv_dataset *frames = bare_frames(&toy, false);
     struct clv_training training = toy_training(&toy, "wmpmap");
     training.shape.pairwise = CLV_PAIRWISE_NONE;
     training.parameters[clv_learner_parameter(learner, "passes")] = 10;
     training.parameters[clv_learner_parameter(learner, "samples")] = 20000;
     training.n_examples = 4;
     training.frames = frames;
-    for (size_t k = 0; k < 5; k++) { /* boxes; some of the figure, and all that there is: not boxes */
+    for (size_t k = 0; k < 5; k++) { /* boxes; some of the foreground, and all that there is: not boxes */
         for (size_t i = 0; i < 12; i++)
             around[k][i] = i < 3 || k == 4 ? 0 : CLV_UNKNOWN;
         around[k][0] = k == 3;
         given[k] = around[k];
     }
     for (size_t k = 0; k < 3; k++) {
-        OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
+        struct clv_pseudo_labels pseudo_labels;
         training.weak = toy.examples + 4 + k;
         training.given = given + k;
         training.n_weak = 1;
@@ -234,11 +250,12 @@ TEST(boxes_are_filled_halfway_to_the_mean)
         struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
         alone[k] = pseudo_share(pseudo_labels.q[0], &problem, given[k]);
         mean += alone[k] / 3;
+        pseudo_labels_release(&pseudo_labels);
     }
     training.weak = toy.examples + 4;
     training.given = given;
     training.n_weak = 5;
-    OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
+    struct clv_pseudo_labels pseudo_labels;
     must(pseudo_labels_make(&pseudo_labels, learner, &training, err));
     for (size_t k = 0; k < 3; k++) {
         struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
@@ -246,17 +263,20 @@ TEST(boxes_are_filled_halfway_to_the_mean)
         ck_assert_double_eq_tol(together[k], (alone[k] + mean) / 2, 0.01);
     }
     ck_assert_double_gt(fabs(alone[0] - mean) + fabs(alone[1] - mean), 0.1); /* else nothing was tested */
+    pseudo_labels_release(&pseudo_labels);
+    clv_dataset_free(frames);
+    toy_release(&toy);
 }
 
 TEST(what_is_given_teaches_without_any_mask)
 {
     static const char *const all[] = {"wmpmap", "mpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     const int32_t *given[18];
     int32_t outside[18][12];
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (size_t i = 0; i < 18; i++) { /* of the background every fourth node, of the figure none, as with boxes */
+    for (size_t i = 0; i < 18; i++) { /* of the background every fourth node, of the foreground none, as with boxes */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
         for (int32_t k = 0; k < 12; k++)
             outside[i][k] = label[k] == 0 && k % 4 == 1 ? 0 : CLV_UNKNOWN;
@@ -269,14 +289,16 @@ TEST(what_is_given_teaches_without_any_mask)
         training.weak = toy.examples;
         training.n_weak = toy.n;
         training.given = given;
-        OWNED(clv_training_result_release) struct clv_training_result result = run(all[l], &training);
+        struct clv_training_result result = run(all[l], &training);
         must(
             clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine, 1, err));
         ck_assert_msg(loss < 0.35, "%s: %g", all[l], loss); /* 0.5 is chance */
+        clv_training_result_release(&result);
     }
+    toy_release(&toy);
 }
 
-/* Frames that say what is in the box, and box to cut taking all of it for figure. */
+/* Frames that say what is in the box, and box to cut taking all of it for foreground. */
 static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
 {
     struct clv_dataset *frames;
@@ -302,22 +324,22 @@ static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *cons
     return frames;
 }
 
-/* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from
- * the ground outside. */
+/* Without masks a box is foreground at first: who sees frames then learns the box, who does not learns what differs
+ * from the background outside. */
 TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
-    OWNED(toy_release) struct toy toy = {0};
+    struct toy toy;
     const int32_t *given[18];
     int32_t outside[18][12];
-    double figure[2] = {0}, n[2] = {0};
-    OWNED(pseudo_labels_release) struct clv_pseudo_labels pseudo_labels = {0};
+    double foreground[2] = {0}, n[2] = {0};
+    struct clv_pseudo_labels pseudo_labels;
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (size_t i = 0; i < 18; i++) { /* half of the ground is outside, the figure all inside */
+    for (size_t i = 0; i < 18; i++) { /* half of the background is outside, the foreground all inside */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
-        for (int32_t k = 0, n_ground = 0; k < 12; k++)
-            outside[i][k] = label[k] == 0 && n_ground++ % 2 ? 0 : CLV_UNKNOWN;
+        for (int32_t k = 0, n_background = 0; k < 12; k++)
+            outside[i][k] = label[k] == 0 && n_background++ % 2 ? 0 : CLV_UNKNOWN;
         given[i] = outside[i];
     }
     struct clv_training training = toy_training(&toy, "wmpmap");
@@ -331,10 +353,12 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
         for (int32_t k = 0; k < 12; k++)
             if (outside[i][k] == CLV_UNKNOWN) {
-                figure[label[k]] += pseudo_labels.q[i][2 * k + 1];
+                foreground[label[k]] += pseudo_labels.q[i][2 * k + 1];
                 n[label[k]]++;
             }
     }
-    ck_assert_double_gt(figure[1] / n[1] - figure[0] / n[0], 0.05); /* 0.02 if they see them */
+    ck_assert_double_gt(foreground[1] / n[1] - foreground[0] / n[0], 0.05); /* 0.02 if they see them */
+    pseudo_labels_release(&pseudo_labels);
     clv_dataset_free((struct clv_dataset *)training.frames);
+    toy_release(&toy);
 }

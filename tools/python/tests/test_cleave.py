@@ -114,7 +114,7 @@ def test_masks_of_black_and_white_are_read_as_their_files_are(pairs):
     assert made.labels == ["background", "foreground"]
 
 
-def test_figures_of_different_values_are_labels_of_their_own(pairs):
+def test_foregrounds_of_different_values_are_labels_of_their_own(pairs):
     made = cleave.train([(image, mask * (1 + place % 2)) for place, (image, mask) in enumerate(pairs)], nodes="patches", learner="perceptron",
                         words=10, passes=1)
     assert made.labels == ["label 0", "label 1", "label 2"]
@@ -124,10 +124,10 @@ def test_figures_of_different_values_are_labels_of_their_own(pairs):
 
 
 @pytest.mark.parametrize("by_files", [False, True])
-def test_white_that_may_be_figure_or_left_out_is_refused(pairs, by_files):
+def test_white_that_may_be_foreground_or_left_out_is_refused(pairs, by_files):
     more = {"boxes": [None] * len(pairs)} if by_files else {}
     strokes = [(image, np.where(np.arange(mask.shape[0])[:, None] % 3, mask, cleave.VOID).astype(np.uint8)) for image, mask in pairs]
-    strokes[1][1][strokes[1][1] == 1] = cleave.VOID  # on the ground alone
+    strokes[1][1][strokes[1][1] == 1] = cleave.VOID  # on the background alone
     blank = [(image, mask.copy()) for image, mask in pairs]
     blank[1][1][:] = cleave.VOID
     for given in strokes, blank:

@@ -128,13 +128,13 @@ def test_strokes_of_two_readings_are_refused_with_what_to_do(pairs, values, says
         cleave.click_cut(image, strokes)
 
 
-def test_labels_before_may_be_black_and_white_and_strokes_on_the_ground_alone(pairs):
+def test_labels_before_may_be_black_and_white_and_strokes_on_the_background_alone(pairs):
     image, mask = pairs[0]
     strokes = strokes_of(mask)
     before = cleave.click_cut(image, strokes)
     np.testing.assert_array_equal(cleave.click_cut(image, strokes, before=255 * before), cleave.click_cut(image, strokes, before=before))
-    ground = np.where(strokes == 0, strokes, np.uint8(cleave.VOID))
-    assert cleave.click_cut(image, ground, before=before).any()
+    background = np.where(strokes == 0, strokes, np.uint8(cleave.VOID))
+    assert cleave.click_cut(image, background, before=before).any()
 
 
 def test_maps_of_one_channel_are_of_label_1(pairs):

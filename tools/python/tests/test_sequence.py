@@ -99,7 +99,7 @@ def test_given_masks_are_propagated_as_the_command_does(command, tmp_path):
                               np.array(Image.open(tmp_path / "out" / f"{place}.png")))
     assert np.array_equal(cleave.propagate(list(grey), [given.get(place) for place in range(N)], threads=1), propagated)
     assert np.array_equal(cleave.propagate(grey, truth), truth)
-    with pytest.warns(UserWarning, match="255 is figure"):
+    with pytest.warns(UserWarning, match="255 is foreground"):
         assert np.array_equal(cleave.propagate(grey, {place: 255 * mask for place, mask in given.items()}), propagated)
 
 

@@ -98,9 +98,9 @@ class Algorithm(QgsProcessingAlgorithm):
 
 
 class Train(Algorithm):
-    """Learns from polygons that show samples of each kind of ground on one or several GeoTIFFs. Polygons of another coordinate system
+    """Learns from polygons that show samples of each class on one or several GeoTIFFs. Polygons of another coordinate system
     are converted; rasters of one training have the same bands. What no polygon covers is not known, unless the box is ticked: then it
-    is one more kind, background. The model is a file."""
+    is one more class, background. The model is a file."""
 
     NAME = "train"
     TITLE = "Train on polygons"

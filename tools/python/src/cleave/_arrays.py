@@ -108,7 +108,7 @@ def _shape_remedy(array: npt.NDArray[Any], shape: Tuple[int, ...]) -> str:
 def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = False, void: bool = False) -> Labels:
     """A copy of a mask's values, or of nodes' labels, as uint8, of an array of integers of any width or of bool that holds nothing else;
     `shared`: the array itself, if it is contiguous and of uint8. `void`: 255 may be void, which masked entries of numpy.ma are then; the
-    figure of 0 and 255 alone is 1 beside them."""
+    foreground of 0 and 255 alone is 1 beside them."""
     hidden = hidden_entries(value) if void else None
     if hidden is not None:
         values = as_values(name, value.filled(0), shape)
@@ -133,7 +133,7 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = F
     return np.ascontiguousarray(array, np.uint8) if shared else np.array(array, np.uint8, order="C")
 
 
-def as_figures(arrays: Mapping[str, Labels], remedy: Optional[str] = None) -> Tuple[List[Labels], List[str]]:
+def as_binary(arrays: Mapping[str, Labels], remedy: Optional[str] = None) -> Tuple[List[Labels], List[str]]:
     """Masks as files of them are read without labels.tsv, all together: 0 and 255 are 0 and 1. As they are where values are labels.
     The second list tells how they were read; `remedy` ends the message about a 255 that nobody can tell. Without it they are to be
     learned from, and values most of which would be labels that occur nowhere are refused."""
@@ -142,9 +142,9 @@ def as_figures(arrays: Mapping[str, Labels], remedy: Optional[str] = None) -> Tu
     names = [ffi.new("char[]", name.encode()) for name in arrays]
     values = ffi.new("struct clv_mask[]", [
         {"width": array.shape[1], "height": array.shape[0], "labels": pointer("uint8_t", array)} for array in given])
-    made, are_figures = ffi.new("struct clv_mask[]", len(given)), ffi.new("bool *")
-    call(lib.clv_masks_from_values, made, are_figures, values, ffi.new("char *[]", names), len(given), ffi.NULL if remedy is None else remedy.encode())
-    if not are_figures[0]:
+    made, are_binary = ffi.new("struct clv_mask[]", len(given)), ffi.new("bool *")
+    call(lib.clv_masks_from_values, made, are_binary, values, ffi.new("char *[]", names), len(given), ffi.NULL if remedy is None else remedy.encode())
+    if not are_binary[0]:
         return given, []
     try:
         for name, mask in zip(arrays, made):

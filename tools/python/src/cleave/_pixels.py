@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import (
-    Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, hidden_entries,
+    Labels, Range, as_array, as_box, as_binary, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, hidden_entries,
     narrowed, pointer)
 from ._errors import DataError, Path, UsageError, as_path, call
 from ._native import ffi, lib
@@ -51,7 +51,7 @@ def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any
     """Cuts out the object in a box (x, y, width, height in pixels): labels uint8 [height, width], 1 on the object.
 
     With return_probability=True a pair: labels, and float32 [height, width] of how likely the object is at each pixel by colours and
-    place. Colours of figure and ground are learned from the inside and the surroundings of that box alone; about 0.03 s for
+    place. Colours of foreground and background are learned from the inside and the surroundings of that box alone; about 0.03 s for
     0.15 Mpixel. Raises UsageError for a box that does not meet the image.
     """
     native, keep = as_image("image", image)
@@ -73,10 +73,10 @@ def _as_strokes(given: Any, shape: Tuple[int, int], has_before: bool) -> Labels:
     if (seeds == VOID).all() and not has_before:
         raise DataError("strokes shows neither the object, by 1 or True, nor what is beside it: nothing is stroked")
     if (seeds <= 1).all():
-        raise DataError("strokes holds no 255, which is elsewhere, and 0 is certain ground, so nothing is left to cut; "
+        raise DataError("strokes holds no 255, which is elsewhere, and 0 is certain background, so nothing is left to cut; "
                         "strokes == 1 takes 1 as the object's and 0 as elsewhere")
     if np.isin(seeds, (0, VOID)).all() and (seeds == 0).any() and not has_before:
-        raise DataError("strokes holds 0 and 255 and no 1: 0 is certain ground, 255 is elsewhere, so no object is shown; strokes == 255 "
+        raise DataError("strokes holds 0 and 255 and no 1: 0 is certain background, 255 is elsewhere, so no object is shown; strokes == 255 "
                         "takes 255 as the object's and 0 as elsewhere")
     return seeds
 
@@ -173,7 +173,7 @@ class Score(NamedTuple):
 def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:
     """Compares labels [height, width] with a mask, whose VOID (255) does not count.
 
-    Figure and ground are read as the command reads files: in an array of 0 and 255 alone 255 is the figure, with a warning. Raises
+    Foreground and background are read as the command reads files: in an array of 0 and 255 alone 255 is the foreground, with a warning. Raises
     DataError where one array has it so and the other beside 1. void=True: 255 does not count there either. Masked entries of numpy.ma
     are void.
     """
@@ -182,7 +182,7 @@ def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:
         raise UsageError(f"truth has shape {shape}, [height, width] is needed; give one image at a time")
     true, predicted = as_values("truth", truth, shape, void=True), as_values("labels", labels, shape, void=True)
     if not void and (VOID in true or VOID in predicted):
-        (true, predicted), notes = as_figures({"truth": true, "labels": predicted}, "void=True leaves it out, or write figure as 1")
+        (true, predicted), notes = as_binary({"truth": true, "labels": predicted}, "void=True leaves it out, or write foreground as 1")
         for note in notes:
             warnings.warn(note, stacklevel=2)
     both = np.concatenate([true[true != VOID], predicted[predicted != VOID]])

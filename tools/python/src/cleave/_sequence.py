@@ -72,8 +72,8 @@ def propagate(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progres
     width].
 
     frames      [frames, height, width, 3] or [frames, height, width] of uint8, or a list of images of one size
-    masks       {0: mask}: of some frames, or a list with an entry for each, None where none is known. 1 or True is figure, 0 ground,
-                other values are neither, but of masks of 0 and 255 alone 255 is figure. These masks stay as they are; each other
+    masks       {0: mask}: of some frames, or a list with an entry for each, None where none is known. 1 or True is foreground, 0 background,
+                other values are neither, but of masks of 0 and 255 alone 255 is foreground. These masks stay as they are; each other
                 frame's is propagated from the nearest of them, before or after it
     threads     0: all processors; they share the ways from one given mask to the next
     progress    called as progress(stage, done, total) now and then, from other threads
@@ -86,7 +86,7 @@ def propagate(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progres
              for place, mask in enumerate(as_masks("masks", masks, len(images)))]
     known_masks = [mask for mask in given if mask is not None]
     if any((mask == 255).any() for mask in known_masks) and all(np.isin(mask, (0, 255)).all() for mask in known_masks):
-        warnings.warn("masks: 255 is figure, as there is nothing else but 0", stacklevel=2)
+        warnings.warn("masks: 255 is foreground, as there is nothing else but 0", stacklevel=2)
         given = [mask if mask is None else (mask == 255).astype(np.uint8) for mask in given]
     labels = np.empty((len(images), height, width), np.uint8)
     for place, mask in enumerate(given):

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_bands, as_box, as_figures, as_image, as_values, npy_write, pointer
+from ._arrays import Labels, Range, as_bands, as_box, as_binary, as_image, as_values, npy_write, pointer
 from ._errors import Error, UsageError, as_path, call
 from ._model import map_planes
 from ._native import ffi, lib
@@ -64,7 +64,7 @@ class StagedSet:
         self.manifest.write_bytes(("\n".join(rows) + "\n").encode())
         self.boxes.write_bytes(("\n".join(placed) + "\n").encode())
         if masks and names is None:
-            arrays, self.notes = as_figures({f"mask {place}": values for place, values in masks.items()})
+            arrays, self.notes = as_binary({f"mask {place}": values for place, values in masks.items()})
             masks = dict(zip(masks, arrays))
         highest = max((self._write_mask(place, values) for place, values in masks.items()), default=0)
         if names is not None or highest > 1:

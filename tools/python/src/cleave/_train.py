@@ -247,8 +247,8 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
                 [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known, or None. Without `labels`,
-                masks of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning. Where one mask
-                has 255 as figure and another beside 1, they are refused: with `labels`, 255 is VOID in all.
+                masks of foreground and background are read as their files are: 0 and 255 alone are 0 and 1, with a warning. Where one mask
+                has 255 as foreground and another beside 1, they are refused: with `labels`, 255 is VOID in all.
                 With sequence=True pairs of volumes: a volume is [slices, height, width], with 3 channels behind, or a list of slices,
                 its masks [slices, height, width], a list with None where a slice has none, or {slice: mask}:
                 train([(volume, masks)], sequence=True). Model.segment(volume, sequence=True) labels others

@@ -7,14 +7,14 @@
 #include "data/data.h"
 
 /* How a mask was read; raw[height][width][channels] are its values or colours, NULL if they are not known. */
-static struct figure figure_of(const struct clv_mask *mask, const uint8_t *raw, int32_t channels)
+static struct foreground foreground_of(const struct clv_mask *mask, const uint8_t *raw, int32_t channels)
 {
     size_t n = (size_t)mask->width * (size_t)mask->height;
     const uint8_t *first = memchr(mask->labels, 1, n);
-    struct figure self = {
+    struct foreground self = {
         .value = first && !mask->note,
         .is_white = mask->note == mask_white_note,
-        .has_ground = memchr(mask->labels, 0, n),
+        .has_background = memchr(mask->labels, 0, n),
         .has_void = memchr(mask->labels, CLV_VOID, n),
     };
     const uint8_t *pixel = raw && first ? raw + (first - mask->labels) * channels : NULL;
@@ -25,48 +25,49 @@ static struct figure figure_of(const struct clv_mask *mask, const uint8_t *raw, 
     return self;
 }
 
-struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item *item,
-                             const struct clv_image_limits *limits)
+struct foreground foreground_of_item(const struct clv_mask *mask, const struct clv_item *item,
+                                     const struct clv_image_limits *limits)
 {
     OWNED(clv_indexed_image_release) struct clv_indexed_image raw = {0};
     OWNED(clv_image_release) struct clv_image shown = {0};
     struct clv_error ignored;
     bool is_value = mask->note == mask_other_value_note, is_colour = mask->note == mask_colour_note;
     if (item->is_derived)
-        return (struct figure){0};
+        return (struct foreground){0};
     bool is_indexed = is_value && clv_indexed_image_read(&raw, item->mask, limits, &ignored) == CLV_OK;
     if ((is_value || is_colour) && !is_indexed && clv_image_read(&shown, item->mask, limits, &ignored) != CLV_OK)
-        return (struct figure){0};
-    return figure_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
+        return (struct foreground){0};
+    return foreground_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
 }
 
 /* Whether the foreground has another value than in masks before: two values are two labels. */
-static bool differs(const struct figures *all, const struct figure *figure)
+static bool differs(const struct foregrounds *all, const struct foreground *foreground)
 {
-    return figure->value && all->value && figure->value != all->value;
+    return foreground->value && all->value && foreground->value != all->value;
 }
 
-static const char *remedy_of(const struct figures *all)
+static const char *remedy_of(const struct foregrounds *all)
 {
     return all->remedy ? all->remedy : "these are two labels";
 }
 
-static enum clv_status fail_values(const struct figures *all, const char *name, int own, const char *other, int value,
-                                   struct clv_error *err)
+static enum clv_status fail_values(const struct foregrounds *all, const char *name, int own, const char *other,
+                                   int value, struct clv_error *err)
 {
     return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and %d: %s", name, own, other, value,
                       remedy_of(all));
 }
 
-/* White beside another value, or figures of two colours, or of white and one, are two labels. */
-static enum clv_status colours_agree(struct figures *all, const struct figure *figure, const char *name,
+/* White beside another value, or foregrounds of two colours, or of white and one, are two labels. */
+static enum clv_status colours_agree(struct foregrounds *all, const struct foreground *foreground, const char *name,
                                      struct clv_error *err)
 {
-    const uint32_t white = 0x1ffffff, colour = figure->is_white && figure->has_ground ? white : figure->colour;
+    const uint32_t white = 0x1ffffff,
+                   colour = foreground->is_white && foreground->has_background ? white : foreground->colour;
     if (colour == white && all->value > 1)
         return fail_values(all, name, 255, all->first, all->value, err);
-    if (figure->value > 1 && all->colour == white)
-        return fail_values(all, name, figure->value, all->first_colour, 255, err);
+    if (foreground->value > 1 && all->colour == white)
+        return fail_values(all, name, foreground->value, all->first_colour, 255, err);
     if (colour && all->colour && colour != all->colour)
         return fail_fault(err, CLV_FAULT_MASK_COLOURS, "%s: holds black and %u,%u,%u, but %s black and %u,%u,%u: %s",
                           name, colour >> 16 & 255, colour >> 8 & 255, colour & 255, all->first_colour,
@@ -78,25 +79,26 @@ static enum clv_status colours_agree(struct figures *all, const struct figure *f
     return CLV_OK;
 }
 
-enum clv_status figures_agree(struct figures *all, const struct figure *figure, const char *name, struct clv_error *err)
+enum clv_status foregrounds_agree(struct foregrounds *all, const struct foreground *foreground, const char *name,
+                                  struct clv_error *err)
 {
     const char *other = NULL, **first[2] = {NULL, NULL};
-    if (differs(all, figure))
-        return fail_values(all, name, figure->value, all->first, all->value, err);
-    MUST(colours_agree(all, figure, name, err));
-    if (figure->value && !all->value) {
-        all->value = figure->value;
+    if (differs(all, foreground))
+        return fail_values(all, name, foreground->value, all->first, all->value, err);
+    MUST(colours_agree(all, foreground, name, err));
+    if (foreground->value && !all->value) {
+        all->value = foreground->value;
         all->first = name;
     }
-    if (figure->is_white) {
-        bool is_blank = !figure->has_ground;
+    if (foreground->is_white) {
+        bool is_blank = !foreground->has_background;
         other = is_blank ? all->first_one : all->first_strokes;
         first[0] = &all->first_white;
         first[1] = is_blank ? &all->first_blank : NULL;
-    } else if (figure->value == 1) {
-        other = figure->has_void ? all->first_white : all->first_blank;
+    } else if (foreground->value == 1) {
+        other = foreground->has_void ? all->first_white : all->first_blank;
         first[0] = &all->first_one;
-        first[1] = figure->has_void ? &all->first_strokes : NULL;
+        first[1] = foreground->has_void ? &all->first_strokes : NULL;
     }
     for (int k = 0; k < 2; k++)
         if (first[k] && !*first[k])
@@ -106,23 +108,23 @@ enum clv_status figures_agree(struct figures *all, const struct figure *figure, 
                  : CLV_OK;
 }
 
-/* The masks as files would be read, in which no value is a label of its own: *are_figures. */
-static enum clv_status read_all(struct clv_mask *made, struct figure *found, bool *are_figures,
+/* The masks as files would be read, in which no value is a label of its own: *are_binary. */
+static enum clv_status read_all(struct clv_mask *made, struct foreground *found, bool *are_binary,
                                 const struct clv_mask *values, const char *const *names, size_t n,
                                 struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels labels = {0};
-    struct figures all = {0};
-    *are_figures = true;
+    struct foregrounds all = {0};
+    *are_binary = true;
     MUST(clv_labels_binary(&labels, err));
-    for (size_t i = 0; i < n && *are_figures; i++) {
+    for (size_t i = 0; i < n && *are_binary; i++) {
         enum clv_status status = mask_from_values(&made[i], &values[i], &labels, names[i], err);
-        *are_figures = status == CLV_OK;
+        *are_binary = status == CLV_OK;
         if (status == CLV_ERR_DATA)
             break;
         MUST(status);
-        found[i] = figure_of(&made[i], values[i].labels, 1);
-        *are_figures = !differs(&all, &found[i]);
+        found[i] = foreground_of(&made[i], values[i].labels, 1);
+        *are_binary = !differs(&all, &found[i]);
         all.value = found[i].value ? found[i].value : all.value;
     }
     return CLV_OK;
@@ -171,23 +173,24 @@ static void masks_release(struct masks *self)
     array_free(self->items);
 }
 
-enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, const struct clv_mask *values,
+enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, const struct clv_mask *values,
                                       const char *const *names, size_t n, const char *remedy, struct clv_error *err)
 {
-    struct figures all = {.remedy = remedy ? remedy : "name the labels, which leaves it out, or write figure as 1"};
+    struct foregrounds all = {.remedy =
+                                  remedy ? remedy : "name the labels, which leaves it out, or write foreground as 1"};
     OWNED(masks_release) struct masks result = {.items = array_zalloc(n, sizeof *result.items)};
     NEED(result.items);
     result.n = n;
-    OWNED_ARRAY struct figure *found = array_alloc(n, sizeof *found);
+    OWNED_ARRAY struct foreground *found = array_alloc(n, sizeof *found);
     NEED(found);
     bool is_read = false;
     MUST(read_all(result.items, found, &is_read, values, names, n, err));
     for (size_t i = 0; i < n && is_read; i++)
-        MUST(figures_agree(&all, &found[i], names[i], err));
+        MUST(foregrounds_agree(&all, &found[i], names[i], err));
     if (!is_read && !remedy)
         MUST(check_gaps(values, n, err));
     for (size_t i = 0; i < n; i++)
         made[i] = is_read ? TAKE(result.items[i]) : (struct clv_mask){0};
-    *are_figures = is_read;
+    *are_binary = is_read;
     return CLV_OK;
 }

@@ -4,22 +4,22 @@
 
 static const char *const names[] = {"a", "b", "c"};
 
-/* Masks of 4x1 pixels; `made` is {0} before and where they are no figures. */
-static enum clv_status read_three(struct clv_mask made[3], bool *are_figures, const uint8_t values[3][4],
+/* Masks of 4x1 pixels; `made` is {0} before and where they are not binary. */
+static enum clv_status read_three(struct clv_mask made[3], bool *are_binary, const uint8_t values[3][4],
                                   struct clv_error *err)
 {
     struct clv_mask masks[3];
     for (int i = 0; i < 3; i++)
         masks[i] = (struct clv_mask){.width = 4, .height = 1, .labels = (uint8_t *)values[i]};
-    return clv_masks_from_values(made, are_figures, masks, names, 3, "help", err);
+    return clv_masks_from_values(made, are_binary, masks, names, 3, "help", err);
 }
 
-static void expect_figures(bool expected, const uint8_t values[3][4], const uint8_t labels[3][4])
+static void expect_binary(bool expected, const uint8_t values[3][4], const uint8_t labels[3][4])
 {
     struct clv_mask made[3] = {{0}};
-    bool are_figures = !expected;
-    must(read_three(made, &are_figures, values, err));
-    ck_assert(are_figures == expected);
+    bool are_binary = !expected;
+    must(read_three(made, &are_binary, values, err));
+    ck_assert(are_binary == expected);
     for (int i = 0; i < 3; i++) {
         ck_assert(!made[i].labels == !expected);
         if (expected)
@@ -28,15 +28,15 @@ static void expect_figures(bool expected, const uint8_t values[3][4], const uint
     }
 }
 
-TEST(figures_of_one_value_are_label_1_and_values_are_labels_else)
+TEST(foregrounds_of_one_value_are_label_1_and_values_are_labels_else)
 {
-    static const uint8_t figures[3][4] = {{0, 1, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1}};
-    expect_figures(true, (uint8_t[3][4]){{0, 255, 255, 0}, {0, 255, 0, 0}, {0, 0, 0, 255}}, figures);
-    expect_figures(true, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 7, 0, 0}, {0, 0, 0, 7}}, figures);
-    expect_figures(true, (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}},
-                   (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}});
-    expect_figures(false, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 8, 0, 0}, {0, 0, 0, 0}}, NULL);
-    expect_figures(false, (uint8_t[3][4]){{0, 1, 2, 0}, {255, 255, 255, 255}, {0, 1, 0, 0}}, NULL);
+    static const uint8_t foregrounds[3][4] = {{0, 1, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1}};
+    expect_binary(true, (uint8_t[3][4]){{0, 255, 255, 0}, {0, 255, 0, 0}, {0, 0, 0, 255}}, foregrounds);
+    expect_binary(true, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 7, 0, 0}, {0, 0, 0, 7}}, foregrounds);
+    expect_binary(true, (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}},
+                  (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}});
+    expect_binary(false, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 8, 0, 0}, {0, 0, 0, 0}}, NULL);
+    expect_binary(false, (uint8_t[3][4]){{0, 1, 2, 0}, {255, 255, 255, 255}, {0, 1, 0, 0}}, NULL);
 }
 
 TEST(a_255_that_nobody_can_tell_is_refused)
@@ -49,12 +49,12 @@ TEST(a_255_that_nobody_can_tell_is_refused)
     };
     for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++) {
         struct clv_mask made[3] = {{0}};
-        bool are_figures = true;
+        bool are_binary = true;
         must_fail(CLV_ERR_DATA, "c: beside a, 255 may be foreground or void: help",
-                  read_three(made, &are_figures, ambiguous[i], err));
+                  read_three(made, &are_binary, ambiguous[i], err));
         for (int k = 0; k < 3; k++)
             ck_assert_ptr_null(made[k].labels);
-        ck_assert(are_figures);
+        ck_assert(are_binary);
     }
 }
 
@@ -66,8 +66,8 @@ TEST(white_beside_another_value_is_a_second_label)
                                        "c: holds 0 and 7, but a 0 and 255: help"};
     for (int i = 0; i < 2; i++) {
         struct clv_mask made[3] = {{0}};
-        bool are_figures = true;
-        must_fail(CLV_ERR_DATA, why[i], read_three(made, &are_figures, both[i], err));
+        bool are_binary = true;
+        must_fail(CLV_ERR_DATA, why[i], read_three(made, &are_binary, both[i], err));
         ck_assert_ptr_null(made[0].labels);
     }
 }
@@ -79,31 +79,31 @@ TEST(values_of_which_most_labels_occur_nowhere_are_listed)
     const struct clv_mask sparse[] = {{2, 2, few, NULL}, {2, 2, few, NULL}}, all = {4, 3, many, NULL},
                           close = {2, 2, dense, NULL};
     struct clv_mask made[2] = {{0}};
-    bool are_figures = true;
+    bool are_binary = true;
     must_fail(
         CLV_ERR_DATA,
         "the masks hold 0 and 15, and 255, which is void: 16 labels, of which 14 occur nowhere; number the 2 values "
         "in their order, from 0 to 1, or name all labels",
-        clv_masks_from_values(made, &are_figures, sparse, names, 2, NULL, err));
+        clv_masks_from_values(made, &are_binary, sparse, names, 2, NULL, err));
     must_fail(CLV_ERR_DATA, "the masks hold 0, 1, 30, 60, 90, 120, 150, 180 ..: 241 labels",
-              clv_masks_from_values(made, &are_figures, &all, names, 1, NULL, err));
-    must(clv_masks_from_values(made, &are_figures, &close, names, 1, NULL, err));
-    ck_assert(!are_figures);
-    must(clv_masks_from_values(made, &are_figures, sparse, names, 2, "to be scored", err));
-    ck_assert(!are_figures && !made[0].labels);
+              clv_masks_from_values(made, &are_binary, &all, names, 1, NULL, err));
+    must(clv_masks_from_values(made, &are_binary, &close, names, 1, NULL, err));
+    ck_assert(!are_binary);
+    must(clv_masks_from_values(made, &are_binary, sparse, names, 2, "to be scored", err));
+    ck_assert(!are_binary && !made[0].labels);
 }
 
-TEST(figures_of_two_colours_are_two_labels)
+TEST(foregrounds_of_two_colours_are_two_labels)
 {
-    struct figures all = {0};
-    const struct figure red = {.colour = 0x1ff0000, .has_ground = true},
-                        green = {.colour = 0x100ff00, .has_ground = true};
-    const struct figure white = {.is_white = true, .has_ground = true}, none = {.has_ground = true};
-    must(figures_agree(&all, &none, "a", err));
-    must(figures_agree(&all, &red, "b", err));
-    must(figures_agree(&all, &red, "c", err));
+    struct foregrounds all = {0};
+    const struct foreground red = {.colour = 0x1ff0000, .has_background = true},
+                            green = {.colour = 0x100ff00, .has_background = true};
+    const struct foreground white = {.is_white = true, .has_background = true}, none = {.has_background = true};
+    must(foregrounds_agree(&all, &none, "a", err));
+    must(foregrounds_agree(&all, &red, "b", err));
+    must(foregrounds_agree(&all, &red, "c", err));
     must_fail(CLV_ERR_DATA, "d: holds black and 0,255,0, but b black and 255,0,0: these are two labels",
-              figures_agree(&all, &green, "d", err));
+              foregrounds_agree(&all, &green, "d", err));
     must_fail(CLV_ERR_DATA, "e: holds black and 255,255,255, but b black and 255,0,0: these are two labels",
-              figures_agree(&all, &white, "e", err));
+              foregrounds_agree(&all, &white, "e", err));
 }

@@ -6,14 +6,14 @@
 #include "base/base.h"
 #include "box_cut/box_cut.h"
 
-enum clv_status box_figure(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
-                           struct clv_error *err)
+enum clv_status box_foreground(float *foreground, const struct clv_image *image, const struct item_boxes *boxes,
+                               struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
     OWNED_ARRAY uint8_t *labels = array_alloc(n, sizeof *labels);
     OWNED_ARRAY float *probability = array_alloc(n, sizeof *probability);
     NEED(labels && probability);
-    memset(figure, 0, n * sizeof *figure);
+    memset(foreground, 0, n * sizeof *foreground);
     for (size_t k = 0; k < boxes->n_boxes; k++) {
         const struct clv_pixel_box *pixels = &boxes->boxes[k];
         struct clv_box box = {.x = pixels->first_x,
@@ -22,7 +22,7 @@ enum clv_status box_figure(float *figure, const struct clv_image *image, const s
                               .height = pixels->end_y - pixels->first_y};
         MUST(clv_box_cut(labels, probability, image, &box, NULL, err));
         for (size_t i = 0; i < n; i++)
-            figure[i] = fmaxf(figure[i], ((float)labels[i] + probability[i]) / 2);
+            foreground[i] = fmaxf(foreground[i], ((float)labels[i] + probability[i]) / 2);
     }
     return CLV_OK;
 }
