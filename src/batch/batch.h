@@ -296,14 +296,16 @@ static inline bool labels_are_empty(const uint8_t *labels, size_t n)
     return true;
 }
 
-/* deliver.c. Takes the outcome of an input, from any thread, and settles all whose turn it is: counts, tells the
+/* deliver.c. Takes the outcome of an input, which is allocated before its files are written, from any thread, and settles all whose turn it is: counts, tells the
  * caller, puts it into the report. Returns a failure that ends the run. deliver_rest settles what waits for inputs that
  * were never worked on. */
 enum clv_status deliver_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
-enum clv_status deliver(struct batch *run, size_t index, struct outcome *taken, struct clv_error *err) CLV_CHECK;
+enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken, struct clv_error *err) CLV_CHECK;
 enum clv_status deliver_rest(struct batch *run, struct clv_error *err) CLV_CHECK;
 void deliver_end(struct batch *run);
-void outcome_release(struct outcome *outcome);
+struct outcome *outcome_new(void); /* NULL: out of memory */
+void outcome_free(struct outcome *outcome);
+DROPS(outcome_drop, struct outcome, outcome_free)
 
 /* Notes on the whole run, at its end. */
 void deliver_note(const struct batch *run);

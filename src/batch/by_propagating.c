@@ -212,7 +212,11 @@ static enum clv_status lose_frames(const struct chain_at_work *work, const struc
     for (size_t i = k; i <= chain->n; i++) {
         if (!is_wanted(&index, work->self, chain_place(chain, i)))
             continue;
-        OWNED(outcome_release) struct outcome outcome = {.status = status, .error = *why, .is_said = true, .unmet = -1};
+        OWNED(outcome_drop) struct outcome *outcome = outcome_new();
+        NEED(outcome);
+        outcome->status = status;
+        outcome->error = *why;
+        outcome->is_said = true;
         MUST(deliver(work->run, index, &outcome, err));
     }
     return CLV_OK;

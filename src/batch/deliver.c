@@ -17,11 +17,19 @@
 /* Sizes of so many images are looked at before a run, for the time that it takes. */
 #define MOST_SIZED 20000
 
-void outcome_release(struct outcome *outcome)
+struct outcome *outcome_new(void)
 {
-    arrays_free(outcome->map_means, outcome->entry);
-    outcome->map_means = NULL;
-    outcome->entry = NULL;
+    struct outcome *outcome = array_zalloc(1, sizeof *outcome);
+    if (outcome)
+        outcome->unmet = -1;
+    return outcome;
+}
+
+void outcome_free(struct outcome *outcome)
+{
+    if (outcome)
+        arrays_free(outcome->map_means, outcome->entry);
+    array_free(outcome);
 }
 
 static void find_pixels(struct batch *run)
@@ -54,13 +62,6 @@ enum clv_status deliver_begin(struct batch *run, struct clv_error *err)
     }
     find_pixels(run);
     return CLV_OK;
-}
-
-static void outcome_free(struct outcome *outcome)
-{
-    if (outcome)
-        outcome_release(outcome);
-    array_free(outcome);
 }
 
 void deliver_end(struct batch *run)
@@ -227,21 +228,19 @@ static void show_progress(struct batch *run, size_t index, bool is_earlier)
                         run->inputs.n, run->result->n_failed ? failed : NULL);
 }
 
-enum clv_status deliver(struct batch *run, size_t index, struct outcome *taken, struct clv_error *err)
+enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken, struct clv_error *err)
 {
+    const struct outcome *outcome = *taken;
     if (comm_rank())
-        return taken->status == CLV_ERR_INTERRUPTED ? CLV_OK : team_hand_in(run, index, taken, err);
-    const enum clv_status own = taken->status;
-    const bool is_earlier = taken->is_earlier;
+        return outcome->status == CLV_ERR_INTERRUPTED ? CLV_OK : team_hand_in(run, index, outcome, err);
+    const enum clv_status own = outcome->status;
+    const bool is_earlier = outcome->is_earlier;
     /* Nobody takes further inputs then, though the failures of those before it may count instead. */
-    const bool is_last = own == CLV_ERR_INTERRUPTED || ends_run(run, taken);
-    struct outcome *outcome = array_zalloc(1, sizeof *outcome);
-    NEED(outcome);
+    const bool is_last = own == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
     if (is_last)
-        *err = taken->error;
-    *outcome = TAKE(*taken);
+        *err = outcome->error;
     pthread_mutex_lock(&run->lock);
-    run->parked[index] = outcome;
+    run->parked[index] = TAKE(*taken);
     while (run->next < run->inputs.n && run->parked[run->next])
         settle_next(run);
     run->n_delivered++;

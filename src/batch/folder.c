@@ -329,9 +329,8 @@ static enum clv_status claim(struct batch *run, const char *path, bool is_own, b
     const char *const inputs[] = {options->model_path, options->features,
                                   options->data && path_is_folder(options->data) ? NULL : options->data,
                                   options->boxes};
-    const bool may_replace =
-        options->existing == CLV_EXISTING_OVERWRITE ||
-        (is_own && (options->existing == CLV_EXISTING_RESUME || is_joined));
+    const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
+                             (is_own && (options->existing == CLV_EXISTING_RESUME || is_joined));
     enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made is empty */
     MUST(path_look(&kind, path, err));
     return kind == PATH_ABSENT

@@ -293,19 +293,20 @@ enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t ind
 
 enum clv_status run_item(struct batch *run, size_t index, size_t number, int thread, struct clv_error *err)
 {
-    OWNED(outcome_release) struct outcome outcome = {.unmet = -1};
+    OWNED(outcome_drop) struct outcome *outcome = outcome_new();
     double bytes;
+    NEED(outcome);
     {
         OWNED(labelled_release)
         struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
-        outcome.status = work_on(&item, &outcome, run, index, number, thread, &outcome.error);
-        name_failure(&outcome, item.input);
+        outcome->status = work_on(&item, outcome, run, index, number, thread, &outcome->error);
+        name_failure(outcome, item.input);
         if (item.objects.objects)
-            outcome.n_objects = item.objects.n_objects;
-        outcome.found = item.found;
-        outcome.summary = item.summary;
-        outcome.map_means = TAKE(item.map_means);
-        outcome.unmet = item.unmet;
+            outcome->n_objects = item.objects.n_objects;
+        outcome->found = item.found;
+        outcome->summary = item.summary;
+        outcome->map_means = TAKE(item.map_means);
+        outcome->unmet = item.unmet;
         bytes = item.bytes;
     }
     memory_gate_leave(&run->gate, bytes);

@@ -62,27 +62,32 @@ static void end_run(struct sharing *self, enum clv_status status, const struct c
     comm_deal_stop(&self->deal);
 }
 
-static enum clv_status unpack(struct outcome *outcome, size_t *index, const struct batch *run, const void *bytes,
+/* *outcome, new, of another process's input. */
+static enum clv_status unpack(struct outcome **outcome, size_t *index, struct batch *run, const void *bytes,
                               size_t size, struct clv_error *err)
 {
     struct message message;
-    NEED(bytes && size >= sizeof message);
+    OWNED(outcome_drop) struct outcome *result = outcome_new();
+    NEED(result && bytes && size >= sizeof message);
     memcpy(&message, bytes, sizeof message);
     *index = message.index;
-    *outcome = message.outcome;
-    outcome->map_means = NULL;
-    outcome->entry = NULL;
-    outcome->error.kind = NULL; /* an address of the other process */
+    *result = message.outcome;
+    result->map_means = NULL;
+    result->entry = NULL;
+    result->error.kind = NULL; /* an address of the other process */
     if (message.n_means)
-        NEED(outcome->map_means = array_copy((const char *)bytes + sizeof message, message.n_means, sizeof(float)));
-    return run->report && outcome->status == CLV_OK ? item_show(outcome, (struct batch *)run, *index, err) : CLV_OK;
+        NEED(result->map_means = array_copy((const char *)bytes + sizeof message, message.n_means, sizeof(float)));
+    if (run->report && result->status == CLV_OK)
+        result->status = item_show(result, run, *index, &result->error);
+    *outcome = TAKE(result);
+    return CLV_OK;
 }
 
 /* Takes another process's outcome, on rank 0. */
 static void take(void *context, const void *bytes, size_t size)
 {
     struct sharing *self = context;
-    OWNED(outcome_release) struct outcome outcome = {0};
+    OWNED(outcome_drop) struct outcome *outcome = NULL;
     struct clv_error error;
     size_t index = 0;
     enum clv_status status = unpack(&outcome, &index, self->run, bytes, size, &error);

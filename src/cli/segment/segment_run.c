@@ -119,7 +119,7 @@ enum clv_status segment_run(struct segment *self, struct clv_error *err)
     enum clv_status status = clv_segment_files(&result, &self->files, err);
     const bool is_interrupted = status == CLV_ERR_INTERRUPTED;
     const bool ran = result.n_done + result.n_earlier + result.n_failed > 0;
-    if (self->json && comm_rank() == 0 && (status == CLV_OK || status == result.first_failure) && ran) {
+    if (self->json && comm_rank() == 0 && result.is_complete && ran) {
         struct clv_error own;
         const enum clv_status printed = print_json(self, &result, &own);
         if (printed != CLV_OK && status == CLV_OK) {
