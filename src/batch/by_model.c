@@ -230,6 +230,7 @@ static enum clv_status advise(const struct batch *run, const struct input *input
 }
 
 const struct labeller by_model = {.name = "a model",
+                                  .has_truth = true,
                                   .open = open_model,
                                   .each = run_all,
                                   .label = label_image,

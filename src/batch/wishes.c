@@ -152,8 +152,8 @@ enum clv_status wishes_check(const struct clv_files_options *options, const stru
     const struct lacking way = {labeller->name, labeller->lacks, labeller->why};
     const struct lacking stream = {"-o -", NEEDS_FOLDER | NEEDS_BESIDE | NEEDS_APART, stream_lacks};
     const struct lacking probabilities = {"probabilities", NEEDS_LABELS, probability_lacks};
-    FAIL_IF(!options->output, CLV_ERR_USAGE, "no output; add -o FOLDER");
     MUST(check_ways(options, err));
+    FAIL_IF(!options->output, CLV_ERR_USAGE, "no output; add -o FOLDER");
     MUST(check_inputs(options, err));
     MUST(check_against(options, &way, err));
     if (output_is_stream(options))
