@@ -17,13 +17,6 @@
 /* Sizes of so many images are looked at before a run, for the time that it takes. */
 #define MOST_SIZED 20000
 
-void outcome_release(struct outcome *outcome)
-{
-    arrays_free(outcome->map_means, outcome->entry);
-    outcome->map_means = NULL;
-    outcome->entry = NULL;
-}
-
 static void find_pixels(struct batch *run)
 {
     const size_t n = run->inputs.n;
@@ -230,7 +223,7 @@ static void show_progress(struct batch *run, size_t index, bool is_earlier)
 enum clv_status deliver(struct batch *run, size_t index, struct outcome *taken, struct clv_error *err)
 {
     if (comm_rank())
-        return taken->status == CLV_ERR_INTERRUPTED ? CLV_OK : team_hand_in(run, index, taken, err);
+        return taken->status == CLV_ERR_INTERRUPTED ? CLV_OK : outcome_send(run, index, taken, err);
     const enum clv_status own = taken->status;
     const bool is_earlier = taken->is_earlier;
     /* Nobody takes further inputs then, though the failures of those before it may count instead. */
