@@ -92,6 +92,10 @@ static enum clv_status check_ways(const struct clv_files_options *options, struc
             "--features cannot be used with %s: a feature file has no images", first);
     FAIL_IF(options->sequence && strcmp(first, "--model") != 0, CLV_ERR_USAGE,
             "--sequence cannot be used with %s: a model labels slices together", first);
+    FAIL_IF(options->sequence && options->decode, CLV_ERR_USAGE,
+            "--decode cannot be used with --sequence: slices have the best labelling of their window");
+    FAIL_IF(options->sequence && options->maps.n, CLV_ERR_USAGE,
+            "--maps cannot be used with --sequence: models of slices have no maps");
     return CLV_OK;
 }
 
