@@ -49,7 +49,7 @@ enum clv_probabilities {
     CLV_PROBABILITIES_MARGINS
 };
 
-/* What became of one input. Strings live as long as the call of `settled`. */
+/* The end of one input. Strings live as long as the call of `settled`. */
 struct clv_file_outcome {
     const char *name;       /* of the input: its path as given, or as its set has it */
     const char *mask;       /* path of its mask, or of its map; NULL: it failed */
@@ -57,8 +57,8 @@ struct clv_file_outcome {
     enum clv_status status; /* of the input alone */
     bool is_earlier;        /* an earlier run finished it */
     int32_t n_objects;      /* with `objects` */
-    /* Of probabilities of one label: its expected share of the pixels; mean entropy in bits; upper bound of the
-     * log-partition and its standard error; and where these come from. */
+    /* These are of probabilities of one label: its expected share of the pixels; mean entropy in bits; upper bound of the
+     * log-partition and its standard error; and where they come from. */
     double share, entropy, bound, standard_error;
     enum clv_marginals kind;
 };
@@ -79,7 +79,7 @@ struct clv_files_result {
  * model_path, boxes, from_masks and propagates says how inputs are labelled. */
 struct clv_files_options {
     size_t size; /* of this struct as the program knows it, as above */
-    /* What is labelled. */
+    /* Inputs. */
     const char *const *images; /* [n_images] files, folders; "-": a list of paths on standard input, or with output "-"
                                 * the image itself */
     size_t n_images;
@@ -91,7 +91,7 @@ struct clv_files_options {
     struct clv_image_limits limits;
     bool null; /* paths of the list end with a zero byte, not with a line */
 
-    /* How. */
+    /* How they are labelled. */
     const struct clv_model *model; /* in memory, or .. */
     const char *model_path;        /* .. its file */
     const char *boxes;             /* a file or folder of boxes, or "x,y,width,height" */
@@ -106,7 +106,7 @@ struct clv_files_options {
     enum clv_engine engine;
     int32_t min_area; /* pixels; smaller regions get their largest neighbour's label */
 
-    /* What is written. */
+    /* Outputs. */
     const char *output; /* a folder; FILE.png or FILE.tif of one image; FILE.tif of a sequence; "-" */
     int mask_format;    /* enum clv_mask_format */
     int probabilities;  /* enum clv_probabilities */

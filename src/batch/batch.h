@@ -15,7 +15,7 @@
 
 #include "base/base.h"
 #include "base/digest.h"
-#include "batch/by_boxes.h"
+#include "batch/box_objects.h"
 #include "batch/gate.h"
 #include "batch/inputs.h"
 #include "batch/parts.h"
@@ -29,7 +29,7 @@
 struct batch;
 struct labelled;
 
-/* What an option or a file needs; a way of labelling, or a place for masks, lacks some of it. */
+/* An option or a file needs some of these; a way of labelling, or a place for masks, lacks some. */
 enum {
     NEEDS_PIXELS = 1,  /* images to look at */
     NEEDS_LABELS = 2,  /* labels, not probabilities */
@@ -158,7 +158,7 @@ struct labelled {
 };
 void labelled_release(struct labelled *item);
 
-/* What is left of an input once its files are written: nothing of its size. */
+/* This is left of an input once its files are written: nothing of its size. */
 struct outcome {
     enum clv_status status;
     struct clv_error error;
@@ -212,7 +212,7 @@ struct batch {
     struct page_file *pages; /* that masks are pages of; NULL: each is a file */
     struct clv_report *report;
     struct file_writer status_table; /* without a stream: none is wanted */
-    /* What deliver.c keeps, under its lock. */
+    /* deliver.c keeps these, under its lock. */
     pthread_mutex_t lock;
     struct outcome **parked; /* [inputs.n] that wait for those before them */
     size_t next;             /* to settle */
@@ -242,6 +242,11 @@ static inline bool batch_has_maps(const struct batch *run)
            run->options.probabilities == CLV_PROBABILITIES_MARGINS;
 }
 
+static inline const char *batch_model_name(const struct batch *run)
+{
+    return run->options.model_path ? run->options.model_path : "the model";
+}
+
 /* Whether output "-" sends the only result to standard output. The image "-" is then the image itself, not a list of
  * paths. */
 static inline bool output_is_stream(const struct clv_files_options *options)
@@ -249,7 +254,7 @@ static inline bool output_is_stream(const struct clv_files_options *options)
     return strcmp(options->output, "-") == 0;
 }
 
-/* What of all this is called by labellers, and below: a room's file each. */
+/* Labellers call these, and so do the files of this room: a paragraph for each file. */
 
 /* wishes.c. Refuses options that are missing or exclude each other, and what the labeller or the output lacks
  * (CLV_ERR_USAGE); before anything is read. wishes_check_inputs likewise, once the inputs are known. */
@@ -272,7 +277,7 @@ static inline bool input_has_mask(const struct batch *run, size_t index)
 /* Whether any file that is wanted, or the report, shows the images. */
 bool batch_looks_at_pixels(const struct batch *run);
 
-/* Of another process's input: reads back what the report shows of it. */
+/* Reads back what the report shows of another process's input. */
 enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err) CLV_CHECK;
 
 /* Bytes that an input takes besides those of labelling: what is found in its labels, and the largest file. */
@@ -281,10 +286,10 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height);
 /* Whether labels of an image of this size are refined at the pixels. */
 bool batch_refines(const struct batch *run, int32_t width_px, int32_t height_px);
 
-/* What is exported of an image: its objects, those in its boxes, or the connected pieces of its labels; once. */
+/* traces.c. What is exported of an image: its objects, those in its boxes, or the connected pieces of its labels; once. */
 enum clv_status labelled_trace(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* The same by sides (struct tracing), as polygons that are valid by OGC's rules. */
+/* Traces it by sides (struct tracing), as polygons that are valid by OGC's rules. */
 enum clv_status labelled_trace_polygons(struct contours *polygons, const struct labelled *item, const struct batch *run,
                                         struct clv_error *err) CLV_CHECK;
 
@@ -303,9 +308,6 @@ enum clv_status deliver_begin(struct batch *run, struct clv_error *err) CLV_CHEC
 enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken, struct clv_error *err) CLV_CHECK;
 enum clv_status deliver_rest(struct batch *run, struct clv_error *err) CLV_CHECK;
 void deliver_end(struct batch *run);
-struct outcome *outcome_new(void); /* NULL: out of memory */
-void outcome_free(struct outcome *outcome);
-DROPS(outcome_drop, struct outcome, outcome_free)
 
 /* Notes on the whole run, at its end. */
 void deliver_note(const struct batch *run);
@@ -314,9 +316,14 @@ void deliver_note(const struct batch *run);
  * takes an input when it is free and writes its files, and rank 0 settles all of them in input order. */
 enum clv_status run_all(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Sends an outcome to rank 0, which delivers it. */
-enum clv_status team_hand_in(struct batch *run, size_t index, const struct outcome *outcome,
+/* outcome.c. Sends an outcome to rank 0, which unpacks and delivers it; then outcome->entry is NULL. */
+struct outcome *outcome_new(void); /* NULL: out of memory */
+void outcome_free(struct outcome *outcome);
+DROPS(outcome_drop, struct outcome, outcome_free)
+enum clv_status outcome_send(struct batch *run, size_t index, const struct outcome *outcome,
                              struct clv_error *err) CLV_CHECK;
+enum clv_status outcome_unpack(struct outcome **outcome, size_t *index, const void *bytes, size_t size,
+                               struct clv_error *err) CLV_CHECK;
 
 /* targets.c. Paths of all files of all inputs. Inputs whose output's name is too long for a file, or would be another
  * input's output, too, get a problem, which is said. Errors, before anything is written: CLV_ERR_USAGE if a mask would
@@ -357,16 +364,12 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err) CLV_CH
 void folder_remove_empty(struct batch *run);
 void destination_release(struct destination *to);
 
-/* The output folder's file <below> is `text` afterwards, which is released. What says the same already stays, as other
+/* names.c. The output folder's file <below> is `text` afterwards, which is released. What says the same already stays, as other
  * shards write it; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the inputs always. */
-enum clv_status folder_write_names(struct batch *run, const char *below, struct text *text,
-                                   struct clv_error *err) CLV_CHECK;
+enum clv_status names_write(struct batch *run, const char *below, struct text *text, struct clv_error *err) CLV_CHECK;
 
 /* Whether the file has this text. */
 bool file_says(const char *path, const struct text *text);
-
-/* Names of labels: labels.tsv beside the masks of boxes, the legend of overlays, those of exports. */
-enum clv_status names_write(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* masks.c: the mask's file. */
 
@@ -437,7 +440,7 @@ enum clv_status export_names_write(struct batch *run, struct clv_error *err) CLV
 /* Finds and measures the objects of item->labels; they must be those that an earlier run has written. */
 enum clv_status objects_find(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Of file_kinds: the label image, of which the first TIFF is said; the image's rows of objects.tsv. */
+/* Rows of file_kinds: the label image, whose first TIFF is said; the image's rows of objects.tsv. */
 enum clv_status objects_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
 enum clv_status object_rows_write(const char *path, struct labelled *item, const struct batch *run,
@@ -495,10 +498,8 @@ enum clv_status label_map_write(const char *path, const struct label_map *map, i
                                 struct clv_error *err) CLV_CHECK;
 double label_map_bytes(const struct batch *run, int32_t n_labels);
 
-/* by_model.c, for labellers with a model: reads it or takes the caller's, sets run->model and run->labels; its name in
- * messages; bytes of an image's features and labels. */
+/* by_model.c, for labellers with a model: reads it or takes the caller's, sets run->model and run->labels; bytes of an image's features and labels. */
 enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch *run, struct clv_error *err) CLV_CHECK;
-const char *batch_model_name(const struct batch *run);
 double model_bytes(const struct batch *run, const struct input *input, int32_t width, int32_t height, double file_size);
 
 /* Which files of an image memory_of_work counts. */

@@ -64,11 +64,6 @@ enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch 
     return CLV_OK;
 }
 
-const char *batch_model_name(const struct batch *run)
-{
-    return run->options.model_path ? run->options.model_path : "the model";
-}
-
 /* How many bands an image has that is shown by its own values; 0 of others. */
 static int32_t count_bands(const char *path, const struct clv_image_limits *limits)
 {

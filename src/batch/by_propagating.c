@@ -295,7 +295,7 @@ const struct labeller by_propagating = {
     .name = "propagate",
     .source = "Masks",
     .method = "propagated",
-                                        .has_truth = true,
+    .has_truth = true,
     .refined = "at the pixels",
     .lacks = NEEDS_MODEL | NEEDS_APART,
     .why = {[2] = "masks are propagated without a model", [5] = "frames are labelled one from another"},

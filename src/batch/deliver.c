@@ -17,21 +17,6 @@
 /* Sizes of so many images are looked at before a run, for the time that it takes. */
 #define MOST_SIZED 20000
 
-struct outcome *outcome_new(void)
-{
-    struct outcome *outcome = array_zalloc(1, sizeof *outcome);
-    if (outcome)
-        outcome->unmet = -1;
-    return outcome;
-}
-
-void outcome_free(struct outcome *outcome)
-{
-    if (outcome)
-        arrays_free(outcome->map_means, outcome->entry);
-    array_free(outcome);
-}
-
 static void find_pixels(struct batch *run)
 {
     const size_t n = run->inputs.n;
@@ -232,7 +217,7 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
 {
     const struct outcome *outcome = *taken;
     if (comm_rank())
-        return outcome->status == CLV_ERR_INTERRUPTED ? CLV_OK : team_hand_in(run, index, outcome, err);
+        return outcome->status == CLV_ERR_INTERRUPTED ? CLV_OK : outcome_send(run, index, outcome, err);
     const enum clv_status own = outcome->status;
     const bool is_earlier = outcome->is_earlier;
     /* Nobody takes further inputs then, though the failures of those before it may count instead. */

@@ -36,12 +36,12 @@ enum clv_status export_names_write(struct batch *run, struct clv_error *err)
                  {CLV_EXPORT_YOLO, "yolo/data.yaml", yolo_put_data},
                  {CLV_EXPORT_YOLO, "yolo/classes.txt", yolo_put_classes}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        struct text text = {0}; /* folder_write_names releases it */
+        struct text text = {0}; /* names_write releases it */
         if (!(files[i].format & run->options.exports))
             continue;
         text_init(&text, MAX_BYTES);
         files[i].put(&text, &run->labels);
-        MUST(folder_write_names(run, files[i].below, &text, err));
+        MUST(names_write(run, files[i].below, &text, err));
     }
     return CLV_OK;
 }

@@ -13,12 +13,6 @@
 #include "batch/batch.h"
 #include "cluster/comm.h"
 
-void clv_files_defaults_sized(struct clv_files_options *options, size_t size)
-{
-    const struct clv_files_options own = {.n_samples = 100, .tolerance = 1};
-    known_options_give(options, size, &own, sizeof own);
-}
-
 static const struct labeller *choose_labeller(const struct clv_files_options *options)
 {
     return options->propagates   ? &by_propagating
@@ -117,7 +111,7 @@ static enum clv_status find_digest(struct batch *run, struct clv_error *err)
     return status;
 }
 
-/* What parts of tables depend on. */
+/* Parts of tables depend on these options. */
 static void describe_parts(struct batch *run)
 {
     const struct clv_files_options *options = &run->options;
@@ -160,7 +154,7 @@ static enum clv_status write_names(struct batch *run, struct clv_error *err)
             struct text text;
             text_init(&text, RUN_NOTE_MAX_SIZE);
             labels_put_table(&text, &run->labels);
-            MUST(folder_write_names(run, "labels.tsv", &text, err));
+            MUST(names_write(run, "labels.tsv", &text, err));
         }
         if (run->options.overlay)
             MUST(overlay_legend_write(run, err));

@@ -1,5 +1,5 @@
-/* The options of clv_segment_files by their names: rows that the commands list as theirs, and that programs and Python
- * set members by (clv_files_option_at). */
+/* The options of clv_segment_files: their defaults, and rows by their names, which the commands list as theirs, and by
+ * which programs and Python set members (clv_files_option_at). */
 #include "batch/files_options.h"
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/known_options.h"
 #include "base/options.h"
 #include "cleave/files.h"
 #include "cluster/shard.h"
@@ -19,6 +20,12 @@
 #define BASIC      CLV_OPTION_BASIC
 #define NEEDED     CLV_OPTION_NEEDED
 #define MAX_SIDE   1024 /* of maps of 128 labels, which are the largest that are read */
+
+void clv_files_defaults_sized(struct clv_files_options *options, size_t size)
+{
+    const struct clv_files_options own = {.n_samples = 100, .tolerance = 1};
+    known_options_give(options, size, &own, sizeof own);
+}
 
 const struct clv_option files_model_rows[] = {
     {"model", 'm', "MODEL", SECTION_INPUTS, NEEDED, CLV_OPTION_TEXT, AT(model_path),

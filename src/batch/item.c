@@ -10,7 +10,6 @@
 #include "batch/batch.h"
 #include "batch/file_kinds.h"
 #include "batch/parts.h"
-#include "data/export/export.h"
 #include "image/raster/raster.h"
 #include "model/object_tensors.h"
 #include "segment/segment.h"
@@ -94,7 +93,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
     return CLV_OK;
 }
 
-/* What all of these files together are made of. */
+/* All of these files together are made of this. */
 static unsigned needs_of(unsigned todo)
 {
     unsigned needs = 0;
@@ -147,45 +146,6 @@ static enum clv_status finish_labels(struct labelled *item, struct batch *run, s
         MUST(box_inputs_objects(&item->boxed, &item->found, item->input, run->boxes, run->box_values, item->labels,
                                 item->width, item->height, &item->image, err));
     return run->options.objects && !is_learned ? objects_find(item, run, err) : CLV_OK;
-}
-
-/* Traces what is exported, and simplifies it: objects stay apart where they touch, and pieces of one object have one
- * number. */
-static enum clv_status trace(struct contours *contours, const struct labelled *item, const struct batch *run,
-                             bool by_sides, struct clv_error *err)
-{
-    const struct clv_object_map *objects = item->objects.objects ? &item->objects : &item->boxed;
-    bool is_traced[256];
-    struct tracing how = {.width = item->width, .height = item->height, .by_sides = by_sides};
-    if (objects->objects) {
-        MUST(contours_trace_values(contours, &how, objects->objects, err));
-        for (size_t k = 0; k < contours->n_objects; k++) {
-            struct contour_object *piece = &contours->objects[k];
-            piece->number = piece->label;
-            piece->label = objects->labels[piece->number - 1];
-        }
-    } else {
-        for (int32_t label = 0; label < 256; label++)
-            is_traced[label] = export_is_object(&run->labels, label);
-        how.is_traced = is_traced;
-        how.n_traced = 256;
-        MUST(contours_trace(contours, &how, item->labels, err));
-    }
-    return contours_simplify(contours, run->options.tolerance, err);
-}
-
-enum clv_status labelled_trace(struct labelled *item, const struct batch *run, struct clv_error *err)
-{
-    if (item->is_traced)
-        return CLV_OK;
-    item->is_traced = true;
-    return trace(&item->contours, item, run, false, err);
-}
-
-enum clv_status labelled_trace_polygons(struct contours *polygons, const struct labelled *item, const struct batch *run,
-                                        struct clv_error *err)
-{
-    return trace(polygons, item, run, true, err);
 }
 
 static enum clv_status write_files(struct labelled *item, const struct batch *run, unsigned todo, bool are_parts,

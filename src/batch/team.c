@@ -36,12 +36,6 @@ static enum clv_status run_on_threads(struct batch *run, struct clv_error *err)
     return parallel_for(n - order.n_tiled, run->n_threads, run_one, &order, err);
 }
 
-/* The message in which a process sends the outcome of an input: this, then the means of its maps, if there are any. */
-struct message {
-    size_t index, n_means;
-    struct outcome outcome; /* pointers in it say nothing */
-};
-
 struct sharing {
     struct batch *run;
     struct comm_deal deal;
@@ -62,27 +56,6 @@ static void end_run(struct sharing *self, enum clv_status status, const struct c
     comm_deal_stop(&self->deal);
 }
 
-/* *outcome, new, of another process's input. */
-static enum clv_status unpack(struct outcome **outcome, size_t *index, struct batch *run, const void *bytes,
-                              size_t size, struct clv_error *err)
-{
-    struct message message;
-    OWNED(outcome_drop) struct outcome *result = outcome_new();
-    NEED(result && bytes && size >= sizeof message);
-    memcpy(&message, bytes, sizeof message);
-    *index = message.index;
-    *result = message.outcome;
-    result->map_means = NULL;
-    result->entry = NULL;
-    result->error.kind = NULL; /* an address of the other process */
-    if (message.n_means)
-        NEED(result->map_means = array_copy((const char *)bytes + sizeof message, message.n_means, sizeof(float)));
-    if (run->report && result->status == CLV_OK)
-        result->status = item_show(result, run, *index, &result->error);
-    *outcome = TAKE(result);
-    return CLV_OK;
-}
-
 /* Takes another process's outcome, on rank 0. */
 static void take(void *context, const void *bytes, size_t size)
 {
@@ -90,25 +63,13 @@ static void take(void *context, const void *bytes, size_t size)
     OWNED(outcome_drop) struct outcome *outcome = NULL;
     struct clv_error error;
     size_t index = 0;
-    enum clv_status status = unpack(&outcome, &index, self->run, bytes, size, &error);
+    enum clv_status status = outcome_unpack(&outcome, &index, bytes, size, &error);
+    if (status == CLV_OK && self->run->report && outcome->status == CLV_OK)
+        outcome->status = item_show(outcome, self->run, index, &outcome->error);
     if (status == CLV_OK)
         status = deliver(self->run, index, &outcome, &error);
     if (status != CLV_OK)
         end_run(self, status, &error);
-}
-
-enum clv_status team_hand_in(struct batch *run, size_t index, const struct outcome *outcome, struct clv_error *err)
-{
-    const size_t n_means = outcome->map_means ? map_drift_size(&run->model->recipe) : 0,
-                 size = sizeof(struct message) + n_means * sizeof(float);
-    const struct message message = {.index = index, .n_means = n_means, .outcome = *outcome};
-    OWNED_ARRAY char *bytes = array_alloc(size, 1);
-    NEED(bytes);
-    memcpy(bytes, &message, sizeof message);
-    if (n_means)
-        memcpy(bytes + sizeof message, outcome->map_means, n_means * sizeof(float));
-    comm_deal_hand_in(run->deal, bytes, size);
-    return CLV_OK;
 }
 
 /* A thread of this process. */

@@ -92,15 +92,19 @@ static enum clv_status check_ways(const struct clv_files_options *options, struc
             "--features cannot be used with %s: a feature file has no images", first);
     FAIL_IF(options->sequence && strcmp(first, "--model") != 0, CLV_ERR_USAGE,
             "--sequence cannot be used with %s: a model labels slices together", first);
+    FAIL_IF(options->sequence && options->decode, CLV_ERR_USAGE,
+            "--decode cannot be used with --sequence: slices have the best labelling of their window");
+    FAIL_IF(options->sequence && options->maps.n, CLV_ERR_USAGE,
+            "--maps cannot be used with --sequence: models of slices have no maps");
     return CLV_OK;
 }
 
 static enum clv_status check_inputs(const struct clv_files_options *options, struct clv_error *err)
 {
-    const bool is_sequence = options->sequence || options->propagates;
-    FAIL_IF(is_sequence && (!options->data || options->n_images || options->features), CLV_ERR_USAGE,
-            "%s: takes one folder or manifest of %s", options->propagates ? "propagate" : "--sequence",
-            options->propagates ? "frames and masks" : "slices");
+    const bool is_more = !options->data || options->n_images || options->features; /* than a sequence takes */
+    FAIL_IF(options->propagates && is_more, CLV_ERR_USAGE,
+            "propagate: takes one folder or manifest of frames and masks");
+    FAIL_IF(options->sequence && is_more, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of slices");
     FAIL_IF(!options->data && !options->features && !options->n_images && !options->from_masks, CLV_ERR_USAGE,
             "no images: name files or folders, or --data, or --features");
     FAIL_IF(options->split && !options->data && !options->from_masks, CLV_ERR_USAGE,

@@ -129,7 +129,7 @@ extern const char page_style[], page_script[];
 /* Areas of objects in cells from 2^(k/2) to 2^((k+1)/2) pixels. */
 #define AREA_CELLS 64
 
-/* What the page needs of an item. */
+/* An item, as the page needs it. */
 struct page_item {
     const char *name, *tags, *true_tags, *note; /* as those of struct clv_report_item */
     int32_t width, height;                      /* of the image as it was */

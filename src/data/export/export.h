@@ -37,7 +37,7 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
 void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height);
 void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels);
 
-/* The same document in pieces, for images whose numbers are known later. coco_put_lines has an image's annotations from
+/* These make the document in pieces, for images whose numbers are known later. coco_put_lines has an image's annotations from
  * "category_id" on, a line each; coco_put_numbered adds `size` bytes of such lines with their numbers. coco_put_entry
  * is coco_put_image for a name that is a JSON string already. coco_end is coco_begin_images, the entries and
  * coco_put_categories. */

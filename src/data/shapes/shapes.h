@@ -102,7 +102,7 @@ enum clv_status contours_simplify(struct contours *contours, double tolerance, s
 enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
                                       struct clv_error *err) CLV_CHECK;
 
-/* The same for an image that is read row by row, twice:
+/* These do so for an image that is read row by row, twice:
  *
  *     specks_begin, specks_row for each row from the top, specks_settle, specks_merge_row for each row once more
  *

@@ -1,12 +1,19 @@
-#ifndef BATCH_BY_BOXES_H
-#define BATCH_BY_BOXES_H
+#ifndef BATCH_BOX_OBJECTS_H
+#define BATCH_BOX_OBJECTS_H
 
 #include "base/base.h"
 #include "batch/inputs.h"
 #include "cleave/boxes.h"
 #include "cleave/objects.h"
 
-/* What boxes of an image hold. */
+/* Whether the box belongs to the object: both name one mask, or neither does. */
+bool box_is_of_object(const struct clv_box *box, const char *object);
+
+/* The boxes of the input's object, placed in its image: *placed (array_free it) and *n of them. Notes boxes that reach
+ * out of it; without `progress` nothing is said. */
+enum clv_status box_inputs_place(struct clv_box **placed, size_t *n, const struct input *input,
+                                 const struct clv_boxes *boxes, const struct clv_image *image,
+                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* The result of cutting the boxes of an image. */
 struct box_findings {
