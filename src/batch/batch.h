@@ -486,14 +486,17 @@ void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch 
 /* run->label by options.label, a number or a name; label 1 without one. CLV_ERR_USAGE: the model lacks it. */
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* values[height][width] = the label's probability times 255, rounded, which is not voted on. */
-enum clv_status probabilities_paint(uint8_t *values, struct probability_summary *summary, const struct batch *run,
-                                    const struct clv_example *example, struct clv_oracle *oracle,
-                                    struct clv_error *err) CLV_CHECK;
+/* values[nodes][n_labels]: the probabilities of a problem's nodes, or margins, as options.probabilities asks for. Of one
+ * label's probability the summary gets the kind and the log-partition's bound. */
+enum clv_status probabilities_find(double *values, struct probability_summary *summary, const struct batch *run,
+                                   const struct clv_problem *problem, struct clv_oracle *oracle,
+                                   struct clv_error *err) CLV_CHECK;
 
-/* The sides are those of the example's superpixels, or of that shape with the longer one options.side long. */
-enum clv_status label_map_make(struct label_map *map, const struct batch *run, const struct clv_example *example,
-                               struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+/* Shows these values in pixels. Of one label: item->labels = its probability times 255, rounded, which is not voted on,
+ * and share and entropy in item->summary. Of all labels: item->map, whose sides are those of the example's superpixels,
+ * or of that shape with the longer one options.side long. */
+enum clv_status probabilities_show(struct labelled *item, const struct batch *run, const struct clv_example *example,
+                                   const double *values, struct clv_error *err) CLV_CHECK;
 enum clv_status label_map_write(const char *path, const struct label_map *map, int32_t n_labels,
                                 struct clv_error *err) CLV_CHECK;
 double label_map_bytes(const struct batch *run, int32_t n_labels);

@@ -159,14 +159,26 @@ static enum clv_status label_pixels(struct labelled *item, const struct batch *r
     item->height = example->height;
     NEED(item->labels = array_alloc((size_t)item->width, (size_t)item->height));
     item->unmet = options->features ? 0 : label_unmet_share(run->model, &example->problem);
-    if (batch_is_probable(run))
-        return probabilities_paint(item->labels, &item->summary, run, example, oracle, err);
     const struct clv_segment_options how = {
         .refine = batch_refines(run, item->width, item->height) ? CLV_REFINE_ALL : CLV_REFINE_NONE,
         .n_samples = options->decode == CLV_DECODING_MIN_LOSS ? options->n_samples : 0,
         .seed = options->seed,
         .oracle = oracle};
     return label_example(item->labels, run->model, &item->image, example, item->maps, &how, err);
+}
+
+static enum clv_status find_probabilities(struct labelled *item, const struct batch *run,
+                                          const struct clv_example *example, struct clv_oracle *oracle,
+                                          struct clv_error *err)
+{
+    const struct clv_problem *problem = &example->problem;
+    OWNED_ARRAY double *values =
+        array_alloc((size_t)problem->n_nodes, (size_t)run->model->shape.n_labels * sizeof *values);
+    NEED(values);
+    if (!batch_has_maps(run))
+        item->unmet = run->options.features ? 0 : label_unmet_share(run->model, problem);
+    MUST(probabilities_find(values, &item->summary, run, problem, oracle, err));
+    return probabilities_show(item, run, example, values, err);
 }
 
 static enum clv_status label_example_of(struct labelled *item, struct batch *run, size_t index,
@@ -182,8 +194,8 @@ static enum clv_status label_example_of(struct labelled *item, struct batch *run
             MUST(input_maps_read(item, run, err));
         MUST(example_extract(&example, &item->image, item->maps, &run->model->recipe, err));
     }
-    return batch_has_maps(run) ? label_map_make(&item->map, run, &example, oracle, err)
-                               : label_pixels(item, run, &example, oracle, err);
+    return batch_is_probable(run) ? find_probabilities(item, run, &example, oracle, err)
+                                  : label_pixels(item, run, &example, oracle, err);
 }
 
 static enum clv_status label_image(struct labelled *item, struct batch *run, size_t index, int thread,

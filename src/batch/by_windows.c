@@ -1,5 +1,5 @@
 /* Labels the slices of sequences together, by a model of sequences: window by window, in memory of one window besides
- * that of images. Start at each_sequence; the method is src/sequence/slices.c. */
+ * that of images; or, in place of labels, probabilities, of a window's slices at once, too. Start at each_sequence; the method is src/sequence/slices.c. */
 #include <string.h>
 
 #include "base/base.h"
@@ -15,8 +15,9 @@ struct by_windows {
     bool is_view;
     struct clv_set set; /* sorted by sequence; its items are the inputs */
     struct batch *run;
-    struct slices slices; /* of the sequence at hand, */
-    size_t first;         /* whose first slice is this input */
+    struct slices slices;               /* of the sequence at hand, */
+    size_t first;                       /* whose first slice is this input */
+    struct probability_summary summary; /* of the window at hand, without share and entropy */
 };
 
 static enum clv_status open_slices(struct batch *run, struct clv_error *err)
@@ -77,12 +78,33 @@ static enum clv_status do_slice(void *context, size_t index, int thread, struct 
     return run_item(self->run, self->first + index, self->first + index, thread, err);
 }
 
+static enum clv_status score_window(void *context, double *values, const struct clv_problem *problem,
+                                    struct clv_oracle *oracle, struct clv_error *err)
+{
+    struct by_windows *self = context;
+    return probabilities_find(values, &self->summary, self->run, problem, oracle, err);
+}
+
+static enum clv_status show_slice(struct labelled *item, const struct batch *run, size_t index, struct clv_error *err)
+{
+    const struct by_windows *self = run->own;
+    const struct clv_example *slice;
+    const double *values;
+    MUST(slices_values(&slice, &values, &self->slices, index - self->first, err));
+    item->summary = self->summary;
+    if (!batch_has_maps(run))
+        item->unmet = label_unmet_share(run->model, &slice->problem);
+    return probabilities_show(item, run, slice, values, err);
+}
+
 static enum clv_status label_slice(struct labelled *item, struct batch *run, size_t index, int thread,
                                    struct clv_error *err)
 {
     const struct by_windows *self = run->own;
     (void)thread;
     MUST(input_read_image(&item->image, item->input, &run->options.limits, &run->progress, err));
+    if (batch_is_probable(run))
+        return show_slice(item, run, index, err);
     item->width = item->image.width;
     item->height = item->image.height;
     NEED(item->labels = array_alloc((size_t)item->width, (size_t)item->height));
@@ -118,7 +140,8 @@ static enum clv_status each_sequence(struct batch *run, struct clv_error *err)
                                        .context = self,
                                        .is_wanted = is_wanted,
                                        .read = read_slice,
-                                       .one = do_slice};
+                                       .one = do_slice,
+                                       .score = batch_is_probable(run) ? score_window : NULL};
         MUST(slices_label(&self->slices, err));
     }
     if (n_longest > size && run->model->shape.n_edge_features)

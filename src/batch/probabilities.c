@@ -1,5 +1,5 @@
 /* Probabilities of one label, painted as values from 0 to 255, or of all labels as a map, by marginals of the model. Start
- * at probabilities_paint. */
+ * at probabilities_find and probabilities_show. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,37 +33,61 @@ static double node_pixels(const struct clv_problem *problem, size_t node)
     return problem->volume ? (double)problem->volume[node] : 1;
 }
 
-static enum clv_status find_values(int32_t *value, struct probability_summary *summary, const struct batch *run,
-                                   const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
+/* How much better a node's best labelling with a label is than that with any other one: from max-marginals. */
+static void margins_of(double *value, size_t n, size_t n_labels)
 {
-    size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
-    OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
-    double pixels = 0;
-    struct probability_summary found = {0};
-    NEED(marginals);
-    MUST(clv_model_marginals_kind(&found.kind, run->model, problem, err));
-    MUST(clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
-                             run->options.seed, (uint32_t)run->options.n_samples, err));
     for (size_t i = 0; i < n; i++) {
-        double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
-        value[i] = int32_within(rint(255 * p), 0, 255);
-        found.share += weight * p;
-        found.entropy += weight * probability_entropy(p);
-        pixels += weight;
+        double *row = value + i * n_labels, best = -INFINITY, second = -INFINITY;
+        for (size_t y = 0; y < n_labels; y++) {
+            second = fmax(second, fmin(row[y], best));
+            best = fmax(best, row[y]);
+        }
+        for (size_t y = 0; y < n_labels; y++)
+            row[y] -= row[y] < best ? best : second;
     }
-    found.share /= pixels > 0 ? pixels : 1;
-    found.entropy /= pixels > 0 ? pixels : 1;
-    *summary = found;
-    return CLV_OK;
 }
 
-enum clv_status probabilities_paint(uint8_t *values, struct probability_summary *summary, const struct batch *run,
-                                    const struct clv_example *example, struct clv_oracle *oracle, struct clv_error *err)
+enum clv_status probabilities_find(double *values, struct probability_summary *summary, const struct batch *run,
+                                   const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
 {
-    OWNED_ARRAY int32_t *value = array_alloc((size_t)example->problem.n_nodes, sizeof *value);
-    NEED(value);
-    MUST(find_values(value, summary, run, &example->problem, oracle, err));
-    return clv_example_paint(values, example, value, err);
+    const struct clv_files_options *options = &run->options;
+    const bool is_of_label = !batch_has_maps(run);
+    if (options->probabilities == CLV_PROBABILITIES_MARGINS) {
+        MUST(clv_model_max_marginals(values, NULL, run->model, problem, oracle, err));
+        margins_of(values, (size_t)problem->n_nodes, (size_t)run->model->shape.n_labels);
+        return CLV_OK;
+    }
+    if (is_of_label)
+        MUST(clv_model_marginals_kind(&summary->kind, run->model, problem, err));
+    return clv_model_marginals(values, is_of_label ? &summary->bound : NULL,
+                               is_of_label ? &summary->standard_error : NULL, run->model, problem, oracle,
+                               options->seed, (uint32_t)options->n_samples, err);
+}
+
+/* Values from 0 to 255 of nodes; their share and entropy go into the summary. */
+static void find_shades(int32_t *shade, struct probability_summary *summary, const struct batch *run,
+                        const struct clv_problem *problem, const double *marginals)
+{
+    size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
+    double pixels = 0, share = 0, entropy = 0;
+    for (size_t i = 0; i < n; i++) {
+        double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
+        shade[i] = int32_within(rint(255 * p), 0, 255);
+        share += weight * p;
+        entropy += weight * probability_entropy(p);
+        pixels += weight;
+    }
+    summary->share = share / (pixels > 0 ? pixels : 1);
+    summary->entropy = entropy / (pixels > 0 ? pixels : 1);
+}
+
+static enum clv_status paint(uint8_t *shades, struct probability_summary *summary, const struct batch *run,
+                             const struct clv_example *example, const double *marginals, struct clv_error *err)
+{
+    OWNED_ARRAY int32_t *shade = array_alloc((size_t)example->problem.n_nodes, sizeof *shade);
+    NEED(shade);
+    find_shades(shade, summary, run, &example->problem, marginals);
+    return clv_example_paint(shades, example, shade, err);
 }
 
 void label_map_release(struct label_map *map)
@@ -112,44 +136,24 @@ static void fill(double *mean, double *count, const struct label_map *map, const
         mean[p] /= count[p];
 }
 
-/* How much better a node's best labelling with a label is than that with any other one: from max-marginals. */
-static void margins_of(double *value, size_t n, size_t n_labels)
-{
-    for (size_t i = 0; i < n; i++) {
-        double *row = value + i * n_labels, best = -INFINITY, second = -INFINITY;
-        for (size_t y = 0; y < n_labels; y++) {
-            second = fmax(second, fmin(row[y], best));
-            best = fmax(best, row[y]);
-        }
-        for (size_t y = 0; y < n_labels; y++)
-            row[y] -= row[y] < best ? best : second;
-    }
-}
-
-enum clv_status label_map_make(struct label_map *map, const struct batch *run, const struct clv_example *example,
-                               struct clv_oracle *oracle, struct clv_error *err)
+static enum clv_status make_map(struct label_map *map, const struct batch *run, const struct clv_example *example,
+                                const double *values, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
     const struct clv_superpixels *nodes = &example->superpixels;
-    size_t n_labels = (size_t)run->model->shape.n_labels, n_nodes = (size_t)example->problem.n_nodes;
+    size_t n_labels = (size_t)run->model->shape.n_labels;
     int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
     double scale = options->side ? fmin((double)options->side / longer, 1) : 1;
     OWNED(label_map_release)
     struct label_map result = {.width = int32_within(rint(scale * nodes->width), 1, nodes->width),
                                .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
     size_t n = (size_t)result.width * (size_t)result.height;
-    OWNED_ARRAY double *values = array_alloc(n_nodes, n_labels * sizeof *values);
     OWNED_ARRAY double *scratch = array_alloc(n, 2 * sizeof *scratch);
-    NEED(values && scratch);
-    if (options->probabilities == CLV_PROBABILITIES_MARGINS) {
+    NEED(scratch);
+    if (options->probabilities == CLV_PROBABILITIES_MARGINS)
         NEED(result.margins = array_alloc(n, n_labels * sizeof *result.margins));
-        MUST(clv_model_max_marginals(values, NULL, run->model, &example->problem, oracle, err));
-        margins_of(values, n_nodes, n_labels);
-    } else {
+    else
         NEED(result.values = array_alloc(n, n_labels * sizeof *result.values));
-        MUST(clv_model_marginals(values, NULL, NULL, run->model, &example->problem, oracle, options->seed,
-                                 (uint32_t)options->n_samples, err));
-    }
     for (size_t y = 0; y < n_labels; y++) {
         fill(scratch, scratch + n, &result, nodes, values + y, n_labels);
         for (size_t p = 0; p < n && result.margins; p++)
@@ -159,6 +163,17 @@ enum clv_status label_map_make(struct label_map *map, const struct batch *run, c
     }
     *map = TAKE(result);
     return CLV_OK;
+}
+
+enum clv_status probabilities_show(struct labelled *item, const struct batch *run, const struct clv_example *example,
+                                   const double *values, struct clv_error *err)
+{
+    if (batch_has_maps(run))
+        return make_map(&item->map, run, example, values, err);
+    item->width = example->width;
+    item->height = example->height;
+    NEED(item->labels = array_alloc((size_t)item->width, (size_t)item->height));
+    return paint(item->labels, &item->summary, run, example, values, err);
 }
 
 void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch *run)

@@ -200,6 +200,14 @@ struct slice_window {
 enum clv_status window_label(int32_t *y, double *margin, double *marginals, const struct slice_window *window,
                              const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
+/* values[nodes][n_labels] of a problem, such as probabilities of labels. */
+typedef enum clv_status (*score_nodes)(void *context, double *values, const struct clv_problem *problem,
+                                       struct clv_oracle *oracle, struct clv_error *err);
+
+/* Has the nodes of all slices scored at once, one slice after the other. Errors as of window_label, and of `score`. */
+enum clv_status window_score(double *values, score_nodes score, void *context, const struct slice_window *window,
+                             const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+
 /* A sequence labelled window by window (slices.c), in memory of one window besides that of images. What goes through
  * it: `read` gives the image of a slice, `one` does all that is to be done of a slice, with the labels of slices_paint;
  * both are called by several threads. */
@@ -216,6 +224,7 @@ struct slices {
     bool (*is_wanted)(void *context, size_t index);
     enum clv_status (*read)(void *context, size_t index, struct clv_image *image, struct clv_error *err);
     enum clv_status (*one)(void *context, size_t index, int thread, struct clv_error *err);
+    score_nodes score; /* called once for a window, by one thread: `one` has slices_values, no labels; NULL: labels */
     /* Own. */
     struct clv_oracle *oracle;
     struct loaded *loaded; /* [n] */
@@ -223,7 +232,7 @@ struct slices {
     size_t offset;         /* where the loop at hand begins */
     int32_t *y;            /* of the window's nodes */
     double *margin;        /* likewise; NULL: no cut gives them */
-    double *marginals;     /* [nodes][n_labels], in place of y where is_by_net */
+    double *marginals;     /* [nodes][n_labels], in place of y where is_by_net; or values of `score` */
     size_t node_capacity, margin_capacity, marginal_capacity;
 };
 
@@ -235,6 +244,11 @@ enum clv_status slices_label(struct slices *self, struct clv_error *err) CLV_CHE
 enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t index, const struct clv_image *image,
                              bool refines, struct clv_error *err) CLV_CHECK;
 const struct clv_problem *slices_problem(const struct slices *self, size_t index);
+
+/* From `one`: the slice, and the values [nodes][n_labels] that `score` gave its nodes; both are views. Errors as of
+ * slices_paint. */
+enum clv_status slices_values(const struct clv_example **slice, const double **values, const struct slices *self,
+                              size_t index, struct clv_error *err) CLV_CHECK;
 
 /* Windows of `size` over a sequence of n slices, neighbours sharing half of theirs: how many there are; where window k
  * begins, and before which slice those end of which its middle is the nearest. */

@@ -1,5 +1,5 @@
-/* Labels a sequence window by window: the slices of a window are extracted side by side, its nodes are labelled
- * jointly, and those slices are painted to which the middle of the window is the nearest. Start at do_window. */
+/* Labels a sequence window by window: the slices of a window are extracted side by side, its nodes are labelled (or
+ * scored) jointly, and those slices are painted to which the middle of the window is the nearest. Start at do_window. */
 #include "sequence/sequence.h"
 
 #include <malloc.h>
@@ -58,7 +58,7 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
 {
     OWNED_ARRAY struct slice **slices = array_alloc(n, sizeof *slices);
     OWNED_ARRAY bool *is_apart = array_zalloc(n, sizeof *is_apart);
-    bool is_cut = refining_is_cut(self->model);
+    bool is_cut = !self->score && refining_is_cut(self->model), has_values = self->is_by_net || self->score;
     size_t n_nodes = 0, n_labels = (size_t)self->model->shape.n_labels;
     NEED(slices && is_apart);
     for (size_t i = 0; i < n; i++) {
@@ -72,10 +72,12 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
     }
     if (array_reserve((void **)&self->y, &self->node_capacity, n_nodes + 1, sizeof *self->y) ||
         (is_cut && array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)) ||
-        (self->is_by_net && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
-                                          n_labels * sizeof *self->marginals)))
+        (has_values && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
+                                     n_labels * sizeof *self->marginals)))
         return fail_memory(err);
     const struct slice_window window = {slices, is_apart, n};
+    if (n_nodes && self->score)
+        return window_score(self->marginals, self->score, self->context, &window, self->model, self->oracle, err);
     if (n_nodes)
         MUST(window_label(self->is_by_net ? NULL : self->y, is_cut ? self->margin : NULL,
                           self->is_by_net ? self->marginals : NULL, &window, self->model, self->oracle, err));
@@ -111,6 +113,19 @@ enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t 
 const struct clv_problem *slices_problem(const struct slices *self, size_t index)
 {
     return &self->loaded[index].slice.example.problem;
+}
+
+enum clv_status slices_values(const struct clv_example **slice, const double **values, const struct slices *self,
+                              size_t index, struct clv_error *err)
+{
+    const struct loaded *loaded = &self->loaded[index];
+    if (loaded->status != CLV_OK) {
+        *err = loaded->error;
+        return loaded->status;
+    }
+    *slice = &loaded->slice.example;
+    *values = self->marginals + loaded->first_node * (size_t)self->model->shape.n_labels;
+    return CLV_OK;
 }
 
 static enum clv_status do_one(void *context, size_t index, int thread, struct clv_error *err)

@@ -44,6 +44,14 @@ enum clv_status window_label(int32_t *y, double *margin, double *marginals, cons
     return CLV_OK;
 }
 
+enum clv_status window_score(double *values, score_nodes score, void *context, const struct slice_window *window,
+                             const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err)
+{
+    OWNED(clv_example_release) struct clv_example all = {0};
+    MUST(join(&all, window, &model->recipe, err));
+    return score(context, values, &all.problem, oracle, err);
+}
+
 size_t windows_count(size_t n, size_t size)
 {
     size_t step = size / 2;

@@ -55,6 +55,7 @@ enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
         "100 samples leave a standard error of at most 0.05, and besides that the shares differ from the "
         "probabilities, "
         "however many samples there are. Models that no cut decodes (mssvm) have loopy belief propagation instead. "
+        "With --sequence the slices of a window are one graph, and so is what --json says of its log-partition. "
         "pmap, mpmap, wmpmap, crf and hcrf learn probabilities; scores of other learners, such as ssvm, are margins: "
         "they are rescaled, and their maps show what is more or less certain, not how much. --overlay shows the image "
         "in grey, the more orange the less certain the label is, with "

@@ -119,6 +119,32 @@ TEST(pairs_of_more_than_two_labels_have_weights_of_their_own)
     }
 }
 
+TEST(probabilities_of_slices_are_those_of_their_windows_on_any_threads)
+{
+    const char *set = write_slices("probable", 7, 1);
+    run_here(TRAIN "-q --window 3 -o probable.cleave", set);
+    for (int t = 1; t <= 3; t += 2) {
+        const char *command = formatted("cleave probabilities -q --sequence -t %d -m probable.cleave %s -o", t, set);
+        run_here("%s maps --json >maps.json && %s all --all-labels && %s margins --margins && mkdir -p by-%d && "
+                 "rm */.cleave-run && mv maps maps.json all margins by-%d",
+                 command, command, command, t, t);
+    }
+    run_here("diff -r by-1 by-3 && test $(ls by-1/all/*.npy | wc -l) = 7 && test $(ls by-1/margins/*.npy | wc -l) = 7");
+    EXPECT_PARTS(slurp(here("by-1/maps.json"), NULL), "\"images\":7,\"failed\":0,", "\"map\":\"maps/s13.png\"");
+    for (int t = 0; t < 7; t++) { /* well inside of the square, and far from it */
+        OWNED(clv_indexed_image_release) struct clv_indexed_image map = {0};
+        must(clv_indexed_image_read(&map, here("by-1/maps/s%d.png", 7 + t), NULL, err));
+        ck_assert_int_gt(map.values[30 * WIDTH + 18 + 4 * t], 127);
+        ck_assert_int_lt(map.values[50 * WIDTH + 18 + 4 * t], 128);
+    }
+    run_here("cp -r by-3/maps some && rm some/s[89].png some/s13.png && cleave probabilities -q --sequence --resume "
+             "-m probable.cleave %s -o some && diff -r -x .cleave-run some by-1/maps",
+             set);
+    spill(formatted("%s/images/s11.png", set), "no image", 8);
+    expect_error(65, "s11.png", "cd $HERE && cleave probabilities --sequence -m probable.cleave %s -o lost", set);
+    run_here("test -e lost/s10.png && test -e lost/s12.png && test ! -e lost/s11.png");
+}
+
 TEST(a_gap_is_said_once_and_a_bad_slice_fails_alone)
 {
     const char *set = write_slices("gap", 6, 1);
