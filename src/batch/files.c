@@ -57,6 +57,10 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
     pthread_mutex_init(&run->saying, NULL);
     pthread_mutex_init(&run->lock, NULL);
     run->result = result;
+    if (run->options.features && !run->options.feature_files) {
+        run->options.feature_files = (const char *const *)&run->options.features;
+        run->options.n_feature_files = 1;
+    }
     run->options.cutout |= run->options.crop || run->options.cutout_labels;
     if (run->options.probabilities == CLV_PROBABILITIES_OF_LABEL && run->options.mask_format == CLV_MASKS_AUTO)
         run->options.mask_format = CLV_MASKS_GREY;

@@ -21,12 +21,12 @@ struct wish {
         option, offsetof(struct clv_files_options, member), sizeof((struct clv_files_options *)0)->member, needs       \
     }
 static const struct wish wishes[] = {
+    ROW("probabilities", probabilities, NEEDS_MODEL),
     ROW("--maps", maps.n, NEEDS_MODEL | NEEDS_PIXELS),
     ROW("--decode", decode, NEEDS_MODEL),
     ROW("--samples", n_samples, NEEDS_MODEL),
     ROW("--seed", seed, NEEDS_MODEL),
     ROW("--engine", engine, NEEDS_MODEL),
-    ROW("probabilities", probabilities, NEEDS_MODEL),
     ROW("--min-area", min_area, NEEDS_LABELS),
     ROW("--overlay", overlay, NEEDS_PIXELS | NEEDS_BESIDE),
     ROW("--cutout", cutout, NEEDS_PIXELS | NEEDS_LABELS),
