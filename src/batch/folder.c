@@ -343,7 +343,7 @@ static enum clv_status claim_tables(struct batch *run, struct clv_error *err)
     int n = 0;
     enum clv_status status = tables_paths(paths, &n, run, err);
     for (int k = 0; k < n; k++) {
-        const bool is_coco = text_ends_with(paths[k], ".json");
+        const bool is_coco = paths[k] && text_ends_with(paths[k], ".json");
         if (status == CLV_OK)
             status = claim(run, paths[k], !is_coco || annotations_are_own(paths[k]), run->options.shard.count > 0,
                            ", --resume does the rest", err);

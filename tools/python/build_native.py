@@ -30,6 +30,7 @@ ffi = cffi.FFI()
 ffi.cdef(declarations(next(folder for folder in _include if (pathlib.Path(folder) / "cleave.h").is_file())))
 ffi.cdef('extern "Python" void cleave_report(void *, const char *, size_t, size_t, const char *);')
 ffi.cdef('extern "Python" void cleave_say(void *, enum clv_message, const char *);')
+ffi.cdef('extern "Python" void cleave_settled(void *, const struct clv_file_outcome *);')
 ffi.set_source("cleave._native", "#include <cleave.h>\n", include_dirs=_with("I", _cflags),
                library_dirs=_with("L", _libs), libraries=_with("l", _libs),
                extra_compile_args=["-Wno-incompatible-pointer-types"])

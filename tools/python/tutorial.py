@@ -1,6 +1,6 @@
-"""Six tasks, each with the picture that it makes: python3 tutorial.py FOLDER
+"""Seven tasks, each with the picture that it makes: python3 tutorial.py FOLDER
 
-FOLDER receives box.png, map.png, model.png, cut.png, bands.png and volume.png. The photos, masks, boxes and maps are those of assets/."""
+FOLDER receives box.png, map.png, model.png, cut.png, bands.png, volume.png, files.png and files/. The photos, masks, boxes and maps are those of assets/."""
 
 import pathlib
 import sys
@@ -92,3 +92,10 @@ propagated = cleave.propagate(volume, {12: ball[12]})
 picture("volume.png", np.repeat(np.vstack(volume[2::5])[:, :, None], 3, axis=2), np.vstack(labels[2::5]))
 print(f"volume IoU {cleave.score(np.vstack(labels), np.vstack(ball)).mean_iou:.2f}, "
       f"one mask propagated {cleave.score(np.vstack(propagated), np.vstack(ball)).mean_iou:.2f}")
+
+# 7. A folder or a set in one call, as the command `cleave segment` labels it: masks, and beside them overlays and a table of objects.
+done = cleave.segment_files(ASSETS / "animals" / "manifest.tsv", out / "files", out / "animals.cleave", split="test", overlay=True, objects=True,
+                            min_area=100, overwrite=True, each=lambda outcome: print(f"       {outcome.name}: {outcome.objects} objects"))
+labels, truth = (np.array(Image.open(path)) for path in (done.outcomes[0].mask, ASSETS / "animals" / test[0]["mask"]))
+picture("files.png", image, labels)
+print(f"files  IoU {cleave.score(labels, truth).mean_iou:.2f} of the first of {done.done} photos with {done.objects} objects")

@@ -33,6 +33,10 @@ def stop(stage, done, total):
     raise KeyboardInterrupt
 
 
+def stop_at(outcome):
+    raise KeyboardInterrupt
+
+
 def calls(folder):
     rows = [line.split("\t") for line in (ANIMALS / "manifest.tsv").read_text().splitlines()]
     pairs = [(cleave.read_image(ANIMALS / row[0])[::2, ::2], cleave.read_image(ANIMALS / row[1])[::2, ::2, 0].astype(bool).astype(np.uint8))
@@ -40,6 +44,7 @@ def calls(folder):
     model = cleave.train(pairs, words=10, passes=2, superpixels=40)
     path = pathlib.Path(folder) / "m.cleave"
     image, mask = pairs[0]
+    image_file, out = ANIMALS / rows[1][0], pathlib.Path(folder) / "out"
     graphs, truth = [(np.eye(4), np.array([[0, 1], [1, 2], [2, 3]]))], [np.array([0, 0, 1, 1])]
     of_graphs = cleave.train_graphs(graphs, truth, passes=2)
     few = dict(words=10, passes=2, superpixels=40)
@@ -60,6 +65,10 @@ def calls(folder):
         "load that fails": lambda: fails(cleave.InputError, cleave.Model.load, "/nowhere/m.cleave"),
         "segment": lambda: cleave.segment(model, image),
         "segment, strides": lambda: cleave.segment(model, image[:, ::-1], refine=False),
+        "segment_files": lambda: cleave.segment_files(image_file, out, model, overlay=True, objects=True, overwrite=True),
+        "segment_files that stops": lambda: fails(KeyboardInterrupt, cleave.segment_files, image_file, out, model, overwrite=True, each=stop_at),
+        "segment_files that fails": lambda: fails(cleave.UsageError, cleave.segment_files, image_file, out, model, rle=True),
+        "segment_files of a file that fails": lambda: fails(cleave.InputError, cleave.segment_files, "/nowhere/a.png", out, model),
         "segment, objects": lambda: cleave.segment(model, image, objects=True, min_area=5),
         "measure": lambda: cleave.measure(mask, image),
         "measure that fails": lambda: fails(cleave.UsageError, cleave.measure, mask, image[1:]),

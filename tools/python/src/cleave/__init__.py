@@ -10,6 +10,7 @@
     labels = cleave.graph_cut(unary, couplings)                 # a raw minimum cut, on a grid or a graph
     volume = cleave.propagate(frames, {0: mask})         # one frame's mask propagated to the others; train and segment take
                                                                 # volumes, too: sequence=True
+    cleave.segment_files("photos", "out", model, export="coco")  # folders and sets, as the command does
     model = cleave.train_graphs(graphs, truth)                  # graphs without images: features, edges and labels of your own
     labels = model.predict(graphs)
 
@@ -25,12 +26,13 @@ labels and weights on any machine, and those of the command `cleave`.
 Errors are exceptions with the library's message, all of them a cleave.Error: UsageError and DataError are also ValueErrors,
 InputError and OutputError OSErrors, MissingFileError a FileNotFoundError, OutOfMemory a MemoryError; `path` is the file that the
 message begins with, or None. The interpreter's lock is released during every call; models may be shared by threads that segment.
-Ctrl-C during a training ends it at the next safe point. Other calls of the main thread that may take long (segment, features,
-refine, superpixels and all cuts) raise KeyboardInterrupt at once; what such a call had begun is computed to its end in the
-background, and dropped.
+Ctrl-C during a training, or while files are labelled, ends it at the next safe point. Other calls of the main thread that may take
+long (segment, features, refine, superpixels and all cuts) raise KeyboardInterrupt at once; what such a call had begun is computed to
+its end in the background, and dropped.
 """
 
 from ._errors import DataError, Error, InputError, InternalError, MissingFileError, OutOfMemory, OutputError, UsageError
+from ._files import Files, Outcome, file_options, segment_files
 from ._graphs import graph_cut
 from ._model import Model, Problem, features, load, probabilities, segment, version
 from ._objects import Objects, measure
@@ -42,7 +44,8 @@ from ._train_graphs import train_graphs
 __version__ = version().split()[-1]
 
 __all__ = [
-    "DataError", "Error", "InputError", "InternalError", "MissingFileError", "Model", "Objects", "OutOfMemory", "OutputError", "Problem",
-    "Score", "UsageError", "VOID", "box_cut", "click_cut", "features", "graph_cut", "learners", "load", "measure", "options",
-    "probabilities", "propagate", "read_image", "refine", "score", "segment", "superpixels", "train", "train_graphs", "version",
+    "DataError", "Error", "Files", "InputError", "InternalError", "MissingFileError", "Model", "Objects", "OutOfMemory", "Outcome",
+    "OutputError", "Problem", "Score", "UsageError", "VOID", "box_cut", "click_cut", "features", "file_options", "graph_cut", "learners",
+    "load", "measure", "options", "probabilities", "propagate", "read_image", "refine", "score", "segment", "segment_files",
+    "superpixels", "train", "train_graphs", "version",
 ]

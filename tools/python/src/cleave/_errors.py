@@ -98,6 +98,11 @@ def _raised(status: int, number: int, message: bytes, path_length: int, given: O
     return raised
 
 
+def failure(status: int, message: bytes, path: bytes) -> BaseException:
+    """What `call` would raise of a status, whose message may begin with the path."""
+    return _raised(status, 0, message, len(path) if message.startswith(path + b": ") else 0, None)
+
+
 def call(function: Any, *arguments: Any, path: Optional[Path] = None) -> None:
     """Calls a function of the library that takes a struct clv_error last, and raises what it reports. `path`: the file
     that it is about."""

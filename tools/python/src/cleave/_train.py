@@ -3,12 +3,12 @@
 import contextlib
 import difflib
 import os
-import re
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from . import _table
 from ._arrays import Range, as_flag, as_image, as_names, as_number, as_range, as_values, as_whole, pointer
 from ._errors import Path, UsageError, as_path, as_text, call
 from ._model import Model, as_maps
@@ -16,6 +16,7 @@ from ._native import ffi, lib
 from ._pixels import VOID
 from ._sequence import as_masks
 from ._staged import Pair, StagedSet, staged
+from ._table import helps, rows_of, set_options
 from ._work import Progress, Work
 
 
@@ -58,7 +59,7 @@ def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> N
             index = lib.clv_learner_parameter(learner, spelt.encode())
         if index < 0:
             own = ffi.string(learner.name).decode()
-            near = difflib.get_close_matches(name, [*(row for row in _rows() if row not in _OF_THE_COMMAND), *learners()[own]], 1)
+            near = difflib.get_close_matches(name, [*_own_rows(), *learners()[own]], 1)
             raise UsageError(f"{own} has no parameter {name}" + (f"; did you mean {near[0]}?" if near else "") +
                              "; cleave.learners() lists them, cleave.options() what all trainings take")
         options.parameters[index] = _value(learner, index, name, value)
@@ -127,16 +128,16 @@ _OF_THE_COMMAND = ("data", "maps", "resume", "checkpoint_every")  # arguments of
 
 def _rows() -> Dict[str, Any]:
     """What struct clv_train_options takes by name: the keywords of train with their rows of the table."""
-    rows: Dict[str, Any] = {}
-    while lib.clv_train_option_at(len(rows)) != ffi.NULL:
-        row = lib.clv_train_option_at(len(rows))
-        rows[ffi.string(row.name).decode().replace("-", "_")] = row
-    return rows
+    return rows_of(lib.clv_train_option_at)
+
+
+def _own_rows() -> Dict[str, Any]:
+    return {name: row for name, row in _rows().items() if name not in _OF_THE_COMMAND}
 
 
 def options() -> Dict[str, str]:
     """The keywords that train takes besides those of its signature and the learner's parameters, and what each is for."""
-    return {name: ffi.string(row.help).decode() for name, row in _rows().items() if name not in _OF_THE_COMMAND}
+    return helps(_own_rows())
 
 
 def _is_of_features(row: Any) -> bool:
@@ -144,44 +145,8 @@ def _is_of_features(row: Any) -> bool:
 
 
 def by_keyword(note: str) -> str:
-    """What the command says, by the keywords of train: --stages 2 is stages=2, --pairwise full is pairwise='full'."""
-    names = {*_rows(), "learner"}
-
-    def keyword(found: "re.Match[str]") -> str:
-        name = found[1].replace("-", "_")
-        value = found[2] if not found[2] or found[2][0].isdigit() else repr(found[2])
-        return found[0] if name not in names else f"{name}={value}" if value else name
-
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+|(?:none|potts|full|mssvm)\b))?", keyword, note)
-
-
-def _typed(name: str, value: Any) -> bytes:
-    if isinstance(value, (str, bytes, os.PathLike)):
-        return as_path(value)
-    if isinstance(value, (list, tuple)):
-        return b",".join(_typed(name, part) for part in value)
-    if not isinstance(value, (int, float, np.number)):
-        raise UsageError(f"{name} is {value!r}; a text, a number or a list of these is needed, for files their paths")
-    return str(value).encode()
-
-
-def _set_options(native: Any, given: Mapping[str, Any]) -> Tuple[List[Any], Dict[str, Any]]:
-    """Sets what the table knows; returns what must live as long as the options, and what is left for the learner."""
-    rows, keep, rest = _rows(), [], {}
-    for name, value in given.items():
-        value = bool(value) if isinstance(value, np.bool_) else value
-        if name not in rows or name in _OF_THE_COMMAND:
-            rest[name] = value
-        elif value is not None and value is not False:
-            has_value = rows[name].argument != ffi.NULL
-            if has_value == (value is True):
-                raise UsageError(f"{name} is {value!r}, must be {'a value' if has_value else 'True or False'}")
-            keep.append(ffi.new("char[]", _typed(name, value)) if has_value else ffi.NULL)
-            try:
-                call(lib.clv_option_set, native, rows[name], keep[-1])
-            except UsageError as error:
-                raise UsageError(str(error).replace(f"--{name.replace('_', '-')}", name, 1)) from None
-    return keep, rest
+    """What the command says, by the keywords of train."""
+    return _table.by_keyword(note, {*_rows(), "learner"})
 
 
 def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[Sequence[str]]) -> List[Any]:
@@ -213,7 +178,7 @@ def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labe
         raise UsageError(f"boxes is {os.fspath(boxes)!r}; of arrays it is a list, one entry an image")
     files.write(pairs, boxes, maps, channel_axis, labels, bands, range, sequences)
     keep = _use_set(native, files.manifest, {}, None)
-    return keep + _set_options(native, dict(files.options()))[0]
+    return keep + set_options(native, _own_rows(), dict(files.options()))[0]
 
 
 def prepared(learner: str, threads: int, progress: Optional[Progress], options: Mapping[str, Any]) -> Tuple[Any, List[Any], Work]:
@@ -227,7 +192,7 @@ def prepared(learner: str, threads: int, progress: Optional[Progress], options: 
         lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
     if "scale" in options:
         lib.clv_recipe_fix_scale(ffi.addressof(native, "recipe"), 1)
-    keep, parameters = _set_options(native, options)
+    keep, parameters = set_options(native, _own_rows(), options)
     _set_parameters(native, chosen, parameters)
     recipe = [row.name for name, row in _rows().items() if _is_of_features(row) and options.get(name) not in (None, False)]
     native.recipe_given = recipe[0] if recipe else ffi.NULL

@@ -19,9 +19,9 @@ class Work:
         self.raised: Optional[BaseException] = None
         self.notes: List[str] = []
         self.stop_flag = ffi.new("int *")
-        self._handle = ffi.new_handle(self)
+        self.handle = ffi.new_handle(self)
         self.native = ffi.new("struct clv_progress *", {
-            "report": lib.cleave_report if progress else ffi.NULL, "context": self._handle, "stop": self.stop_flag,
+            "report": lib.cleave_report if progress else ffi.NULL, "context": self.handle, "stop": self.stop_flag,
             "say": lib.cleave_say})
 
     def stop(self) -> None:

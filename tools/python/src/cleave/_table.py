@@ -1,0 +1,68 @@
+"""Options by their names: the rows of a struct's table, as keywords of Python."""
+
+import os
+import re
+from typing import Any, Callable, Container, Dict, List, Mapping, Tuple
+
+import numpy as np
+
+from ._errors import UsageError, as_path, call
+from ._native import ffi, lib
+
+
+def rows_of(row_at: Callable[[int], Any]) -> Dict[str, Any]:
+    """The keywords of a table with their rows: row_at is such as clv_train_option_at."""
+    rows: Dict[str, Any] = {}
+    index = 0
+    while row_at(index) != ffi.NULL:
+        row = row_at(index)
+        rows[ffi.string(row.name).decode().replace("-", "_")] = row
+        index += 1
+    return rows
+
+
+def helps(rows: Mapping[str, Any]) -> Dict[str, str]:
+    """What each keyword is for."""
+    return {name: ffi.string(row.help).decode() for name, row in rows.items()}
+
+
+def by_keyword(note: str, names: Container[str]) -> str:
+    """What the command says, by keywords: --stages 2 is stages=2, --pairwise full is pairwise='full'."""
+
+    def keyword(found: "re.Match[str]") -> str:
+        name = found[1].replace("-", "_")
+        value = found[2] if not found[2] or found[2][0].isdigit() else repr(found[2])
+        return found[0] if name not in names else f"{name}={value}" if value else name
+
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+|(?:none|potts|full|mssvm|min-loss|coco)\b))?", keyword, note)
+
+
+def typed(name: str, value: Any) -> bytes:
+    """A value as it is typed after the command's option."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return as_path(value)
+    if isinstance(value, (list, tuple)):
+        return b",".join(typed(name, part) for part in value)
+    if not isinstance(value, (int, float, np.number)):
+        raise UsageError(f"{name} is {value!r}; a text, a number or a list of these is needed, for files their paths")
+    return str(value).encode()
+
+
+def set_options(native: Any, rows: Mapping[str, Any], given: Mapping[str, Any]) -> Tuple[List[Any], Dict[str, Any]]:
+    """Sets what the rows know; returns what must live as long as the options, and what is left. None and False are not given."""
+    keep: List[Any] = []
+    rest: Dict[str, Any] = {}
+    for name, value in given.items():
+        value = bool(value) if isinstance(value, np.bool_) else value
+        if name not in rows:
+            rest[name] = value
+        elif value is not None and value is not False:
+            has_value = rows[name].argument != ffi.NULL
+            if has_value == (value is True):
+                raise UsageError(f"{name} is {value!r}, must be {'a value' if has_value else 'True or False'}")
+            keep.append(ffi.new("char[]", typed(name, value)) if has_value else ffi.NULL)
+            try:
+                call(lib.clv_option_set, native, rows[name], keep[-1])
+            except UsageError as error:
+                raise UsageError(str(error).replace(f"--{name.replace('_', '-')}", name, 1)) from None
+    return keep, rest
