@@ -130,7 +130,7 @@ static enum clv_status paint_rows(struct mask_rows *mask, struct specks *specks,
 
 /* Writes the rows of the file of labels with their specks merged. */
 static enum clv_status merge_rows(struct mask_rows *mask, struct specks *specks, const char *unmerged,
-                                  struct clv_error *err)
+                                  const struct batch *run, struct clv_error *err)
 {
     const size_t width = (size_t)mask->cut->width;
     bool changes;
@@ -140,7 +140,7 @@ static enum clv_status merge_rows(struct mask_rows *mask, struct specks *specks,
     MUST(specks_settle(&changes, specks, err));
     MUST(raster_rows_open(&rows, &(struct raster_rows_files){.mask = unmerged}, RASTER_TILE, 0, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         memcpy(labels, rows.band.labels, (size_t)rows.band.n_rows * width);
@@ -179,15 +179,23 @@ static enum clv_status write_merged(struct mask_rows *mask, const char *path, co
     MUST(raster_writer_create(&writer, unmerged, &layout, NULL, err));
     MUST(paint_rows(mask, specks, &writer, err));
     MUST(raster_writer_commit(&writer, err));
-    return merge_rows(mask, specks, unmerged, err);
+    return merge_rows(mask, specks, unmerged, run, err);
 }
 
 /* Files beside the mask of before would be taken for files of the new one by --resume, if this run ended early. */
-static void remove_earlier(const struct target *target)
+static enum clv_status remove_earlier(const struct target *target, struct clv_error *err)
 {
-    for (int k = 0; k < N_FILES; k++)
-        if (target->files[k])
-            unlink(target->files[k]);
+    for (int k = 0; k < N_FILES; k++) {
+        if (!target->files[k])
+            continue;
+        unlink(target->files[k]);
+        if (k != FILE_CLASS_OBJECTS)
+            continue;
+        OWNED_ARRAY char *tiff = path_replace_extension(target->files[k], ".tif");
+        NEED(tiff);
+        unlink(tiff);
+    }
+    return CLV_OK;
 }
 
 static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
@@ -207,7 +215,7 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
                                : paint_rows(&rows, NULL, NULL, err));
     item->is_empty = rows.is_empty;
     MUST(raster_cut_check_files(cut, err));
-    remove_earlier(item->target);
+    MUST(remove_earlier(item->target, err));
     return raster_writer_commit(&writer, err);
 }
 

@@ -35,6 +35,12 @@ enum clv_status raster_item_rows(struct raster_rows *rows, const struct labelled
     return raster_rows_open(rows, &files, n_rows, halo, err);
 }
 
+enum clv_status raster_item_next(bool *more, struct raster_rows *rows, const struct batch *run, struct clv_error *err)
+{
+    FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    return raster_rows_next(more, rows, err);
+}
+
 static enum clv_status look_at_image(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     struct raster_item *self = item->raster;
@@ -64,7 +70,7 @@ static enum clv_status look_at_mask(struct labelled *item, const struct batch *r
     FAIL_IF(rows.width != item->width || rows.height != item->height, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d",
             item->target->mask, rows.width, rows.height, item->width, item->height);
     while (true) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         const size_t n = (size_t)rows.band.n_rows * (size_t)item->width;
@@ -101,8 +107,9 @@ enum clv_status raster_files_open(struct labelled *item, const struct batch *run
     return run->options.objects ? raster_objects_find(item, run, err) : CLV_OK;
 }
 
-/* Gives each object a colour that its neighbours have not; NULL where there are none. */
-static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *item, struct clv_error *err)
+/* Gives each object a colour that its neighbours have not. */
+static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *item, const struct batch *run,
+                                    struct clv_error *err)
 {
     const int32_t n = item->objects.n_objects;
     OWNED(raster_rows_close) struct raster_rows rows = {0};
@@ -116,7 +123,7 @@ static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *
         was_changed = false;
         raster_rows_rewind(&rows);
         for (bool more = true; more;) {
-            MUST(raster_rows_next(&more, &rows, err));
+            MUST(raster_item_next(&more, &rows, run, err));
             if (more)
                 objects_colour_band(&was_changed, *colour_of, &rows.band);
         }
@@ -179,13 +186,13 @@ enum clv_status raster_overlay_write(const char *path, struct labelled *item, co
     NEED(painter.pixels = array_alloc(RASTER_BAND_ROWS, 3 * (size_t)item->width));
     if (painter.has_objects) {
         NEED(painter.values = array_alloc(n_rows, (size_t)item->width));
-        MUST(find_colours(&painter.colour_of, item, err));
+        MUST(find_colours(&painter.colour_of, item, run, err));
     }
     MUST(raster_item_rows(&rows, item, ROWS_PIXELS | (painter.has_objects ? ROWS_OBJECTS : ROWS_LABELS),
                           RASTER_BAND_ROWS, halo, err));
     MUST(raster_writer_create(&writer, path, &layout, &item->raster->place, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         paint_band(&painter, &rows.band, item->raster->objects.labels);
@@ -200,7 +207,7 @@ static enum clv_status find_crop(struct cutout_box *box, struct raster_rows *row
 {
     *box = (struct cutout_box){0};
     for (bool more = run->options.crop; more;) {
-        MUST(raster_rows_next(&more, rows, err));
+        MUST(raster_item_next(&more, rows, run, err));
         if (!more)
             break;
         MUST(cutout_band(rgba, &rows->band, run->is_cut, err));
@@ -242,7 +249,7 @@ enum clv_status raster_cutout_write(const char *path, struct labelled *item, con
         .width = box.right - box.left, .height = box.bottom - box.top, .n_channels = 4, .bits = 8};
     MUST(raster_writer_create(&writer, path, &layout, &place, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         MUST(cutout_band(rgba, &rows.band, run->is_cut, err));
@@ -258,12 +265,11 @@ enum clv_status raster_classes_write(const char *path, struct labelled *item, co
     OWNED(raster_rows_close) struct raster_rows rows = {0};
     OWNED(png_rows_drop) struct png_rows *png = NULL;
     const struct label_image image = {item->width, item->height, NULL, (const uint8_t(*)[3])palette, 256};
-    (void)run;
     clv_default_palette(palette);
     MUST(raster_item_rows(&rows, item, ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
     MUST(png_rows_open(&png, path, &image, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (more)
             MUST(png_rows_put(png, rows.band.labels, rows.band.n_rows, err));
     }
@@ -280,7 +286,7 @@ enum clv_status raster_report_make(struct labelled *item, const struct batch *ru
     MUST(raster_item_rows(&rows, item, ROWS_PIXELS | ROWS_LABELS, RASTER_BAND_ROWS,
                           report_picture_halo(item->width, item->height), err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (more)
             MUST(report_picture_add(&picture, &rows.band, err));
     }

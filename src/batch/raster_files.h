@@ -46,6 +46,10 @@ enum { ROWS_PIXELS = 1, ROWS_SAMPLES = 2, ROWS_LABELS = 4, ROWS_OBJECTS = 8 };
 enum clv_status raster_item_rows(struct raster_rows *rows, const struct labelled *item, unsigned wanted, int32_t n_rows,
                                  int32_t halo, struct clv_error *err) CLV_CHECK;
 
+/* raster_rows_next, unless the caller asked to stop (CLV_ERR_INTERRUPTED). */
+enum clv_status raster_item_next(bool *more, struct raster_rows *rows, const struct batch *run,
+                                 struct clv_error *err) CLV_CHECK;
+
 /* Of file_kinds. */
 enum clv_status raster_overlay_write(const char *path, struct labelled *item, const struct batch *run,
                                      struct clv_error *err) CLV_CHECK;

@@ -11,7 +11,7 @@
 enum { MEASURED_ROWS = 64 }; /* of a band whose samples are looked at */
 
 /* An image of objects that an earlier run has written must have these: their rows are in the same table. */
-static enum clv_status check_finished(const struct labelled *item, struct clv_error *err)
+static enum clv_status check_finished(const struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const char *path = item->target->files[FILE_OBJECTS];
     struct object_rows *objects = &item->raster->objects;
@@ -23,7 +23,7 @@ static enum clv_status check_finished(const struct labelled *item, struct clv_er
     MUST(raster_item_rows(&rows, item, ROWS_LABELS | ROWS_OBJECTS, RASTER_BAND_ROWS, 0, err));
     object_rows_rewind(objects);
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         const size_t n = (size_t)rows.band.n_rows * (size_t)item->width;
@@ -48,17 +48,18 @@ enum clv_status raster_objects_find(struct labelled *item, const struct batch *r
     MUST(object_rows_init(objects, item->width, item->height, is_object, err));
     MUST(raster_item_rows(&rows, item, ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (more)
             MUST(objects_find_rows(objects, rows.band.labels, rows.band.n_rows, err));
     }
     MUST(objects_filter_rows(objects, run->options.min_area, run->options.clear_border, err));
     item->objects.n_objects = objects->n_objects;
-    return item->was_there && item->target->there & 1U << FILE_OBJECTS ? check_finished(item, err) : CLV_OK;
+    return item->was_there && item->target->there & 1U << FILE_OBJECTS ? check_finished(item, run, err) : CLV_OK;
 }
 
 /* Writes the numbers of objects as a TIFF of 32 bits. */
-static enum clv_status write_numbers(const char *path, struct labelled *item, struct clv_error *err)
+static enum clv_status write_numbers(const char *path, struct labelled *item, const struct batch *run,
+                                     struct clv_error *err)
 {
     const struct raster_layout layout = {.width = item->width, .height = item->height, .n_channels = 1, .bits = 32};
     struct object_rows *objects = &item->raster->objects;
@@ -70,7 +71,7 @@ static enum clv_status write_numbers(const char *path, struct labelled *item, st
     MUST(raster_writer_create(&writer, path, &layout, &item->raster->place, err));
     object_rows_rewind(objects);
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         objects_number_rows(numbers, objects, rows.band.labels, rows.band.n_rows);
@@ -82,8 +83,7 @@ static enum clv_status write_numbers(const char *path, struct labelled *item, st
 enum clv_status raster_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                      struct clv_error *err)
 {
-    (void)run;
-    return write_numbers(path, item, err);
+    return write_numbers(path, item, run, err);
 }
 
 /* VOC's label image of objects: their numbers in its palette, or a TIFF of 32 bits where these are more. */
@@ -96,15 +96,14 @@ enum clv_status raster_class_objects_write(const char *path, struct labelled *it
     OWNED(raster_rows_close) struct raster_rows rows = {0};
     OWNED(png_rows_drop) struct png_rows *png = NULL;
     OWNED_ARRAY uint8_t *numbers = array_alloc(RASTER_BAND_ROWS, (size_t)item->width);
-    (void)run;
     NEED(tiff && numbers);
     if (item->objects.n_objects >= CLV_VOID)
-        return write_numbers(tiff, item, err);
+        return write_numbers(tiff, item, run, err);
     clv_default_palette(palette);
     MUST(raster_item_rows(&rows, item, ROWS_OBJECTS, RASTER_BAND_ROWS, 0, err));
     MUST(png_rows_open(&png, path, &image, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
         const size_t n = (size_t)rows.band.n_rows * (size_t)item->width;
@@ -115,17 +114,18 @@ enum clv_status raster_class_objects_write(const char *path, struct labelled *it
     return png_rows_commit(TAKE(png), err);
 }
 
-static enum clv_status measure(struct object_measures *measures, struct raster_rows *rows, struct clv_error *err)
+static enum clv_status measure(struct object_measures *measures, struct raster_rows *rows, const struct batch *run,
+                               struct clv_error *err)
 {
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, rows, err));
+        MUST(raster_item_next(&more, rows, run, err));
         if (more)
             object_measures_sum(measures, &rows->band, NULL);
     }
     MUST(object_measures_centre(measures, err));
     raster_rows_rewind(rows);
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, rows, err));
+        MUST(raster_item_next(&more, rows, run, err));
         if (more)
             MUST(object_measures_shape(measures, &rows->band, err));
     }
@@ -144,7 +144,7 @@ enum clv_status raster_objects_measure(struct labelled *item, const struct batch
     MUST(object_measures_init(&measures, raster->objects.n_objects, raster->objects.labels, n_samples, err));
     MUST(raster_item_rows(&rows, item, ROWS_OBJECTS | ROWS_PIXELS | (n_samples ? ROWS_SAMPLES : 0), MEASURED_ROWS,
                           OBJECT_HALO, err));
-    MUST(measure(&measures, &rows, err));
+    MUST(measure(&measures, &rows, run, err));
     item->rows = TAKE(measures.rows);
     item->band_means = TAKE(measures.mean);
     item->band_deviations = TAKE(measures.deviation);

@@ -125,7 +125,7 @@ static enum clv_status trace_shapes(struct shapes *self, bool by_sides, struct c
     MUST(raster_item_rows(&rows, item, has_objects ? ROWS_OBJECTS : ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
     MUST(tracer_begin(&tracer, &how, err));
     for (bool more = true; more;) {
-        MUST(raster_rows_next(&more, &rows, err));
+        MUST(raster_item_next(&more, &rows, self->run, err));
         for (int32_t y = 0; more && y < rows.band.n_rows; y++) {
             const size_t at = (size_t)y * (size_t)item->width;
             MUST(has_objects ? tracer_row(tracer, rows.band.objects + at, err)
