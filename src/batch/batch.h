@@ -54,8 +54,8 @@ struct labeller {
     /* Calls run_item once for every input, in any order and from any thread. */
     enum clv_status (*each)(struct batch *run, struct clv_error *err);
 
-    /* item->labels, width and height, and image if anything needs its pixels; or all of the mask's file
-     * (item->is_written). */
+    /* item->labels, width and height, and image if anything needs its pixels; or all of the mask's file, of
+     * an input that is segmented by tiles. */
     enum clv_status (*label)(struct labelled *item, struct batch *run, size_t index, int thread, struct clv_error *err);
 
     /* Bytes that labelling an image of that size takes at once, from a file of file_size bytes. */
@@ -140,14 +140,14 @@ struct labelled {
     struct clv_image image;        /* without pixels where nothing looks at it */
     uint8_t *labels;               /* [height][width]; of probabilities 255 times one; NULL: none, or rows of a file */
     struct label_map map;          /* of all labels, in place of labels */
-    bool is_written;               /* the mask's file is complete, by tiles */
-    bool is_empty;                 /* then: all labels are 0 or void */
+    bool is_empty;                 /* of a raster by tiles: all labels are 0 or void */
     bool was_there;                /* labels are those of the mask that was there */
     struct map_reader *maps;       /* that the recipe wants; or NULL */
     struct clv_object_map objects; /* found with --objects, or {0} */
     struct clv_object_map boxed;   /* what is in each box, an object each; of other labellers {0} */
     struct clv_object *rows;       /* [objects.n_objects] measures */
     double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
+    struct raster_item *raster;           /* what files of a raster by tiles are made with (raster_files.h); or NULL */
     struct contours contours;             /* of what is exported, once labelled_trace found them */
     bool is_traced;
     float *map_means; /* [map_drift_size], or NULL: not known */
@@ -390,6 +390,7 @@ const uint8_t (*mask_file_palette(int *n_colours, enum clv_mask_format format, c
 
 /* Labels as 0 and 255, and back what an earlier run wrote so. */
 void mask_file_to_binary(uint8_t *values, size_t n);
+bool mask_file_is_binary(const struct clv_labels *labels, bool has_palette, bool has_one);
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image);
 
@@ -404,6 +405,10 @@ enum clv_status page_file_put(struct page_file *self, size_t index, int32_t widt
 enum clv_status page_file_end(struct page_file *self, bool is_whole, struct clv_error *err) CLV_CHECK;
 
 /* pictures.c: overlays with their legend, and cut-outs; of file_kinds. */
+#define OVERLAY_OPACITY 0.45
+
+/* The width of outlines, which grow with the image, so that they are seen when it is shown whole. */
+int32_t picture_outline_px(int32_t width, int32_t height);
 enum clv_status overlay_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
 enum clv_status cutout_write(const char *path, struct labelled *item, const struct batch *run,
@@ -433,6 +438,10 @@ enum clv_status voc_objects_write(const char *path, struct labelled *item, const
 bool annotations_are_own(const char *path);
 enum clv_status annotations_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
+/* The image as exports name it; the path to it from the folder of `file`, both there, links resolved, array_free it
+ * (NULL: out of memory). */
+const char *export_image_of(const struct input *input);
+char *export_path_between(const char *file, const char *image);
 enum clv_status export_names_write(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* object_files.c: objects numbered and measured. */
@@ -445,6 +454,9 @@ enum clv_status objects_write(const char *path, struct labelled *item, const str
                               struct clv_error *err) CLV_CHECK;
 enum clv_status object_rows_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
+
+/* Has the rows of a model of colours say what the file's one or three bands of samples are, where it has any. */
+void objects_take_samples(struct labelled *item, const struct batch *run, int32_t n_samples);
 
 /* The first line of objects.tsv. */
 void object_rows_head(struct text *text, const struct batch *run);

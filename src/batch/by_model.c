@@ -205,8 +205,7 @@ static enum clv_status label_image(struct labelled *item, struct batch *run, siz
     struct clv_oracle **oracle = &self->oracles[thread];
     if (!*oracle)
         MUST(clv_oracle_new(oracle, run->options.engine, err));
-    item->is_written = item->input->is_tiled;
-    if (item->is_written)
+    if (item->input->is_tiled)
         return tiles_label(item, run, *oracle, err);
     const enum clv_status status = label_example_of(item, run, index, *oracle, err);
     item_maps_close(item->maps, &run->model->recipe); /* of an image that failed, too */

@@ -1,12 +1,32 @@
 /* Segments an image that may be larger than memory, tile by tile (src/segment), and writes its mask row by row. The
  * tiles stay on disk for --resume until the mask is complete. Start at tiles_label. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/digest.h"
 #include "batch/batch.h"
+#include "batch/raster_files.h"
+#include "data/shapes/shapes.h"
+#include "image/raster/raster.h"
+#include "model/object_tensors.h"
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
+
+/* Objects with holes are run lengths in COCO, which are of images up to some size. */
+static enum clv_status check_runs(const struct input *input, const struct clv_image_limits *limits,
+                                  struct clv_error *err)
+{
+    OWNED(raster_close) struct raster raster = {0};
+    MUST(raster_open_windows(&raster, input->image, limits, err));
+    FAIL_IF((uint64_t)raster.width * (uint64_t)raster.height > RLE_MAX_PIXELS, CLV_ERR_USAGE,
+            "--export coco cannot be used with %s: %dx%d pixels, and its run lengths are of %" PRIu64
+            " at most; --export geojson has polygons of any size",
+            input->name, raster.width, raster.height, RLE_MAX_PIXELS);
+    return CLV_OK;
+}
 
 enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
 {
@@ -14,13 +34,9 @@ enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
     const struct {
         bool is_wanted;
         const char *option;
-    } wholes[] = {{options->overlay, "--overlay"},
-                  {options->cutout, "--cutout"},
-                  {options->objects, "--objects"},
-                  {options->exports, "--export"},
-                  {options->report, "--report"},
-                  {options->min_area, "--min-area"},
-                  {options->decode == CLV_DECODING_MIN_LOSS, "--decode min-loss"}};
+    } wholes[] = {{options->decode == CLV_DECODING_MIN_LOSS, "--decode min-loss"},
+                  {options->objects && run->model && learned_objects_are_there(run->model),
+                   "--objects, by a model that has learned to find them,"}};
     for (size_t i = 0; i < run->inputs.n; i++) {
         if (!run->inputs.items[i].is_tiled)
             continue;
@@ -29,19 +45,29 @@ enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
                     "%s cannot be used with %s, an image of more than --max-pixels: it needs all pixels in memory, and "
                     "such an image is segmented tile by tile",
                     wholes[k].option, run->inputs.items[i].name);
+        if (options->exports & CLV_EXPORT_COCO)
+            MUST(check_runs(&run->inputs.items[i], &options->limits, err));
+        FAIL_IF(output_is_stream(options), CLV_ERR_USAGE,
+                "-o -: the mask of %s, an image of more than --max-pixels, is written as a file; -o FILE.tif takes it",
+                run->inputs.items[i].name);
         FAIL_IF(run->to.file && !text_ends_with(run->to.file, ".tif"), CLV_ERR_USAGE,
                 "-o %s: the mask of an image of more than --max-pixels is a GeoTIFF; name it .tif", run->to.file);
     }
     return CLV_OK;
 }
 
+static char *file_beside(const char *path, const char *ending)
+{
+    const size_t length = strlen(path) + strlen(ending) + 1;
+    char *beside = array_alloc(length, 1);
+    if (beside)
+        snprintf(beside, length, "%s%s", path, ending);
+    return beside;
+}
+
 char *tiles_path(const char *mask)
 {
-    size_t length = strlen(mask) + sizeof ".tiles";
-    char *tiles = array_alloc(length, 1);
-    if (tiles)
-        snprintf(tiles, length, "%s.tiles", mask);
-    return tiles;
+    return file_beside(mask, ".tiles");
 }
 
 /* Another model, other options that decide what is in tiles or follows from them: another key. */
@@ -60,28 +86,114 @@ static uint64_t find_key(const struct batch *run)
     return key;
 }
 
-/* Rows of the mask's tiles, or of squares that are refined, which are some such rows. */
-static enum clv_status write_rows(struct raster_writer *writer, bool *is_empty, struct raster_cut *cut, bool is_binary,
+/* The mask while it is written. */
+struct mask_rows {
+    struct raster_writer *writer;
+    struct raster_cut *cut;
+    bool is_binary, is_empty;
+};
+
+/* Writes the next rows of labels, which are changed: pixels without data become void. */
+static enum clv_status put_rows(struct mask_rows *mask, uint8_t *labels, int32_t top, int32_t rows,
+                                struct clv_error *err)
+{
+    const size_t width = (size_t)mask->cut->width;
+    struct raster *raster = &mask->cut->rasters[0];
+    const struct image_part window = {.top = top, .width = mask->cut->width, .height = rows};
+    MUST(raster_void_labels(labels, raster, &window, err));
+    raster_forget(raster);
+    mask->is_empty &= labels_are_empty(labels, (size_t)rows * width);
+    if (mask->is_binary)
+        mask_file_to_binary(labels, (size_t)rows * width);
+    return raster_writer_rows(mask->writer, labels, rows, err);
+}
+
+/* Paints rows of tiles, or of squares that are refined. With `specks` the labels go to `unmerged` as they are. */
+static enum clv_status paint_rows(struct mask_rows *mask, struct specks *specks, struct raster_writer *unmerged,
                                   struct clv_error *err)
 {
-    *is_empty = true;
-    size_t width = (size_t)cut->width;
-    int32_t step = cut->refined_px ? cut->refined_px : RASTER_TILE;
+    struct raster_cut *cut = mask->cut;
+    const size_t width = (size_t)cut->width;
+    const int32_t step = cut->refined_px ? cut->refined_px : RASTER_TILE;
     OWNED_ARRAY uint8_t *labels = array_alloc((size_t)step, width);
     NEED(labels);
     for (int32_t top = 0; top < cut->height; top += step) {
-        int32_t rows = cut->height - top < step ? cut->height - top : step;
+        const int32_t rows = cut->height - top < step ? cut->height - top : step;
         MUST(cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
                              : raster_cut_paint(labels, cut, top, rows, err));
-        const struct image_part window = {.top = top, .width = cut->width, .height = rows};
-        MUST(raster_void_labels(labels, &cut->rasters[0], &window, err));
-        raster_forget(&cut->rasters[0]);
-        *is_empty &= labels_are_empty(labels, (size_t)rows * width);
-        if (is_binary)
-            mask_file_to_binary(labels, (size_t)rows * width);
-        for (size_t tile = 0; tile < (size_t)rows; tile += RASTER_TILE)
-            for (size_t left = 0; left < width; left += RASTER_TILE)
-                MUST(raster_writer_put(writer, labels + tile * width + left, width, err));
+        for (size_t y = 0; specks && y < (size_t)rows; y++)
+            MUST(specks_row(specks, labels + y * width, err));
+        MUST(specks ? raster_writer_rows(unmerged, labels, rows, err) : put_rows(mask, labels, top, rows, err));
+    }
+    return CLV_OK;
+}
+
+/* Writes the rows of the file of labels with their specks merged. */
+static enum clv_status merge_rows(struct mask_rows *mask, struct specks *specks, const char *unmerged,
+                                  const struct batch *run, struct clv_error *err)
+{
+    const size_t width = (size_t)mask->cut->width;
+    bool changes;
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    OWNED_ARRAY uint8_t *labels = array_alloc(RASTER_TILE, width);
+    NEED(labels);
+    MUST(specks_settle(&changes, specks, err));
+    MUST(raster_rows_open(&rows, &(struct raster_rows_files){.mask = unmerged}, RASTER_TILE, 0, err));
+    for (bool more = true; more;) {
+        MUST(raster_item_next(&more, &rows, run, err));
+        if (!more)
+            break;
+        memcpy(labels, rows.band.labels, (size_t)rows.band.n_rows * width);
+        for (size_t y = 0; y < (size_t)rows.band.n_rows; y++)
+            MUST(specks_merge_row(specks, labels + y * width, err));
+        MUST(put_rows(mask, labels, rows.band.top, rows.band.n_rows, err));
+    }
+    return CLV_OK;
+}
+
+/* A file that goes with its scope, and with the process. */
+static void drop_file(char **path)
+{
+    if (!*path)
+        return;
+    unlink(*path);
+    file_forget_temporary(*path);
+    array_free(*path);
+}
+
+/* Merges specks on the way: labels are first written to a file of their own, since a speck's new label is known when all
+ * have been seen. */
+static enum clv_status write_merged(struct mask_rows *mask, const char *path, const struct batch *run,
+                                    struct clv_error *err)
+{
+    const struct raster_layout layout = {
+        .width = mask->cut->width, .height = mask->cut->height, .n_channels = 1, .bits = 8};
+    const struct specks_settings how = {
+        .width = layout.width, .min_pixels = run->options.min_area, .budget = raster_budget(run)};
+    OWNED(specks_drop) struct specks *specks = NULL;
+    OWNED(drop_file) char *unmerged = file_beside(path, ".unmerged");
+    OWNED(raster_writer_abort) struct raster_writer writer = {0};
+    NEED(unmerged);
+    file_remember_temporary(unmerged);
+    MUST(specks_begin(&specks, &how, err));
+    MUST(raster_writer_create(&writer, unmerged, &layout, NULL, err));
+    MUST(paint_rows(mask, specks, &writer, err));
+    MUST(raster_writer_commit(&writer, err));
+    return merge_rows(mask, specks, unmerged, run, err);
+}
+
+/* Files beside the mask of before would be taken for files of the new one by --resume, if this run ended early. */
+static enum clv_status remove_earlier(const struct target *target, struct clv_error *err)
+{
+    for (int k = 0; k < N_FILES; k++) {
+        if (!target->files[k])
+            continue;
+        unlink(target->files[k]);
+        if (k != FILE_CLASS_OBJECTS)
+            continue;
+        OWNED_ARRAY char *tiff = path_replace_extension(target->files[k], ".tif");
+        NEED(tiff);
+        unlink(tiff);
     }
     return CLV_OK;
 }
@@ -91,14 +203,19 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
 {
     int n;
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
+    struct mask_rows rows = {.writer = &writer, .cut = cut, .is_empty = true};
     const enum clv_mask_format format = (enum clv_mask_format)run->options.mask_format;
     struct raster_place place = cut->rasters[0].place;
     const uint8_t(*palette)[3] = mask_file_palette(&n, format, &run->labels, place.may_lack_data);
     const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
     place.may_lack_data &= format != CLV_MASKS_BINARY;
     MUST(raster_writer_open(&writer, item->target->mask, &mask, &place, err));
-    MUST(write_rows(&writer, &item->is_empty, cut, format == CLV_MASKS_BINARY, err));
+    rows.is_binary = format == CLV_MASKS_BINARY;
+    MUST(run->options.min_area ? write_merged(&rows, item->target->mask, run, err)
+                               : paint_rows(&rows, NULL, NULL, err));
+    item->is_empty = rows.is_empty;
     MUST(raster_cut_check_files(cut, err));
+    MUST(remove_earlier(item->target, err));
     return raster_writer_commit(&writer, err);
 }
 

@@ -46,13 +46,12 @@ enum clv_status export_names_write(struct batch *run, struct clv_error *err)
     return CLV_OK;
 }
 
-static const char *image_of(const struct input *input)
+const char *export_image_of(const struct input *input)
 {
     return input->image ? input->image : input->name;
 }
 
-/* The path from the folder of `file` to `image`, both there, links resolved; NULL when out of memory. */
-static char *path_between(const char *file, const char *image)
+char *export_path_between(const char *file, const char *image)
 {
     char folder[PATH_MAX], target[PATH_MAX], *own = path_folder(file);
     bool is_known = own && realpath(own, folder) && realpath(image, target);
@@ -85,7 +84,7 @@ static enum clv_status write_text(const char *path, const struct text *text, str
 enum clv_status labelme_write(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     OWNED(text_release) struct text text = {0};
-    OWNED_ARRAY char *image = path_between(path, image_of(item->input));
+    OWNED_ARRAY char *image = export_path_between(path, export_image_of(item->input));
     NEED(image);
     text_init(&text, MAX_BYTES);
     MUST(labelled_trace(item, run, err));
@@ -108,7 +107,7 @@ enum clv_status geojson_write(const char *path, struct labelled *item, const str
     OWNED(raster_place_release) struct raster_place place = {0};
     text_init(&text, MAX_BYTES);
     OWNED(contours_release) struct contours polygons = {0};
-    raster_find_place(&place, image_of(item->input));
+    raster_find_place(&place, export_image_of(item->input));
     MUST(labelled_trace_polygons(&polygons, item, run, err));
     MUST(geojson_put(&text, &polygons, &run->labels, &place, err));
     return write_text(path, &text, err);
@@ -119,7 +118,7 @@ enum clv_status voc_write(const char *path, struct labelled *item, const struct 
     OWNED(text_release) struct text text = {0};
     text_init(&text, MAX_BYTES);
     MUST(labelled_trace(item, run, err));
-    MUST(voc_put(&text, &item->contours, &run->labels, path_name(image_of(item->input)), err));
+    MUST(voc_put(&text, &item->contours, &run->labels, path_name(export_image_of(item->input)), err));
     return write_text(path, &text, err);
 }
 
@@ -154,7 +153,7 @@ enum clv_status annotations_write(const char *path, struct labelled *item, const
                                   struct clv_error *err)
 {
     OWNED(text_release) struct text lines = {0};
-    OWNED_ARRAY char *name = join_file_name(image_of(item->input), item->input->output);
+    OWNED_ARRAY char *name = join_file_name(export_image_of(item->input), item->input->output);
     struct part_key key;
     NEED(name);
     text_init(&lines, MAX_BYTES);

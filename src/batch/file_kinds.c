@@ -3,6 +3,7 @@
 #include "batch/file_kinds.h"
 
 #include "batch/batch.h"
+#include "batch/raster_files.h"
 
 static bool wants_overlay(const struct batch *run)
 {
@@ -50,20 +51,26 @@ static bool wants_coco(const struct batch *run)
 }
 
 const struct file_kind file_kinds[N_FILES] = {
-    [FILE_OVERLAY] = {"overlays/", ".png", false, NEEDS_PIXELS | NEEDS_BESIDE, wants_overlay, overlay_write},
-    [FILE_CUTOUT] = {"cutouts/", ".png", false, NEEDS_PIXELS | NEEDS_LABELS, wants_cutout, cutout_write},
+    [FILE_OVERLAY] = {"overlays/", ".png", false, NEEDS_PIXELS | NEEDS_BESIDE, wants_overlay, overlay_write, ".tif",
+                      raster_overlay_write},
+    [FILE_CUTOUT] = {"cutouts/", ".png", false, NEEDS_PIXELS | NEEDS_LABELS, wants_cutout, cutout_write, ".tif",
+                     raster_cutout_write},
     [FILE_OBJECTS] = {"objects/", ".png", false, NEEDS_PIXELS | NEEDS_LABELS | NEEDS_FOLDER, wants_objects,
-                      objects_write},
-    [FILE_LABELME] = {"labelme/", ".json", false, NEEDS_LABELS | NEEDS_FOLDER, wants_labelme, labelme_write},
-    [FILE_YOLO] = {"yolo/labels/", ".txt", false, NEEDS_LABELS | NEEDS_FOLDER, wants_yolo, yolo_write},
-    [FILE_GEOJSON] = {"geojson/", ".geojson", false, NEEDS_LABELS | NEEDS_FOLDER, wants_geojson, geojson_write},
-    [FILE_VOC] = {"voc/Annotations/", ".xml", false, NEEDS_LABELS | NEEDS_FOLDER, wants_voc, voc_write},
+                      objects_write, ".tif", raster_objects_write},
+    [FILE_LABELME] = {"labelme/", ".json", false, NEEDS_LABELS | NEEDS_FOLDER, wants_labelme, labelme_write, NULL,
+                      raster_labelme_write},
+    [FILE_YOLO] = {"yolo/labels/", ".txt", false, NEEDS_LABELS | NEEDS_FOLDER, wants_yolo, yolo_write, NULL,
+                   raster_yolo_write},
+    [FILE_GEOJSON] = {"geojson/", ".geojson", false, NEEDS_LABELS | NEEDS_FOLDER, wants_geojson, geojson_write, NULL,
+                      raster_geojson_write},
+    [FILE_VOC] = {"voc/Annotations/", ".xml", false, NEEDS_LABELS | NEEDS_FOLDER, wants_voc, voc_write, NULL,
+                  raster_voc_write},
     [FILE_CLASSES] = {"voc/SegmentationClass/", ".png", false, NEEDS_LABELS | NEEDS_FOLDER, wants_voc,
-                      voc_classes_write},
+                      voc_classes_write, NULL, raster_classes_write},
     [FILE_CLASS_OBJECTS] = {"voc/SegmentationObject/", ".png", false, NEEDS_LABELS | NEEDS_FOLDER, wants_voc_objects,
-                            voc_objects_write},
+                            voc_objects_write, NULL, raster_class_objects_write},
     [FILE_ROWS] = {PARTS_FOLDER "/objects/", ".tsv", true, NEEDS_PIXELS | NEEDS_LABELS | NEEDS_FOLDER, wants_objects,
-                   object_rows_write},
+                   object_rows_write, NULL, raster_object_rows_write},
     [FILE_ANNOTATIONS] = {PARTS_FOLDER "/coco/", ".json", true, NEEDS_LABELS | NEEDS_FOLDER, wants_coco,
-                          annotations_write},
+                          annotations_write, NULL, raster_annotations_write},
 };

@@ -10,6 +10,9 @@ struct file_kind {
     unsigned needs;             /* of NEEDS_.. */
     bool (*is_wanted)(const struct batch *run);
     enum clv_status (*write)(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err);
+    const char *ending_tiled; /* of a raster by tiles; NULL: the same ending */
+    enum clv_status (*write_rows)(const char *path, struct labelled *item, const struct batch *run,
+                                  struct clv_error *err); /* likewise, by bands of rows */
 };
 
 /* In the order in which an image's files are written. */

@@ -10,6 +10,7 @@
 #include "batch/batch.h"
 #include "batch/file_kinds.h"
 #include "batch/parts.h"
+#include "batch/raster_files.h"
 #include "image/raster/raster.h"
 #include "model/object_tensors.h"
 #include "segment/segment.h"
@@ -25,6 +26,7 @@ void labelled_release(struct labelled *item)
     clv_object_map_release(&item->boxed);
     arrays_free(item->rows, item->band_means, item->band_deviations, item->map_means, item->labels);
     label_map_release(&item->map);
+    raster_item_free(item->raster);
 }
 
 static bool has_learned_objects(const struct batch *run)
@@ -148,18 +150,47 @@ static enum clv_status finish_labels(struct labelled *item, struct batch *run, s
     return run->options.objects && !is_learned ? objects_find(item, run, err) : CLV_OK;
 }
 
+static enum clv_status write_one(int k, struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    const struct file_kind *kind = &file_kinds[k];
+    const char *path = item->target->files[k];
+    if (!kind->is_part)
+        MUST(outputs_make_folder(path, err));
+    return (item->raster ? kind->write_rows : kind->write)(path, item, run, err);
+}
+
 static enum clv_status write_files(struct labelled *item, const struct batch *run, unsigned todo, bool are_parts,
                                    struct clv_error *err)
 {
-    for (int k = 0; k < N_FILES; k++) {
-        const char *path = item->target->files[k];
-        if (!(todo & 1U << k) || file_kinds[k].is_part != are_parts)
-            continue;
-        if (!are_parts)
-            MUST(outputs_make_folder(path, err));
-        MUST(file_kinds[k].write(path, item, run, err));
-    }
+    for (int k = 0; k < N_FILES; k++)
+        if (todo & 1U << k && file_kinds[k].is_part == are_parts)
+            MUST(write_one(k, item, run, err));
     return CLV_OK;
+}
+
+/* Writes the files of a raster whose mask is there: the image of its objects first, of which others are made. */
+static enum clv_status write_by_rows(struct labelled *item, const struct batch *run, unsigned todo,
+                                     struct clv_error *err)
+{
+    if (todo & 1U << FILE_OBJECTS)
+        MUST(write_one(FILE_OBJECTS, item, run, err));
+    MUST(write_files(item, run, todo & ~(1U << FILE_OBJECTS), false, err));
+    return write_files(item, run, todo, true, err);
+}
+
+/* Does the same for a raster that is segmented by tiles. Its mask is written first, and is there when a file fails. */
+static enum clv_status work_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
+                                    size_t index, int thread, struct clv_error *err)
+{
+    outcome->is_labelled = !item->target->has_mask;
+    if (outcome->is_labelled)
+        MUST(run->labeller->label(item, run, index, thread, err));
+    if (todo || run->report) {
+        MUST(raster_files_open(item, run, err));
+        MUST(write_by_rows(item, run, todo, err));
+    }
+    outcome->is_empty = item->is_empty;
+    return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
 }
 
 static enum clv_status write_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
@@ -206,6 +237,8 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
     outcome->is_earlier = is_done;
     if (is_done && !run->report)
         return CLV_OK;
+    if (target->is_tiled)
+        return work_by_rows(item, outcome, run, todo, index, thread, err);
     if (target->has_mask)
         MUST(read_back(item, run, run->report || run->boxes || run->options.objects || needs_of(todo) & NEEDS_PIXELS,
                        err));
@@ -214,12 +247,9 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
     if (item->labels)
         MUST(finish_labels(item, run, err));
     outcome->is_labelled = !target->has_mask;
-    outcome->is_empty = item->is_written || !item->labels
-                            ? item->is_empty
-                            : labels_are_empty(item->labels, (size_t)item->width * (size_t)item->height);
-    if (!item->is_written)
-        MUST(write_files(item, run, todo, false, err));
-    if (!item->is_written && !target->has_mask)
+    outcome->is_empty = item->labels && labels_are_empty(item->labels, (size_t)item->width * (size_t)item->height);
+    MUST(write_files(item, run, todo, false, err));
+    if (!target->has_mask)
         MUST(write_mask(item, run, err));
     MUST(write_files(item, run, todo, true, err));
     return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
@@ -246,6 +276,10 @@ enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t ind
 {
     OWNED(labelled_release)
     struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+    if (item.target->is_tiled) {
+        MUST(raster_files_open(&item, run, err));
+        return report_picture(outcome, &item, run, err);
+    }
     MUST(read_back(&item, run, true, err));
     MUST(finish_labels(&item, run, err));
     return report_picture(outcome, &item, run, err);
@@ -261,7 +295,7 @@ enum clv_status run_item(struct batch *run, size_t index, size_t number, int thr
         struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
         outcome->status = work_on(&item, outcome, run, index, number, thread, &outcome->error);
         name_failure(outcome, item.input);
-        if (item.objects.objects)
+        if (item.objects.objects || item.objects.n_objects)
             outcome->n_objects = item.objects.n_objects;
         outcome->found = item.found;
         outcome->summary = item.summary;

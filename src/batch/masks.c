@@ -38,10 +38,15 @@ void mask_file_to_binary(uint8_t *values, size_t n)
         values[i] = values[i] && values[i] != CLV_VOID ? WHITE : 0;
 }
 
+bool mask_file_is_binary(const struct clv_labels *labels, bool has_palette, bool has_one)
+{
+    return is_unnamed_pair(labels) && !has_palette && !has_one;
+}
+
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image)
 {
-    bool is_binary = is_unnamed_pair(labels) && !image->palette_size && !memchr(values, 1, n);
+    bool is_binary = mask_file_is_binary(labels, image->palette_size, memchr(values, 1, n));
     for (size_t i = 0; i < n && is_binary; i++)
         values[i] = values[i] == WHITE ? 1 : values[i];
 }

@@ -46,6 +46,16 @@ static enum clv_status check_finished(const struct labelled *item, const struct 
     return CLV_OK;
 }
 
+void objects_take_samples(struct labelled *item, const struct batch *run, int32_t n_samples)
+{
+    const size_t n = (size_t)item->objects.n_objects, columns = (size_t)n_samples;
+    for (size_t k = 0; k < n && columns && !bands_of(run->model); k++)
+        for (size_t c = 0; c < 3; c++) {
+            item->rows[k].mean[c] = item->band_means[k * columns + (columns == 3 ? c : 0)];
+            item->rows[k].deviation[c] = item->band_deviations[k * columns + (columns == 3 ? c : 0)];
+        }
+}
+
 /* Values as the file has them, where that has more than 8 bits: of a model of bands each band's, of others those of
  * grey in the place of red, green and blue. */
 static void samples_release(struct raster_values *values)
@@ -69,11 +79,7 @@ static enum clv_status measure_samples(struct labelled *item, const struct batch
     NEED(item->band_means && item->band_deviations);
     MUST(objects_measure_samples(item->band_means, item->band_deviations, &item->objects, values.samples,
                                  values.n_bands, err));
-    for (size_t k = 0; k < n && !n_bands; k++)
-        for (size_t c = 0; c < 3; c++) {
-            item->rows[k].mean[c] = item->band_means[k * columns + (columns == 3 ? c : 0)];
-            item->rows[k].deviation[c] = item->band_deviations[k * columns + (columns == 3 ? c : 0)];
-        }
+    objects_take_samples(item, run, values.n_bands);
     return CLV_OK;
 }
 

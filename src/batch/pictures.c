@@ -9,13 +9,11 @@
 #include "refine/refine.h"
 #include "report/report.h"
 
-#define OPACITY      0.45
 #define JPEG_QUALITY 90
 
-/* Outlines grow with the image, so that they are seen when it is shown whole. */
-static int32_t outline_px(const struct clv_image *image)
+int32_t picture_outline_px(int32_t width, int32_t height)
 {
-    int32_t longest = image->width > image->height ? image->width : image->height;
+    int32_t longest = width > height ? width : height;
     return longest < 1280 ? 1 : longest / 640;
 }
 
@@ -34,6 +32,7 @@ enum clv_status overlay_write(const char *path, struct labelled *item, const str
 {
     const struct clv_image *image = &item->image;
     const struct clv_object_map *objects = item->objects.objects ? &item->objects : NULL;
+    const int32_t outline_px = picture_outline_px(image->width, image->height);
     OWNED(clv_image_release) struct clv_image painted = {0};
     uint8_t palette[256][3];
     OWNED_ARRAY uint8_t *of_objects = objects ? labels_of_objects(objects) : NULL;
@@ -42,12 +41,12 @@ enum clv_status overlay_write(const char *path, struct labelled *item, const str
     MUST(clv_image_new(&painted, image->width, image->height, image->channels, err));
     memcpy(painted.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
     if (batch_is_probable(run))
-        MUST(probability_draw(&painted, item->labels, outline_px(image), err));
+        MUST(probability_draw(&painted, item->labels, outline_px, err));
     else
-        clv_overlay_draw(&painted, objects ? of_objects : item->labels, (const uint8_t(*)[3])palette, OPACITY,
-                         objects ? 0 : outline_px(image), CLV_VOID);
+        clv_overlay_draw(&painted, objects ? of_objects : item->labels, (const uint8_t(*)[3])palette, OVERLAY_OPACITY,
+                         objects ? 0 : outline_px, CLV_VOID);
     if (objects)
-        MUST(objects_outline(&painted, objects, outline_px(image), err));
+        MUST(objects_outline(&painted, objects, outline_px, err));
     return text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
                                         : clv_png_write(path, &painted, err);
 }

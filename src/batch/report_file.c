@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "batch/batch.h"
+#include "batch/raster_files.h"
 #include "cleave/score.h"
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
@@ -114,7 +115,10 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
 {
     OWNED(clv_mask_release) struct clv_mask truth = {0};
     char note[80];
-    MUST(read_truth(&truth, item, run, err));
+    if (item->raster)
+        MUST(raster_report_make(item, run, err));
+    else
+        MUST(read_truth(&truth, item, run, err));
     if (run->boxes)
         MUST(box_inputs_draw(&item->image, item->input, run->boxes, err));
     struct clv_report_item shown = {.name = item->input->name,
@@ -122,7 +126,9 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
                                     .labels = item->labels,
                                     .truth = truth.labels,
                                     .weighted_hamming = NAN,
-                                    .mean_iou = NAN};
+                                    .mean_iou = NAN,
+                                    .width = item->width,
+                                    .height = item->height};
     if (batch_is_probable(run)) {
         double share, entropy;
         probability_means(&share, &entropy, item->labels, (size_t)item->width * (size_t)item->height);

@@ -84,7 +84,9 @@ static enum clv_status make_paths(struct target_list *list, const struct batch *
         NEED(target->mask);
         for (int k = 0; k < N_FILES; k++) {
             const struct file_kind *kind = &file_kinds[k];
-            const char *ending = k == FILE_OVERLAY && is_jpeg(input->image) ? ".jpg" : kind->ending;
+            const char *ending = input->is_tiled && kind->ending_tiled        ? kind->ending_tiled
+                                 : k == FILE_OVERLAY && is_jpeg(input->image) ? ".jpg"
+                                                                              : kind->ending;
             if (kind->is_wanted(run))
                 NEED(target->files[k] = file_path(run->to.output, kind->below, input->output, ending));
         }
@@ -318,7 +320,7 @@ static enum clv_status look_at_target(struct target *target, const struct batch 
         if (!resumes)
             continue;
         MUST(check_there(&is_there, path, err));
-        if (!is_there && k == FILE_OBJECTS)
+        if (!is_there && (k == FILE_OBJECTS || (k == FILE_CLASS_OBJECTS && target->is_tiled)))
             MUST(check_tiff(&is_there, path, err));
         if (k < 0)
             target->has_mask = is_there && !has_tiles;

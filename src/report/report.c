@@ -195,8 +195,8 @@ static enum clv_status make_item(struct page_item *result, const struct clv_repo
     result->tags = item->tags;
     result->true_tags = item->true_tags;
     result->note = item->note;
-    result->width = item->image->width;
-    result->height = item->image->height;
+    result->width = item->width ? item->width : item->image->width;
+    result->height = item->height ? item->height : item->image->height;
     result->weighted_hamming = item->weighted_hamming;
     result->mean_iou = item->mean_iou;
     result->is_segmented = item->labels;

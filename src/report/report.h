@@ -36,7 +36,8 @@ struct clv_report_item {
     const uint8_t *probability;       /* [height][width] in place of labels: 255 times a label's probability; or NULL */
     const struct clv_object *objects; /* [n_objects] that were found, or NULL: they were not looked for */
     int32_t n_objects;
-    const char *note; /* shown below the name and read out with the images of probabilities; or NULL */
+    const char *note;      /* shown below the name and read out with the images of probabilities; or NULL */
+    int32_t width, height; /* of what `image` is a shrunken copy of; 0: it is none */
 };
 
 struct clv_report;

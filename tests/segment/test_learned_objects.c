@@ -1,5 +1,6 @@
 /* Objects that a model learned of, through its file. */
 #include "cleave/train.h"
+#include "image/raster/raster.h"
 #include "model/object_tensors.h"
 #include "segment/segment.h"
 
@@ -133,4 +134,22 @@ TEST(a_stop_while_objects_are_learned_leaves_the_model_of_labels_as_interrupted)
         ck_assert_msg(strstr(said, k ? "interrupted before objects were learned" : "3 objects have one pixel only"),
                       "%s", said);
     }
+}
+
+/* A raster by tiles has objects that are pieces of labels, so those of such a model are refused before any work. */
+TEST(tiles_have_no_learned_objects)
+{
+    const char *folder = write_set(0);
+    const struct raster_layout layout = {.width = SIDE, .height = SIDE, .n_channels = 3, .bits = 8};
+    static uint8_t pixels[N * 3];
+    struct raster_writer writer;
+    must(raster_writer_create(&writer, formatted("%s/region.tif", folder), &layout, NULL, err));
+    must(raster_writer_rows(&writer, pixels, SIDE, err));
+    must(raster_writer_commit(&writer, err));
+    run_here("cd %s && cleave train -q manifest.tsv -o scaled --seed 1 --scale 1 --region-area 25 --blocks colour,size "
+             "--passes 2",
+             folder);
+    expect_error(64, "--objects, by a model that has learned to find them, cannot be used with",
+                 "cd %s && cleave segment -m scaled region.tif --objects --max-pixels 999 -o out", folder);
+    run_here("cd %s && cleave segment -q -m scaled region.tif --export geojson --max-pixels 999 -o out", folder);
 }

@@ -66,9 +66,22 @@ enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_anno
 enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                             const char *image, struct clv_error *err) CLV_CHECK;
 
+/* The same document in pieces, as of GeoJSON and VOC below: its beginning, the objects of some contours, and its end.
+ * Between objects of different contours is the text that is called SEPARATOR here. */
+#define LABELME_BEGINNING "{\"version\":\"5.4.1\",\"flags\":{},\"shapes\":["
+#define LABELME_SEPARATOR ","
+enum clv_status labelme_put_objects(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                                    struct clv_error *err) CLV_CHECK;
+void labelme_end(struct text *text, const char *image, int32_t width, int32_t height);
+
 /* One image's XML of VOC: a box around each object with all its pieces, both corners counted from 1 and inside. */
 enum clv_status voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                         const char *image, struct clv_error *err) CLV_CHECK;
+void voc_begin(struct text *text, const char *image, int32_t width, int32_t height);
+enum clv_status voc_put_objects(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                                struct clv_error *err) CLV_CHECK;
+#define VOC_END "</annotation>\n"
+
 /* labelmap.txt: names and colours of the values in SegmentationClass/, as CVAT writes and reads it. */
 void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
 
@@ -77,6 +90,11 @@ void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
  * were traced by sides become polygons that are valid for OGC's Simple Features. */
 enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                             const struct raster_place *place, struct clv_error *err) CLV_CHECK;
+void geojson_begin(struct text *text, const struct raster_place *place);
+enum clv_status geojson_put_objects(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                                    const struct raster_place *place, struct clv_error *err) CLV_CHECK;
+#define GEOJSON_SEPARATOR ","
+#define GEOJSON_END       "\n]}\n"
 
 /* One image's text of YOLO: class and corners as shares of the sides, holes joined to the outer ring, and pieces of an
  * object to the first one, by lines that run there and back. */

@@ -53,24 +53,28 @@ static void put_polygon(struct text *text, const struct contours *contours, size
     text_put(text, "]");
 }
 
-enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
-                            const struct raster_place *place, struct clv_error *err)
+void geojson_begin(struct text *text, const struct raster_place *place)
 {
     bool is_geographic;
     int epsg = raster_place_epsg(&is_geographic, place);
-    OWNED_ARRAY size_t *order = NULL;
-    MUST(export_order(&order, contours, err));
     text_put(text, "{\"type\":\"FeatureCollection\",");
     if (epsg && epsg != WGS84)
         text_printf(text, "\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"urn:ogc:def:crs:EPSG::%d\"}},", epsg);
     text_put(text, "\"features\":[");
+}
+
+enum clv_status geojson_put_objects(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                                    const struct raster_place *place, struct clv_error *err)
+{
+    OWNED_ARRAY size_t *order = NULL;
+    MUST(export_order(&order, contours, err));
     for (size_t k = 0, end; k < contours->n_objects; k = end) {
         const struct contour_object *object = &contours->objects[order[k]];
         int64_t n_pixels = 0;
         for (end = k; end < contours->n_objects && contours->objects[order[end]].number == object->number; end++)
             n_pixels += contours->objects[order[end]].n_pixels;
         const bool is_whole = end == k + 1;
-        text_printf(text, "%s\n{\"type\":\"Feature\",\"properties\":{\"label\":", k ? "," : "");
+        text_printf(text, "%s\n{\"type\":\"Feature\",\"properties\":{\"label\":", k ? GEOJSON_SEPARATOR : "");
         text_put_json(text, labels->names[object->label]);
         text_printf(text, ",\"value\":%d,\"pixels\":%lld},\"geometry\":{\"type\":\"%s\",\"coordinates\":%s",
                     object->label, (long long)n_pixels, is_whole ? "Polygon" : "MultiPolygon", is_whole ? "" : "[");
@@ -80,6 +84,14 @@ enum clv_status geojson_put(struct text *text, const struct contours *contours, 
         }
         text_put(text, is_whole ? "}}" : "]}}");
     }
-    text_put(text, "\n]}\n");
+    return CLV_OK;
+}
+
+enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                            const struct raster_place *place, struct clv_error *err)
+{
+    geojson_begin(text, place);
+    MUST(geojson_put_objects(text, contours, labels, place, err));
+    text_put(text, GEOJSON_END);
     return CLV_OK;
 }

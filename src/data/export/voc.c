@@ -2,17 +2,21 @@
 #include "cleave/image.h"
 #include "data/export/export.h"
 
-enum clv_status voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
-                        const char *image, struct clv_error *err)
+void voc_begin(struct text *text, const char *image, int32_t width, int32_t height)
 {
-    OWNED_ARRAY size_t *order = NULL;
-    MUST(export_order(&order, contours, err));
     text_put(text, "<annotation>\n  <folder>JPEGImages</folder>\n  <filename>");
     text_put_html(text, image);
     text_printf(text,
                 "</filename>\n  <source><database>Unknown</database></source>\n"
                 "  <size><width>%d</width><height>%d</height><depth>3</depth></size>\n  <segmented>1</segmented>\n",
-                contours->width, contours->height);
+                width, height);
+}
+
+enum clv_status voc_put_objects(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                                struct clv_error *err)
+{
+    OWNED_ARRAY size_t *order = NULL;
+    MUST(export_order(&order, contours, err));
     for (size_t k = 0, end; k < contours->n_objects; k = end) {
         const struct contour_object *object = &contours->objects[order[k]];
         struct rle_frame bounds = {object->left, object->top, object->width, object->height};
@@ -25,7 +29,15 @@ enum clv_status voc_put(struct text *text, const struct contours *contours, cons
                     "<xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>\n",
                     bounds.left + 1, bounds.top + 1, bounds.left + bounds.width, bounds.top + bounds.height);
     }
-    text_put(text, "</annotation>\n");
+    return CLV_OK;
+}
+
+enum clv_status voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                        const char *image, struct clv_error *err)
+{
+    voc_begin(text, image, contours->width, contours->height);
+    MUST(voc_put_objects(text, contours, labels, err));
+    text_put(text, VOC_END);
     return CLV_OK;
 }
 

@@ -142,6 +142,7 @@ static enum clv_status add_channel(struct raster *self, uint32_t *n_channels, ui
     if (!is_first) {
         self->n_bands += found.n_bands;
         self->is_bytes &= found.is_bytes;
+        self->has_palette |= found.has_palette;
         self->is_colour = self->is_photograph = self->is_plain = false;
         return CLV_OK;
     }

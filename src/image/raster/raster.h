@@ -109,6 +109,7 @@ struct raster {
     bool is_photograph;        /* what clv_image_read shows as it is: colours or grey of up to 8 bits */
     bool is_plain;             /* what it shows at all, 16 bits squeezed */
     bool is_bytes;             /* all samples are whole numbers of 8 bits */
+    bool has_palette;          /* samples are indices of colours */
     struct raster_place place; /* of the first file */
     enum raster_access access;
     struct raster_part *parts; /* [n_parts] */

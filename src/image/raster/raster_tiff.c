@@ -75,6 +75,7 @@ static enum clv_status count_bands(struct raster_tiff *self, struct raster *rast
     raster->n_bands = self->n_bands;
     raster->is_colour = n_colours == 3;
     raster->is_bytes = is_whole && file->bits == 8;
+    raster->has_palette = file->photometric == PHOTOMETRIC_PALETTE;
     raster->place.may_lack_data |= self->has_alpha || file->format == SAMPLEFORMAT_IEEEFP;
     raster->is_photograph = has_colours_alone && file->bits <= 8;
     raster->is_plain = raster->is_photograph || (has_colours_alone && file->bits == 16);

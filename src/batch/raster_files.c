@@ -1,0 +1,296 @@
+/* Writes the pictures of a raster that is larger than memory, and looks at its mask, by bands of rows from the top to the
+ * bottom. Objects are in raster_objects.c, polygons in raster_shapes.c. Start at raster_files_open. */
+#include "batch/raster_files.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "batch/batch.h"
+#include "image/image.h"
+#include "refine/refine.h"
+
+void raster_item_free(struct raster_item *self)
+{
+    if (!self)
+        return;
+    raster_place_release(&self->place);
+    object_rows_release(&self->objects);
+    array_free(self);
+}
+
+size_t raster_budget(const struct batch *run)
+{
+    return run->gate.limit >= 2 ? (size_t)(run->gate.limit / 2) : 1;
+}
+
+enum clv_status raster_item_rows(struct raster_rows *rows, const struct labelled *item, unsigned wanted, int32_t n_rows,
+                                 int32_t halo, struct clv_error *err)
+{
+    struct raster_rows_files files = item->raster->files;
+    files.image = wanted & (ROWS_PIXELS | ROWS_SAMPLES) ? files.image : NULL;
+    files.bands = wanted & ROWS_PIXELS ? &item->raster->bands : NULL;
+    files.has_samples = wanted & ROWS_SAMPLES;
+    files.mask = wanted & ROWS_LABELS ? files.mask : NULL;
+    files.objects = wanted & ROWS_OBJECTS ? item->target->files[FILE_OBJECTS] : NULL;
+    return raster_rows_open(rows, &files, n_rows, halo, err);
+}
+
+enum clv_status raster_item_next(bool *more, struct raster_rows *rows, const struct batch *run, struct clv_error *err)
+{
+    FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    return raster_rows_next(more, rows, err);
+}
+
+static enum clv_status look_at_image(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    struct raster_item *self = item->raster;
+    const struct clv_image_limits *limits = &run->options.limits;
+    OWNED(raster_close) struct raster raster = {0};
+    self->bands = run->model->recipe.bands;
+    MUST(raster_open_windows(&raster, item->input->image, limits, err));
+    FAIL_IF(!self->bands.n_bands && !bands_are_plain(&self->bands, &raster), CLV_ERR_DATA,
+            "%s: bands that the model does not know", item->input->image);
+    item->width = raster.width;
+    item->height = raster.height;
+    self->n_bands = raster.n_bands;
+    const int32_t n_known = run->model->recipe.bands.n_bands;
+    const bool fits = n_known ? raster.n_bands == n_known : raster.n_bands == 1 || raster.n_bands == 3;
+    self->has_samples = fits && (!raster.is_photograph || limits->bands);
+    raster_find_place(&self->place, item->input->image);
+    return CLV_OK;
+}
+
+/* Reads the mask once: whether it is empty, and whether it is one of 0 and 255, which another run's options made. */
+static enum clv_status look_at_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    struct raster_item *self = item->raster;
+    bool more = true, has_one = false, has_other = false;
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    MUST(raster_item_rows(&rows, item, ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
+    FAIL_IF(rows.width != item->width || rows.height != item->height, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d",
+            item->target->mask, rows.width, rows.height, item->width, item->height);
+    while (true) {
+        MUST(raster_item_next(&more, &rows, run, err));
+        if (!more)
+            break;
+        const size_t n = (size_t)rows.band.n_rows * (size_t)item->width;
+        has_one |= memchr(rows.band.labels, 1, n) != NULL;
+        has_other |= !labels_are_empty(rows.band.labels, n);
+        item->is_empty &= !memchr(rows.band.labels, CLV_VOID, n);
+    }
+    if (mask_file_is_binary(&run->labels, rows.mask.raster.has_palette, has_one))
+        self->label_of[CLV_VOID] = 1;
+    else
+        item->is_empty = true;
+    item->is_empty &= !has_other;
+    return CLV_OK;
+}
+
+enum clv_status raster_files_open(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    struct raster_item *self = item->raster = array_zalloc(1, sizeof *self);
+    NEED(self);
+    for (int value = 0; value < 256; value++)
+        self->label_of[value] = (uint8_t)value;
+    self->files = (struct raster_rows_files){
+        .image = item->input->image, .limits = &run->options.limits, .mask = item->target->mask};
+    self->budget = raster_budget(run);
+    MUST(look_at_image(item, run, err));
+    item->was_there = item->target->has_mask;
+    if (item->was_there) {
+        item->is_empty = true;
+        MUST(look_at_mask(item, run, err));
+    } else if (run->options.mask_format == CLV_MASKS_BINARY) {
+        self->label_of[CLV_VOID] = 1;
+    }
+    self->files.label_of = self->label_of;
+    return run->options.objects ? raster_objects_find(item, run, err) : CLV_OK;
+}
+
+/* Gives each object a colour that its neighbours have not. */
+static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *item, const struct batch *run,
+                                    struct clv_error *err)
+{
+    const int32_t n = item->objects.n_objects;
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    NEED(*colour_of = array_zalloc((size_t)n + 1, 1));
+    objects_colour_init(*colour_of, n);
+    if (n < 256)
+        return CLV_OK;
+    MUST(raster_item_rows(&rows, item, ROWS_OBJECTS, RASTER_BAND_ROWS, 1, err));
+    bool was_changed = true;
+    for (int round = 0; round < OBJECT_COLOUR_ROUNDS && was_changed; round++) {
+        was_changed = false;
+        raster_rows_rewind(&rows);
+        for (bool more = true; more;) {
+            MUST(raster_item_next(&more, &rows, run, err));
+            if (more)
+                objects_colour_band(&was_changed, *colour_of, &rows.band);
+        }
+    }
+    return CLV_OK;
+}
+
+/* An overlay's scratch. */
+struct painter {
+    uint8_t palette[256][3];
+    int32_t outline_px;
+    bool has_objects;
+    uint8_t *pixels, *values; /* of a band; values: with its halo, of objects */
+    uint8_t *colour_of;
+};
+
+static void painter_release(struct painter *self)
+{
+    arrays_free(self->pixels, self->values, self->colour_of);
+}
+
+/* Objects' labels without outlines, then outlines where objects touch. */
+static void paint_objects(struct painter *self, const struct image_band *band, const uint8_t *labels)
+{
+    static const uint8_t black[256][3];
+    const size_t n = (size_t)(band->above + band->n_rows + band->below) * (size_t)band->width;
+    struct image_band painted = *band;
+    painted.labels = self->values;
+    for (size_t p = 0; p < n; p++)
+        self->values[p] = band->objects[p] ? labels[band->objects[p] - 1] : 0;
+    overlay_band(self->pixels, &painted, (const uint8_t(*)[3])self->palette, OVERLAY_OPACITY, 0, CLV_VOID);
+    for (size_t p = 0; p < n; p++)
+        self->values[p] = self->colour_of[band->objects[p]];
+    overlay_band(self->pixels, &painted, black, 0, self->outline_px, -1);
+}
+
+static void paint_band(struct painter *self, const struct image_band *band, const uint8_t *labels)
+{
+    const size_t row = 3 * (size_t)band->width;
+    memcpy(self->pixels, band->pixels + (size_t)band->above * row, (size_t)band->n_rows * row);
+    if (self->has_objects)
+        paint_objects(self, band, labels);
+    else
+        overlay_band(self->pixels, band, (const uint8_t(*)[3])self->palette, OVERLAY_OPACITY, self->outline_px,
+                     CLV_VOID);
+}
+
+enum clv_status raster_overlay_write(const char *path, struct labelled *item, const struct batch *run,
+                                     struct clv_error *err)
+{
+    const struct raster_layout layout = {.width = item->width, .height = item->height, .n_channels = 3, .bits = 8};
+    OWNED(painter_release) struct painter painter = {.has_objects = run->options.objects};
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    OWNED(raster_writer_abort) struct raster_writer writer = {0};
+    const int32_t usual_px = picture_outline_px(item->width, item->height);
+    painter.outline_px = usual_px < RASTER_OUTLINE_PX ? usual_px : RASTER_OUTLINE_PX;
+    overlay_palette(painter.palette, (const uint8_t(*)[3])run->labels.palette, run->labels.n_labels);
+    const int32_t halo = overlay_halo(painter.outline_px);
+    const size_t n_rows = RASTER_BAND_ROWS + 2 * (size_t)halo;
+    NEED(painter.pixels = array_alloc(RASTER_BAND_ROWS, 3 * (size_t)item->width));
+    if (painter.has_objects) {
+        NEED(painter.values = array_alloc(n_rows, (size_t)item->width));
+        MUST(find_colours(&painter.colour_of, item, run, err));
+    }
+    MUST(raster_item_rows(&rows, item, ROWS_PIXELS | (painter.has_objects ? ROWS_OBJECTS : ROWS_LABELS),
+                          RASTER_BAND_ROWS, halo, err));
+    MUST(raster_writer_create(&writer, path, &layout, &item->raster->place, err));
+    for (bool more = true; more;) {
+        MUST(raster_item_next(&more, &rows, run, err));
+        if (!more)
+            break;
+        paint_band(&painter, &rows.band, item->raster->objects.labels);
+        MUST(raster_writer_rows(&writer, painter.pixels, rows.band.n_rows, err));
+    }
+    return raster_writer_commit(&writer, err);
+}
+
+/* Where there is anything in the cut-out; all of it where there is nothing. */
+static enum clv_status find_crop(struct cutout_box *box, struct raster_rows *rows, uint8_t *rgba,
+                                 const struct batch *run, struct clv_error *err)
+{
+    *box = (struct cutout_box){0};
+    for (bool more = run->options.crop; more;) {
+        MUST(raster_item_next(&more, rows, run, err));
+        if (!more)
+            break;
+        MUST(cutout_band(rgba, &rows->band, run->is_cut, err));
+        cutout_box_add(box, rgba, rows->width, rows->band.top, rows->band.n_rows);
+    }
+    if (!box->bottom)
+        *box = (struct cutout_box){0, 0, rows->width, rows->height};
+    raster_rows_rewind(rows);
+    return CLV_OK;
+}
+
+/* Writes those rows of a band that are in the box. */
+static enum clv_status put_cutout(struct raster_writer *writer, uint8_t *rgba, const struct image_band *band,
+                                  const struct cutout_box *box, struct clv_error *err)
+{
+    const int32_t end = band->top + band->n_rows < box->bottom ? band->top + band->n_rows : box->bottom;
+    const size_t width = (size_t)(box->right - box->left);
+    int32_t n = 0;
+    for (int32_t y = band->top > box->top ? band->top : box->top; y < end; y++, n++)
+        memmove(rgba + 4 * (size_t)n * width,
+                rgba + 4 * ((size_t)(y - band->top) * (size_t)band->width + (size_t)box->left), 4 * width);
+    return n ? raster_writer_rows(writer, rgba, n, err) : CLV_OK;
+}
+
+enum clv_status raster_cutout_write(const char *path, struct labelled *item, const struct batch *run,
+                                    struct clv_error *err)
+{
+    struct cutout_box box;
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    OWNED(raster_place_release) struct raster_place place = {0};
+    OWNED(raster_writer_abort) struct raster_writer writer = {0};
+    OWNED_ARRAY uint8_t *rgba = array_alloc(RASTER_BAND_ROWS, 4 * (size_t)item->width);
+    NEED(rgba);
+    MUST(raster_item_rows(&rows, item, ROWS_PIXELS | ROWS_LABELS, RASTER_BAND_ROWS,
+                          cutout_halo(item->width, item->height), err));
+    MUST(find_crop(&box, &rows, rgba, run, err));
+    MUST(raster_place_of_part(&place, &item->raster->place, box.left, box.top, err));
+    const struct raster_layout layout = {
+        .width = box.right - box.left, .height = box.bottom - box.top, .n_channels = 4, .bits = 8};
+    MUST(raster_writer_create(&writer, path, &layout, &place, err));
+    for (bool more = true; more;) {
+        MUST(raster_item_next(&more, &rows, run, err));
+        if (!more)
+            break;
+        MUST(cutout_band(rgba, &rows.band, run->is_cut, err));
+        MUST(put_cutout(&writer, rgba, &rows.band, &box, err));
+    }
+    return raster_writer_commit(&writer, err);
+}
+
+enum clv_status raster_classes_write(const char *path, struct labelled *item, const struct batch *run,
+                                     struct clv_error *err)
+{
+    uint8_t palette[256][3];
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    OWNED(png_rows_drop) struct png_rows *png = NULL;
+    const struct label_image image = {item->width, item->height, NULL, (const uint8_t(*)[3])palette, 256};
+    clv_default_palette(palette);
+    MUST(raster_item_rows(&rows, item, ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
+    MUST(png_rows_open(&png, path, &image, err));
+    for (bool more = true; more;) {
+        MUST(raster_item_next(&more, &rows, run, err));
+        if (more)
+            MUST(png_rows_put(png, rows.band.labels, rows.band.n_rows, err));
+    }
+    return png_rows_commit(TAKE(png), err);
+}
+
+enum clv_status raster_report_make(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    OWNED(raster_rows_close) struct raster_rows rows = {0};
+    OWNED(report_picture_release) struct report_picture picture = {0};
+    if (run->options.objects)
+        MUST(raster_objects_measure(item, run, err));
+    MUST(report_picture_init(&picture, item->width, item->height, err));
+    MUST(raster_item_rows(&rows, item, ROWS_PIXELS | ROWS_LABELS, RASTER_BAND_ROWS,
+                          report_picture_halo(item->width, item->height), err));
+    for (bool more = true; more;) {
+        MUST(raster_item_next(&more, &rows, run, err));
+        if (more)
+            MUST(report_picture_add(&picture, &rows.band, err));
+    }
+    item->image = TAKE(picture.image);
+    item->labels = TAKE(picture.labels);
+    return CLV_OK;
+}

@@ -1,0 +1,243 @@
+/* The files of rasters that are segmented by tiles: those that are made of the same mask with all of it in memory. */
+#include <png.h>
+#include <stdlib.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+#include "cleave/objects.h"
+#include "image/raster/raster.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { N_BANDS = 3, N_IMAGES = 4 };
+
+static char *folder;
+
+static void write_raster(const char *path, const uint16_t *values, uint32_t width, uint32_t height, bool may_lack_data)
+{
+    static double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0};
+    static uint16_t keys[] = {1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 32611};
+    const struct raster_place place = {.scale = scale,
+                                       .n_scale = 3,
+                                       .tie_points = tie,
+                                       .n_tie_points = 6,
+                                       .keys = keys,
+                                       .n_keys = 12,
+                                       .may_lack_data = may_lack_data};
+    TIFF *tiff = TIFFOpen(path, "w");
+    const uint16_t extra[N_BANDS - 1] = {0};
+    geo_tags_declare(tiff);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, height);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 16);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, N_BANDS);
+    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, N_BANDS - 1, extra);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 7);
+    ck_assert(geo_tags_write(tiff, &place));
+    for (uint32_t y = 0; y < height; y++)
+        ck_assert_int_ge(TIFFWriteScanline(tiff, (void *)(uintptr_t)(values + y * width * N_BANDS), y, 0), 0);
+    TIFFClose(tiff);
+}
+
+/* Blots of two kinds of ground, of which noise hides much; a corner has no data if the raster may lack any. */
+static void draw(const char *path, const char *mask, uint32_t width, uint32_t height, uint32_t random, uint32_t missing)
+{
+    OWNED_ARRAY uint16_t *values = calloc((size_t)width * height * N_BANDS, sizeof *values);
+    OWNED_ARRAY uint8_t *truth = calloc(width, height);
+    for (uint32_t p = 0; p < width * height; p++) {
+        uint32_t x = p % width, y = p / width;
+        truth[p] = (x + random % 50) / 25 % 2 && (y + 10) / 20 % 3;
+        for (uint32_t b = 0; b < N_BANDS; b++) {
+            random = random * 1664525 + 1013904223;
+            values[p * N_BANDS + b] = (uint16_t)(1000 + 70 * b + (random >> 23) + (truth[p] ? 150 * b : 0));
+            if (x < missing && y < missing)
+                values[p * N_BANDS + b] = 255;
+        }
+    }
+    write_raster(path, values, width, height, missing);
+    if (mask)
+        must(clv_png_write_labels(mask, (int32_t)width, (int32_t)height, truth, NULL, 0, err));
+}
+
+static const char *const names[] = {"wide", "row", "column", "void", "dot"};
+enum { N_NAMES = sizeof names / sizeof *names };
+
+static void setup(void)
+{
+    TIFFSetWarningHandler(NULL);
+    folder = strdup(temporary_folder());
+    free(expect_success("mkdir -p %s/set/images %s/set/masks %s/in", folder, folder, folder));
+    for (int i = 0; i < N_IMAGES; i++)
+        draw(formatted("%s/set/images/%d.tif", folder, i), formatted("%s/set/masks/%d.png", folder, i), 90, 70,
+             (uint32_t)i, 0);
+    draw(formatted("%s/in/wide.tif", folder), NULL, 330, 290, 9, 60);
+    draw(formatted("%s/in/row.tif", folder), NULL, 700, 1, 9, 0);
+    draw(formatted("%s/in/column.tif", folder), NULL, 1, 700, 9, 0);
+    draw(formatted("%s/in/void.tif", folder), NULL, 300, 40, 9, 300);
+    draw(formatted("%s/in/dot.tif", folder), NULL, 20, 20, 9, 0);
+    run_here("cd %s && cleave train -q set -o m --seed 1 --scale 1 --tile 64 --region-area 25 --words 10 "
+             "--codebook-samples 500 --sift-bins 2,4 --passes 5",
+             folder);
+}
+
+SETUP_ONCE(setup, NULL)
+TIMEOUT(180)
+
+/* *pixels[*height][*width][n_channels] of a PNG, or of a tiled TIFF. */
+static uint8_t *read_pixels(const char *path, uint32_t *width, uint32_t *height, uint32_t n_channels)
+{
+    if (text_ends_with(path, ".png")) {
+        png_image png = {.version = PNG_IMAGE_VERSION};
+        ck_assert(png_image_begin_read_from_file(&png, path));
+        png.format = n_channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
+        *width = png.width;
+        *height = png.height;
+        uint8_t *pixels = malloc(PNG_IMAGE_SIZE(png));
+        ck_assert(png_image_finish_read(&png, NULL, pixels, 0, NULL));
+        return pixels;
+    }
+    uint16_t n;
+    TIFF *tiff = TIFFOpen(path, "r");
+    ck_assert(tiff && TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, width) &&
+              TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, height) && TIFFGetField(tiff, TIFFTAG_SAMPLESPERPIXEL, &n));
+    ck_assert_uint_eq(n, n_channels);
+    uint8_t *pixels = malloc((size_t)*width * *height * n);
+    OWNED_ARRAY uint8_t *tile = malloc((size_t)RASTER_TILE * RASTER_TILE * n);
+    for (uint32_t top = 0; top < *height; top += RASTER_TILE)
+        for (uint32_t left = 0; left < *width; left += RASTER_TILE) {
+            ck_assert_int_gt(TIFFReadTile(tiff, tile, left, top, 0, 0), 0);
+            for (uint32_t y = top; y < top + RASTER_TILE && y < *height; y++)
+                for (uint32_t x = left; x < left + RASTER_TILE && x < *width; x++)
+                    memcpy(pixels + ((size_t)y * *width + x) * n, tile + ((y - top) * RASTER_TILE + x - left) * n, n);
+        }
+    TIFFClose(tiff);
+    return pixels;
+}
+
+/* A picture of the folder `tiles` is that of the folder `whole`. */
+static void expect_pixels(const char *below, const char *name, uint32_t n_channels)
+{
+    uint32_t width, height, other_width, other_height;
+    OWNED_ARRAY uint8_t *tiles =
+        read_pixels(formatted("%s/tiles/%s/%s.tif", folder, below, name), &width, &height, n_channels);
+    OWNED_ARRAY uint8_t *whole =
+        read_pixels(formatted("%s/whole/%s/%s.png", folder, below, name), &other_width, &other_height, n_channels);
+    ck_assert_msg(width == other_width && height == other_height, "%s/%s: %ux%u, %ux%u", below, name, width, height,
+                  other_width, other_height);
+    ck_assert_msg(memcmp(tiles, whole, (size_t)width * height * n_channels) == 0, "%s/%s", below, name);
+}
+
+static void expect_objects(const char *name)
+{
+    OWNED(clv_object_map_release) struct clv_object_map tiles = {0};
+    OWNED(clv_object_map_release) struct clv_object_map whole = {0};
+    must(clv_object_map_read(&tiles, formatted("%s/tiles/objects/%s.tif", folder, name), 0, 0, NULL, err));
+    must(clv_object_map_read(&whole, formatted("%s/whole/objects/%s.png", folder, name), 0, 0, NULL, err));
+    ck_assert(tiles.width == whole.width && tiles.height == whole.height && tiles.n_objects == whole.n_objects);
+    ck_assert_int_eq(
+        memcmp(tiles.objects, whole.objects, (size_t)tiles.width * (size_t)tiles.height * sizeof *tiles.objects), 0);
+}
+
+/* Files whose bytes are equal. */
+static const char *const exact[] = {"objects.tsv", "coco.json", "labelme", "yolo",
+                                    "geojson",     "voc",       "report",  "overlays/legend.svg"};
+
+/* Bare: no objects, every label. */
+#define BARE "--overlay --cutout --export coco --export labelme --export yolo --export geojson --export voc --report "
+
+static const char *const options[] = {BARE, BARE "--mask-format binary --crop --rle", BARE "--objects --min-area 9",
+                                      BARE "--objects --clear-border --tolerance 2 --crop",
+                                      "--min-area 40 --cutout --crop --export geojson"};
+enum { N_OPTIONS = sizeof options / sizeof *options };
+
+static const char *line_of(int k, const char *output, const char *more)
+{
+    static char line[900];
+    const char *report = strstr(options[k], "--report ");
+    const size_t n = report ? (size_t)(report - options[k]) : strlen(options[k]);
+    snprintf(line, sizeof line, "cd %s && cleave segment -q -m m in -o %s %.*s %s %s %s", folder, output, (int)n,
+             options[k], report ? formatted("--report %s/report", output) : "", report ? report + 9 : "", more);
+    return line;
+}
+
+TESTS(every_file_is_that_of_the_whole_raster, 0, N_OPTIONS)
+{
+    run_here("cd %s && rm -rf tiles whole again", folder);
+    run_here("%s", line_of(_i, "tiles", "--max-pixels 19"));
+    run_here("cd %s && mkdir whole && cp tiles/*.tif whole", folder);
+    run_here("%s", line_of(_i, "whole", "--resume"));
+    run_here("cd %s && cd tiles && for f in *.tif; do cmp $f ../whole/$f || exit 1; done", folder);
+    for (size_t k = 0; k < sizeof exact / sizeof *exact; k++)
+        if (access(formatted("%s/whole/%s", folder, exact[k]), F_OK) == 0)
+            run_here("cd %s && diff -r tiles/%s whole/%s", folder, exact[k], exact[k]);
+    for (int i = 0; i < N_NAMES; i++) {
+        if (strstr(options[_i], "--overlay"))
+            expect_pixels("overlays", names[i], 3);
+        expect_pixels("cutouts", names[i], 4);
+        if (strstr(options[_i], "--objects"))
+            expect_objects(names[i]);
+    }
+}
+
+/* A mask that is there is read back by rows, whatever made it; a mask with its specks merged is that of the whole. */
+TEST(files_that_are_missing_are_made_of_the_mask_that_is_there)
+{
+    run_here("cd %s && rm -rf tiles whole again", folder);
+    run_here("%s", line_of(2, "tiles", "--max-pixels 19"));
+    run_here("cd %s && cp -r tiles again && cd again && rm -rf overlays cutouts geojson voc objects.tsv .cleave-parts",
+             folder);
+    run_here("%s", line_of(2, "again", "--max-pixels 19 --resume"));
+    run_here("cd %s && diff -r tiles again", folder);
+    ck_assert_int_eq(count_files(formatted("%s/again/overlays", folder)), N_NAMES);
+    run_here("%s", line_of(2, "whole", ""));
+    run_here("cd %s && cmp tiles/wide.tif whole/wide.tif", folder);
+    expect_error(65, "--overwrite does all images again",
+                 "cd %s && cleave segment -q -m m in/wide.tif -o again --max-pixels 19 "
+                 "--resume --objects --clear-border --overlay",
+                 folder);
+}
+
+/* Noise has more objects than there are colours, and than VOC's palette numbers. */
+TEST(noise_has_the_same_objects_and_outlines)
+{
+    enum { WIDTH = 330, HEIGHT = 290 };
+    static uint8_t labels[WIDTH * HEIGHT];
+    static const uint8_t palette[256][3] = {[1] = {255, 255, 255}};
+    const struct label_image mask = {WIDTH, HEIGHT, labels, palette, 2};
+    uint32_t random = 5;
+    run_here("cd %s && rm -rf tiles whole && mkdir tiles whole", folder);
+    for (size_t p = 0; p < sizeof labels; p++) {
+        random = random * 1664525 + 1013904223;
+        labels[p] = (random >> 24) % 3 == 0;
+    }
+    must(raster_write_labels(formatted("%s/tiles/wide.tif", folder), &mask, NULL, err));
+    run_here("cd %s && cp tiles/wide.tif whole", folder);
+    static const char *const each[][2] = {{"tiles", "--max-pixels 19"}, {"whole", ""}};
+    for (int k = 0; k < 2; k++)
+        run_here("cd %s && cleave segment -q -m m in/wide.tif -o %s --resume %s --objects --overlay --export coco "
+                 "--export geojson --export voc --report %s/report",
+                 folder, each[k][0], each[k][1], each[k][0]);
+    run_here("cd %s && test $(wc -l < tiles/objects.tsv) -gt 9000 && cmp tiles/objects.tsv whole/objects.tsv && "
+             "cmp tiles/coco.json whole/coco.json && cmp tiles/geojson/wide.geojson whole/geojson/wide.geojson && "
+             "diff -r tiles/report whole/report && diff -r tiles/voc/Annotations whole/voc/Annotations && "
+             "test -e tiles/voc/SegmentationObject/wide.tif && test -e whole/voc/SegmentationObject/wide.png",
+             folder);
+    expect_pixels("overlays", "wide", 3);
+    expect_objects("wide");
+    run_here("cd %s && touch -d yesterday tiles/voc/SegmentationObject/wide.tif && cleave segment -q -m m in/wide.tif "
+             "-o tiles --resume --max-pixels 19 --objects --export voc && test -z \"$(find "
+             "tiles/voc/SegmentationObject -mtime -0.5 -type f)\"",
+             folder);
+}
+
+/* Files of an earlier mask do not outlive it, and nothing but files that were asked for stays. */
+TEST(an_earlier_run_leaves_nothing_behind)
+{
+    run_here("cd %s && rm -rf tiles && mkdir -p tiles/geojson && echo old > tiles/geojson/wide.geojson && "
+             "cleave segment -q -m m in/wide.tif -o tiles --resume --max-pixels 19 --export geojson --min-area 9 && "
+             "grep -q FeatureCollection tiles/geojson/wide.geojson",
+             folder);
+    ck_assert_int_eq(count_files(formatted("%s/tiles", folder)), 2);
+}
