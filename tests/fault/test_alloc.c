@@ -148,6 +148,44 @@ TEST(overlays_and_reports_survive_every_failed_allocation)
     fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 13);
 }
 
+/* Runs `cleave COMMAND`, which writes several files, with every step-th request failing, and then again with --resume:
+ * that must make what the run without failures made, whatever is there. */
+static void resume_after_each_failure(const char *command, size_t step)
+{
+    const size_t n = count_requests(command);
+    size_t n_failed = 0;
+    run_here("cd %s && rm -rf reference && mv made reference", folder);
+    if (getenv("CLEAVE_FAULTS_ALL"))
+        step = 1;
+    for (size_t request = 1; request <= n; request += step) {
+        OWNED_ARRAY char *output = NULL;
+        int code = run_command(&output, "cd %s && rm -rf made && CLV_FAIL_ALLOC=%zu exec \"$CLEAVE_FAULTS\" %s -t 1",
+                               folder, request, command);
+        ck_assert_msg(code == 0 || (code == 71 && strstr(output, "out of memory")), "%s: request %zu: %d: %s", command,
+                      request, code, output);
+        if (code)
+            run_here("cd %s && \"$CLEAVE\" %s -q -t 1 --resume", folder, command);
+        ck_assert_msg(same_bytes(formatted("%s/made", folder), formatted("%s/reference", folder)),
+                      "%s: request %zu changes the result", command, request);
+        n_failed += code != 0;
+    }
+    run_here("cd %s && rm -rf made", folder);
+    ck_assert_msg(n_failed * step > n / 2, "%s: only %zu of %zu requests mattered", command, n_failed, n);
+}
+
+#define BESIDE "--overlay --cutout --objects --export coco,labelme,voc,yolo,geojson"
+
+TEST(each_way_of_labelling_with_all_outputs_is_resumed_after_every_failed_allocation)
+{
+    resume_after_each_failure("segment -m m.cleave --data set/manifest.tsv --split test " BESIDE " -o made", 41);
+    resume_after_each_failure("segment --data set/manifest.tsv --boxes 3,3,20,12 " BESIDE " -o made", 71);
+    resume_after_each_failure("segment --from-masks set " BESIDE " -o made", 41);
+    run_here("cd %s && mkdir -p video/images video/masks && for n in 0 1 2; do cp set/images/0001.jpg "
+             "video/images/$n.jpg; done && cp set/masks/0001.png video/masks/0.png",
+             folder);
+    resume_after_each_failure("propagate video " BESIDE " -o made", 41);
+}
+
 TEST(scoring_survives_every_failed_allocation)
 {
     fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 17);
