@@ -15,7 +15,8 @@
  *     MUST(raster_files_open(item, run, err));      .. item->raster; then the functions of file_kinds (write_rows)
  *
  * Overlays and cut-outs are GeoTIFFs here, outlines are at most RASTER_OUTLINE_PX wide, and images of objects have 32
- * bits. These are in raster_files.c, objects in raster_objects.c, polygons in raster_shapes.c. */
+ * bits. Pictures are in raster_files.c, objects in raster_objects.c, polygons in raster_shapes.c; all stand
+ * on raster_item.c. */
 
 #define RASTER_OUTLINE_PX 4
 #define RASTER_BAND_ROWS  256
