@@ -41,8 +41,9 @@ static enum clv_status check_finished(const struct labelled *item, const struct 
     NEED(tiff);
     MUST(clv_object_map_read(&before, path_exists(path) ? path : tiff, item->width, item->height, limits, err));
     FAIL_IF(memcmp(before.objects, item->objects.objects, n * sizeof *before.objects) != 0, CLV_ERR_DATA,
-            "%s: has %d objects, with these options there are %d others; --overwrite does all images again", path,
-            before.n_objects, item->objects.n_objects);
+            "%s: has %d objects, of this mask and with these options there are %d others; remove it and it is made of "
+            "the mask, or --overwrite does all images again",
+            path, before.n_objects, item->objects.n_objects);
     return CLV_OK;
 }
 
