@@ -301,7 +301,8 @@ static inline bool labels_are_empty(const uint8_t *labels, size_t n)
     return true;
 }
 
-/* deliver.c. Takes the outcome of an input, which is allocated before its files are written, from any thread, and settles all whose turn it is: counts, tells the
+/* deliver.c. Takes the outcome of an input, which is allocated before its files are written, from any thread, and
+ * settles all whose turn it is: counts, tells the
  * caller, puts it into the report. Returns a failure that ends the run. deliver_rest settles what waits for inputs that
  * were never worked on. */
 enum clv_status deliver_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
@@ -513,7 +514,8 @@ enum clv_status label_map_write(const char *path, const struct label_map *map, i
                                 struct clv_error *err) CLV_CHECK;
 double label_map_bytes(const struct batch *run, int32_t n_labels);
 
-/* by_model.c, for labellers with a model: reads it or takes the caller's, sets run->model and run->labels; bytes of an image's features and labels. */
+/* by_model.c, for labellers with a model: reads it or takes the caller's, sets run->model and run->labels; bytes of an
+ * image's features and labels. */
 enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch *run, struct clv_error *err) CLV_CHECK;
 double model_bytes(const struct batch *run, const struct input *input, int32_t width, int32_t height, double file_size);
 

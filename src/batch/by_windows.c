@@ -1,5 +1,6 @@
 /* Labels the slices of sequences together, by a model of sequences: window by window, in memory of one window besides
- * that of images; or, in place of labels, probabilities, of a window's slices at once, too. Start at each_sequence; the method is src/sequence/slices.c. */
+ * that of images; or, in place of labels, probabilities, of a window's slices at once, too. Start at each_sequence; the
+ * method is src/sequence/slices.c. */
 #include <string.h>
 
 #include "base/base.h"

@@ -21,7 +21,7 @@
 #define RASTER_OUTLINE_PX 4
 #define RASTER_BAND_ROWS  256
 
-/* What the files of a raster are made with. */
+/* The files of a raster are made with this. */
 struct raster_item {
     struct raster_rows_files files; /* the image and its mask */
     struct clv_bands bands;         /* how the image is shown */
@@ -51,7 +51,7 @@ enum clv_status raster_item_rows(struct raster_rows *rows, const struct labelled
 enum clv_status raster_item_next(bool *more, struct raster_rows *rows, const struct batch *run,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Of file_kinds. */
+/* These are functions of file_kinds. */
 enum clv_status raster_overlay_write(const char *path, struct labelled *item, const struct batch *run,
                                      struct clv_error *err) CLV_CHECK;
 enum clv_status raster_cutout_write(const char *path, struct labelled *item, const struct batch *run,

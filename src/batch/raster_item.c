@@ -1,4 +1,4 @@
-/* What all files of a raster by tiles are made with (raster_files.h): its bands of rows, and how much memory may be taken
+/* Gives all files of a raster by tiles what they are made with (raster_files.h): its bands of rows, and how much memory may be taken
  * for what cannot be foretold. Start at raster_item_rows. */
 #include "base/base.h"
 #include "batch/batch.h"

@@ -124,7 +124,8 @@ TEST(an_image_goes_through_a_pipe)
     ck_assert(!path_exists(here("-")));
     expect_error(65, "standard input: empty file", "cleave segment -m $MODEL - -o - </dev/null");
     expect_error(64, "these are 2 images", "cleave segment -m $MODEL %s -o -", photos);
-    expect_error(64, "--overlay cannot be used with -o -: standard output takes the one result", "cleave segment -m $MODEL - -o - --overlay </dev/null");
+    expect_error(64, "--overlay cannot be used with -o -: standard output takes the one result",
+                 "cleave segment -m $MODEL - -o - --overlay </dev/null");
     expect_error(64, "both want standard output", "cleave segment -m $MODEL - -o - --status - </dev/null");
 }
 

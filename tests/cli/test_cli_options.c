@@ -271,7 +271,8 @@ TEST(a_refused_option_says_why)
     static const char *const lines[][2] = {
         {"segment -m model --data set -o x --null", "--null cannot be used: no argument - reads a list of paths"},
         {"segment -m model --data set -o x --seed 2", "--seed needs --decode min-loss"},
-        {"segment -m model --data set -o x --decode min-loss --no-refine", "--no-refine cannot be used with --decode min-loss"},
+        {"segment -m model --data set -o x --decode min-loss --no-refine",
+         "--no-refine cannot be used with --decode min-loss"},
         {"segment -m model --features f.safetensors -o x --max-side 9", "--max-side cannot be used: a feature file"},
         {"train --data f.safetensors -o x --label-weights 1",
          "--label-weights cannot be used: all labels weigh the same"},

@@ -66,7 +66,7 @@ enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_anno
 enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                             const char *image, struct clv_error *err) CLV_CHECK;
 
-/* The same document in pieces, as of GeoJSON and VOC below: its beginning, the objects of some contours, and its end.
+/* labelme_put in pieces, as those of GeoJSON and VOC below: the document's beginning, the objects of some contours, and its end.
  * Between objects of different contours is the text that is called SEPARATOR here. */
 #define LABELME_BEGINNING "{\"version\":\"5.4.1\",\"flags\":{},\"shapes\":["
 #define LABELME_SEPARATOR ","

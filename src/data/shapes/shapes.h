@@ -92,7 +92,8 @@ enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct 
  * ring that replaces it, and the other way round. A border that two regions share stays shared: both sides are broken
  * at junctions and simplified in the same way in between, whichever is simplified first. Two borders closer than the
  * tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points; so do all with
- * a tolerance of 0. To be called once; the exact rings are kept for rle_of_pieces. O(points log points) mostly, O(points^2) at worst. */
+ * a tolerance of 0. To be called once; the exact rings are kept for rle_of_pieces. O(points log points) mostly,
+ * O(points^2) at worst. */
 enum clv_status contours_simplify(struct contours *contours, double tolerance, struct clv_error *err) CLV_CHECK;
 
 /* In rounds, each region of labels[height][width] with less than min_pixels pixels takes the label of the largest

@@ -148,8 +148,8 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
                                           1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2};
     struct contours contours = {0};
     must(contours_trace(&contours,
-                        &(struct tracing){.width = 6, .height = 5, .is_traced = foreground_traced, .n_traced = 256}, labels,
-                        err));
+                        &(struct tracing){.width = 6, .height = 5, .is_traced = foreground_traced, .n_traced = 256},
+                        labels, err));
     ck_assert_uint_eq(contours.n_objects, 2);
     ck_assert_int_eq(contours.objects[0].n_pixels, 14);
     ck_assert_int_eq(contours.objects[1].label, 2);
@@ -159,8 +159,9 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     ck_assert_uint_eq(contours.objects[0].end_ring, 3); /* the object is between its holes' corners */
     contours_release(&contours);
     uint8_t none[4] = {0};
-    must(contours_trace(
-        &contours, &(struct tracing){.width = 2, .height = 2, .is_traced = foreground_traced, .n_traced = 256}, none, err));
+    must(contours_trace(&contours,
+                        &(struct tracing){.width = 2, .height = 2, .is_traced = foreground_traced, .n_traced = 256},
+                        none, err));
     ck_assert_uint_eq(contours.n_objects, 0);
     must(contours_simplify(&contours, 1, err));
     contours_release(&contours);
