@@ -141,6 +141,7 @@ struct labelled {
     uint8_t *labels;               /* [height][width]; of probabilities 255 times one; NULL: none, or rows of a file */
     struct label_map map;          /* of all labels, in place of labels */
     bool is_empty;                 /* of a raster by tiles: all labels are 0 or void */
+    unsigned todo;                 /* files that are written: bits 1 << enum file */
     bool was_there;                /* labels are those of the mask that was there */
     struct map_reader *maps;       /* that the recipe wants; or NULL */
     struct clv_object_map objects; /* found with --objects, or {0} */

@@ -172,6 +172,10 @@ static enum clv_status put_run(struct text *line, size_t *n_identity, const stru
         MUST(put_given_masks(line, given, err));
     if (is_of_all || options->label)
         text_printf(line, " label=%s", is_of_all ? "all" : options->label);
+    if (options->probabilities == CLV_PROBABILITIES_MARGINS)
+        text_put(line, " margins");
+    if (options->sequence)
+        text_put(line, " sequence");
     *n_identity = line->size;
     const struct {
         const char *name;
@@ -182,7 +186,7 @@ static enum clv_status put_run(struct text *line, size_t *n_identity, const stru
                    {"mask-format", options->mask_format, batch_is_probable(run) ? CLV_MASKS_GREY : CLV_MASKS_AUTO},
                    {"samples", options->n_samples, usual.n_samples},
                    {"seed", (int64_t)options->seed, 0},
-                   {"side", is_of_all ? options->side : 0, 0}};
+                   {"side", batch_has_maps(run) ? options->side : 0, 0}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         if (numbers[k].value != numbers[k].usual)
             text_printf(line, " %s=%" PRId64, numbers[k].name, numbers[k].value);

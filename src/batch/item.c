@@ -59,21 +59,31 @@ static double bytes_needed(const struct batch *run, const struct input *input)
     return item_bytes(run, width, height) + run->labeller->bytes(run, input, width, height, file_size);
 }
 
-/* The parts that are missing or out of date; *n_objects by the rows of the one that stays. */
+/* All files that are wanted beside a mask. */
+static unsigned files_of(const struct target *target)
+{
+    unsigned files = 0;
+    for (int k = 0; k < N_FILES; k++)
+        files |= target->files[k] ? 1U << k : 0;
+    return files;
+}
+
+/* The parts that are missing or out of date; *n_objects by the rows of the one that stays. What was made of another
+ * mask, before somebody edited it, is out of date as a whole. */
 static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
                                      const struct batch *run, struct clv_error *err)
 {
     for (int k = 0; k < N_FILES; k++) {
-        bool is_current = false;
+        enum part_fate fate;
         size_t n_lines = 0;
         if (!target->files[k] || !file_kinds[k].is_part)
             continue;
         const enum part_kind kind = k == FILE_ROWS ? PART_OBJECTS : PART_COCO;
         struct part_key key;
         part_key_make(&key, kind, &run->parts);
-        MUST(part_is_current(&is_current, &n_lines, target->files[k], target->mask, kind, &key, err));
-        *todo |= is_current ? 0 : 1U << k;
-        if (k == FILE_ROWS && is_current)
+        MUST(part_look(&fate, &n_lines, target->files[k], target->mask, kind, &key, err));
+        *todo |= fate == PART_OF_ANOTHER_MASK ? files_of(target) : fate == PART_TO_MAKE ? 1U << k : 0;
+        if (k == FILE_ROWS && fate == PART_CURRENT)
             *n_objects = (int32_t)n_lines;
     }
     return CLV_OK;
@@ -89,9 +99,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
             *todo |= 1U << k;
     if (target->has_mask)
         return look_at_parts(todo, n_objects, target, run, err);
-    for (int k = 0; k < N_FILES; k++)
-        if (target->files[k])
-            *todo |= 1U << k;
+    *todo = files_of(target);
     return CLV_OK;
 }
 
@@ -227,6 +235,7 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
     unsigned todo = 0;
     const enum clv_status looked = target->problem ? CLV_OK : find_todo(&todo, &outcome->n_objects, target, run, err);
     const bool is_done = target->has_mask && !todo;
+    item->todo = todo;
     if (number != SIZE_MAX) /* whatever comes of it, its turn at the gate must pass */
         MUST(enter_gate(item, run, number, looked != CLV_OK || target->problem || (is_done && !run->report), err));
     MUST(looked);

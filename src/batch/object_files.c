@@ -115,7 +115,7 @@ enum clv_status objects_find(struct labelled *item, const struct batch *run, str
     else
         MUST(find_pieces(item, run, err));
     MUST(clv_object_map_filter(&item->objects, options->min_area, options->clear_border, err));
-    if (item->was_there && item->target->there & 1U << FILE_OBJECTS)
+    if (item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS))
         MUST(check_finished(item, &options->limits, err));
     MUST(clv_objects_measure(&item->rows, &item->objects, &item->image, NULL, err));
     return measure_samples(item, run, err);

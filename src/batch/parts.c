@@ -182,17 +182,20 @@ enum clv_status part_fits(bool *fits, const struct part *part, const char *mask,
     return CLV_OK;
 }
 
-enum clv_status part_is_current(bool *is_current, size_t *n_lines, const char *path, const char *mask,
-                                enum part_kind kind, const struct part_key *key, struct clv_error *err)
+enum clv_status part_look(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
+                          enum part_kind kind, const struct part_key *key, struct clv_error *err)
 {
     OWNED(part_release) struct part part = {0};
     enum part_state state;
-    *is_current = false;
+    bool fits = false;
+    *fate = PART_TO_MAKE;
     *n_lines = 0;
     MUST(part_read(&part, &state, path, kind, err));
     if (state != PART_WHOLE || strcmp(part.layout, key->layout) != 0 || strcmp(part.options, key->options) != 0)
         return CLV_OK;
-    for (const char *line = part.lines; (line = memchr(line, '\n', (size_t)(part.end - line))); line++)
+    MUST(part_fits(&fits, &part, mask, err));
+    *fate = fits ? PART_CURRENT : PART_OF_ANOTHER_MASK;
+    for (const char *line = part.lines; fits && (line = memchr(line, '\n', (size_t)(part.end - line))); line++)
         ++*n_lines;
-    return part_fits(is_current, &part, mask, err);
+    return CLV_OK;
 }

@@ -17,7 +17,7 @@
  * Start at part_write.
  *
  *     part_key_make(&key, PART_COCO, &options);
- *     MUST(part_is_current(&is_current, path, mask, &key, err));
+ *     MUST(part_look(&fate, &n_lines, path, mask, PART_COCO, &key, err));
  *     part_put_image(&lines, PART_COCO, name, width, height);      .. then the annotations (coco_put_lines)
  *     MUST(part_write(path, mask, &key, &lines, err)); */
 #ifndef BATCH_PARTS_H
@@ -83,9 +83,10 @@ enum clv_status part_read(struct part *part, enum part_state *state, const char 
  * after a copy of the folder. A mask that does not exist does not fit. */
 enum clv_status part_fits(bool *fits, const struct part *part, const char *mask, struct clv_error *err) CLV_CHECK;
 
-/* Whether a part need not be made: it is whole, has the key's layout and options, and fits the mask. *n_lines are its
- * rows or annotations, 0 where there is no such part. */
-enum clv_status part_is_current(bool *is_current, size_t *n_lines, const char *path, const char *mask,
-                                enum part_kind kind, const struct part_key *key, struct clv_error *err) CLV_CHECK;
+/* What becomes of a part: it must be made, as it is not there, damaged or of other options; so must all that is made of
+ * the mask, which is another one by now; or it stays. *n_lines are its rows or annotations, 0 unless it stays. */
+enum part_fate { PART_TO_MAKE, PART_OF_ANOTHER_MASK, PART_CURRENT };
+enum clv_status part_look(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
+                          enum part_kind kind, const struct part_key *key, struct clv_error *err) CLV_CHECK;
 
 #endif

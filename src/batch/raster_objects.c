@@ -54,7 +54,9 @@ enum clv_status raster_objects_find(struct labelled *item, const struct batch *r
     }
     MUST(objects_filter_rows(objects, run->options.min_area, run->options.clear_border, err));
     item->objects.n_objects = objects->n_objects;
-    return item->was_there && item->target->there & 1U << FILE_OBJECTS ? check_finished(item, run, err) : CLV_OK;
+    const bool stays =
+        item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS);
+    return stays ? check_finished(item, run, err) : CLV_OK;
 }
 
 /* Writes the numbers of objects as a TIFF of 32 bits. */

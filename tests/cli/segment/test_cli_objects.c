@@ -45,6 +45,20 @@ TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
     ck_assert_uint_le(count_lines(here("inner/objects.tsv")), n_objects);
 }
 
+/* Everything beside a mask is of the mask that is there, also where somebody has edited it since. */
+TEST(files_of_an_edited_mask_are_made_again)
+{
+    run_here(
+        "cleave segment -m $MODEL $SET/images -o out --objects --overlay --export coco,yolo && cleave segment "
+        "$SET/images/0001.jpg --boxes 5,5,40,40 -o edited && ! cmp -s edited/0001.png out/0001.png && cp "
+        "edited/0001.png out && cleave segment -m $MODEL $SET/images -o out --objects --overlay --export coco,yolo "
+        "--resume");
+    run_here("cleave segment --from-masks out $SET/images -o made --objects --overlay --export coco,yolo && diff -r -x "
+             ".cleave-run out made");
+    expect_output("finished before", "cleave segment -m $MODEL $SET/images -o out --objects --overlay --export "
+                                     "coco,yolo --resume");
+}
+
 TEST(the_rows_of_other_images_stay)
 {
     run_here(
