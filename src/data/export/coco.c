@@ -80,35 +80,12 @@ void coco_put_numbered(struct text *text, size_t *n_annotations, size_t image_id
     }
 }
 
-enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
-                                 const struct contours *contours, const struct clv_labels *labels, bool runs,
-                                 struct clv_error *err)
-{
-    OWNED(text_release) struct text lines = {0};
-    text_init(&lines, text->max);
-    MUST(coco_put_lines(&lines, contours, labels, runs, err));
-    if (lines.size)
-        coco_put_numbered(text, n_annotations, image_id, lines.bytes, lines.size);
-    text->failed |= lines.failed;
-    return CLV_OK;
-}
-
 void coco_put_entry(struct text *images, bool is_first, size_t image_id, const char *json_name, int32_t width,
                     int32_t height)
 {
     text_printf(images, "%s\n{\"id\":%zu,\"file_name\":", is_first ? "" : ",", image_id);
     text_put(images, json_name);
     text_printf(images, ",\"width\":%d,\"height\":%d}", width, height);
-}
-
-void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height)
-{
-    struct text json;
-    text_init(&json, images->max);
-    text_put_json(&json, name);
-    coco_put_entry(images, !images->size, image_id, json.bytes ? json.bytes : "", width, height);
-    images->failed |= json.failed;
-    text_release(&json);
 }
 
 void coco_begin_images(struct text *text)
@@ -129,12 +106,4 @@ void coco_put_categories(struct text *text, const struct clv_labels *labels)
         separator = ",\n";
     }
     text_put(text, "\n]}\n");
-}
-
-void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels)
-{
-    coco_begin_images(text);
-    if (images->size)
-        text_append(text, images->bytes, images->size);
-    coco_put_categories(text, labels);
 }

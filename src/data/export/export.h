@@ -25,41 +25,20 @@ void export_join(struct rle_frame *frame, const struct contour_object *piece);
  * side. */
 enum clv_status export_order(size_t **order, const struct contours *contours, struct clv_error *err) CLV_CHECK;
 
-/* COCO is one document of all images: coco_begin, then coco_put_objects for each image, then coco_end with the entries
- * that coco_put_image collected. *n_annotations counts on. Objects come by their numbers; those in pieces are several
- * polygons. With holes, and all with `runs`, they are compressed run lengths. Coordinates are pixels, (0, 0) the
- * image's upper left corner. */
+/* COCO is one document of all images, which is made of their parts (batch/join.c): coco_begin, each image's annotations,
+ * coco_begin_images, each image's entry, coco_put_categories. coco_put_lines has an image's annotations from
+ * "category_id" on, a line each; coco_put_numbered adds `size` bytes of such lines with their numbers; *n_annotations
+ * counts on. Objects come by their numbers; those in pieces are several polygons. With holes, and all with `runs`, they
+ * are compressed run lengths. Coordinates are pixels, (0, 0) the image's upper left corner. */
 #define COCO_BEGINNING "{\"info\":{\"description\":\"cleave segment\"},\"licenses\":[],\"annotations\":["
 void coco_begin(struct text *text);
-enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
-                                 const struct contours *contours, const struct clv_labels *labels, bool runs,
-                                 struct clv_error *err) CLV_CHECK;
-void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height);
-void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels);
-
-/* These make the document in pieces, for images whose numbers are known later. coco_put_lines has an image's annotations from
- * "category_id" on, a line each; coco_put_numbered adds `size` bytes of such lines with their numbers. coco_put_entry
- * is coco_put_image for a name that is a JSON string already. coco_end is coco_begin_images, the entries and
- * coco_put_categories. */
 enum clv_status coco_put_lines(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                                bool runs, struct clv_error *err) CLV_CHECK;
 void coco_put_numbered(struct text *text, size_t *n_annotations, size_t image_id, const char *lines, size_t size);
+void coco_begin_images(struct text *text);
 void coco_put_entry(struct text *images, bool is_first, size_t image_id, const char *json_name, int32_t width,
                     int32_t height);
-void coco_begin_images(struct text *text);
 void coco_put_categories(struct text *text, const struct clv_labels *labels);
-
-/* Before coco_end: takes in what an earlier document has of images that stay, numbered from n_ids + 1 on. Nothing of a
- * document of other labels. O(its size). */
-struct coco_earlier {
-    const char *path; /* for messages */
-    char *document;   /* with a zero byte behind it; it is cut up */
-    enum clv_status (*look)(bool *stays, const void *context, const char *file_name, struct clv_error *err);
-    const void *context;
-};
-enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_annotations, size_t n_ids,
-                          const struct coco_earlier *earlier, const struct clv_labels *labels,
-                          struct clv_error *err) CLV_CHECK;
 
 /* One image's JSON of labelme; `image` is the path to it from the JSON's folder. Holes are joined to the outer ring;
  * pieces of one object are a group. */

@@ -55,15 +55,24 @@ TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
     ck_assert_int_eq(export_category(&labels, 2), 3);
 }
 
+/* An image's annotations with their numbers. */
+static void put_objects(struct text *text, size_t *n, size_t image, const struct contours *contours,
+                        const struct clv_labels *labels, bool runs)
+{
+    OWNED(text_release) struct text lines = {0};
+    text_init(&lines, 1 << 16);
+    must(coco_put_lines(&lines, contours, labels, runs, err));
+    coco_put_numbered(text, n, image, lines.bytes, lines.size);
+}
+
 TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
 {
     struct clv_labels labels = make_labels();
     OWNED(contours_release) struct contours contours = trace(&labels);
-    OWNED(text_release) struct text text = {0}, images = {0};
+    OWNED(text_release) struct text text = {0};
     size_t n = 6;
     text_init(&text, 1 << 16);
-    text_init(&images, 1 << 16);
-    must(coco_put_objects(&text, &n, 3, &contours, &labels, false, err));
+    put_objects(&text, &n, 3, &contours, &labels, false);
     ck_assert_uint_eq(n, 8);
     /* By columns the ring is 16 pixels outside, 3 in, 2 out, 1 in, 1 out, 1 in, 2 out, 3 in and 11 out. */
     ck_assert_str_eq(taken(&text),
@@ -72,14 +81,15 @@ TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
                      "\n{\"id\":8,\"image_id\":3,\"category_id\":1,\"iscrowd\":0,\"area\":8,\"bbox\":[3,1,3,3],"
                      "\"segmentation\":{\"size\":[5,8],\"counts\":\"`032NO0129\"}}");
     n = 0;
-    must(coco_put_objects(&text, &n, 1, &contours, &labels, true, err));
+    put_objects(&text, &n, 1, &contours, &labels, true);
     ck_assert(strncmp(taken(&text), "\n{\"id\":1,", 9) == 0);
-    must(coco_put_objects(&text, &n, 1, &contours, &labels, true, err));
+    put_objects(&text, &n, 1, &contours, &labels, true);
     ck_assert_ptr_nonnull(strstr(taken(&text), "\"bbox\":[0,0,2,2],\"segmentation\":{\"size\":[5,8],\"counts\":\""));
     coco_begin(&text);
-    coco_put_image(&images, 1, "a\"b.png", 8, 5);
-    coco_put_image(&images, 2, "c.png", 3, 4);
-    coco_end(&text, &images, &labels);
+    coco_begin_images(&text);
+    coco_put_entry(&text, true, 1, "\"a\\\"b.png\"", 8, 5);
+    coco_put_entry(&text, false, 2, "\"c.png\"", 3, 4);
+    coco_put_categories(&text, &labels);
     ck_assert_str_eq(taken(&text), COCO_BEGINNING
                      "\n],\"images\":[\n{\"id\":1,\"file_name\":\"a\\\"b.png\",\"width\":8,\"height\":5},"
                      "\n{\"id\":2,\"file_name\":\"c.png\",\"width\":3,\"height\":4}\n],\"categories\":["
@@ -119,7 +129,7 @@ TEST(pieces_of_one_object_are_one_annotation_and_one_group)
                         pieces, err));
     contours.objects[0].number = contours.objects[2].number = 2; /* of three contours */
     contours.objects[1].number = 1;
-    must(coco_put_objects(&text, &n, 1, &contours, &labels, false, err));
+    put_objects(&text, &n, 1, &contours, &labels, false);
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(taken(&text),
                      "\n{\"id\":1,\"image_id\":1,\"category_id\":2,\"iscrowd\":0,\"area\":1,\"bbox\":[2,0,1,1],"
@@ -127,7 +137,7 @@ TEST(pieces_of_one_object_are_one_annotation_and_one_group)
                      "\n{\"id\":2,\"image_id\":1,\"category_id\":1,\"iscrowd\":0,\"area\":2,\"bbox\":[0,0,5,1],"
                      "\"segmentation\":[[1,0,1,1,0,1,0,0],[5,0,5,1,4,1,4,0]]}");
     n = 0;
-    must(coco_put_objects(&text, &n, 1, &contours, &labels, true, err));
+    put_objects(&text, &n, 1, &contours, &labels, true);
     ck_assert_ptr_nonnull(strstr(taken(&text), "\"segmentation\":{\"size\":[1,5],\"counts\":\"0130\"}"));
     must(labelme_put(&text, &contours, &labels, "a.png", err));
     const char *shapes = taken(&text);
