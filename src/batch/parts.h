@@ -83,8 +83,8 @@ enum clv_status part_read(struct part *part, enum part_state *state, const char 
  * after a copy of the folder. A mask that does not exist does not fit. */
 enum clv_status part_fits(bool *fits, const struct part *part, const char *mask, struct clv_error *err) CLV_CHECK;
 
-/* A part has one of three fates: it must be made, as it is not there, damaged or of other options; so must all that is made of
- * the mask, which is another one by now; or it stays. *n_lines are its rows or annotations, 0 unless it stays. */
+/* A part has one of three fates: it must be made, as it is not there, damaged or of other options; so must all that is
+ * made of the mask, which is another one by now; or it stays. *n_lines are its rows or annotations, 0 unless it stays. */
 enum part_fate { PART_TO_MAKE, PART_OF_ANOTHER_MASK, PART_CURRENT };
 enum clv_status part_look(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
                           enum part_kind kind, const struct part_key *key, struct clv_error *err) CLV_CHECK;
