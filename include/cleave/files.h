@@ -127,9 +127,9 @@ struct clv_files_options {
     struct clv_shard shard;
     double memory;                       /* bytes that the run may take; 0: half of what is free */
     int n_threads;                       /* 0: all the machine's */
-    const struct clv_progress *progress; /* NULL: nothing is reported, and nobody stops it */
+    const struct clv_progress *progress; /* NULL: there are no reports, and the run cannot be stopped */
 
-    /* Called for each input, in input order and one at a time, by any thread; NULL: nobody asks. */
+    /* Called for each input, in input order and one at a time, by any thread; NULL: it is not called. */
     void (*settled)(void *context, const struct clv_file_outcome *outcome);
     void *context;
 };

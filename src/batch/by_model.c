@@ -1,6 +1,6 @@
 /* Labels photographs, and rasters by tiles, by a model: features of superpixels, the model's labelling of them, painted
- * and refined at the pixels; or, in place of labels, probabilities. Items of feature files are labelled likewise, but
- * there is no image. Start at label_image. */
+ * and refined at the pixels; or, in place of labels, probabilities. Items of feature files are labelled in the
+ * same way, without an image. Start at label_image. */
 #include <string.h>
 
 #include "base/base.h"

@@ -13,7 +13,7 @@
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-/* Names of files that are no masks: nobody wants a folder of that name. */
+/* Files with these endings cannot be masks, and a folder is hardly meant by such a name. */
 static enum clv_status refuse_ending(const char *output, bool is_maps, struct clv_error *err)
 {
     static const char *const others[] = {".png",     ".tif",  ".jpg", ".jpeg", ".tiff", ".bmp",  ".webp",

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "batch/parts.h"
+#include "data/outputs.h"
 
 enum join_table { JOIN_OBJECTS, JOIN_COCO, JOIN_VOC, N_JOIN_TABLES };
 
@@ -78,7 +79,6 @@ enum clv_status join_lock_take(struct join_lock *lock, const char *folder, const
 void join_lock_release(struct join_lock *lock);
 
 /* Whether no process holds a part of the folder's lock file of shards. */
-#define SHARDS_LOCK ".cleave-shards.lock"
 bool join_is_last(const char *folder);
 
 #endif

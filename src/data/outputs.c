@@ -335,7 +335,7 @@ static enum clv_status take_folder(struct output_locks *self, bool *is_gone, con
         close(self->taken[--self->n].fd);
         return CLV_OK;
     }
-    return is_whole ? CLV_OK : take_file(self, path_join(folder, ".cleave-shards.lock"), folder, shard, err);
+    return is_whole ? CLV_OK : take_file(self, path_join(folder, SHARDS_LOCK), folder, shard, err);
 }
 
 enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct clv_shard *shard,

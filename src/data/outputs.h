@@ -37,6 +37,9 @@ struct output_locks {
     int n;
 };
 
+/* The hidden file of a folder in which shards lock their parts of the work. */
+#define SHARDS_LOCK ".cleave-shards.lock"
+
 /* Takes a folder for this run alone, or for a shard of it: shards get along with each other, unless both do the same
  * part of the work. The folder's own lock leaves no trace; shards keep a hidden file in it as long as one is at work.
  * Nothing is done for a folder that is not there yet, or is locked already. shard may be NULL. */
