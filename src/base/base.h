@@ -233,6 +233,10 @@ void file_abort(struct file_writer *writer);
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 enum clv_status file_write_cache(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 
+/* Opens a file without a name in a folder, to be written and read back. It goes with its descriptor, even after a
+ * crash. */
+enum clv_status file_open_unnamed(FILE **stream, const char *folder, struct clv_error *err) CLV_CHECK;
+
 /* Removes this process's unfinished temporaries, and what else was registered; safe in a signal handler. */
 void file_remove_temporaries(void);
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -338,4 +339,19 @@ enum clv_status file_write(const char *path, const void *bytes, size_t size, str
 enum clv_status file_write_cache(const char *path, const void *bytes, size_t size, struct clv_error *err)
 {
     return write_whole(path, bytes, size, true, err);
+}
+
+enum clv_status file_open_unnamed(FILE **stream, const char *folder, struct clv_error *err)
+{
+    OWNED_ARRAY char *name = path_join(folder, ".unnamed-XXXXXX");
+    NEED(name);
+    const int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", folder);
+    unlink(name);
+    *stream = fdopen(fd, "w+b");
+    if (*stream)
+        return CLV_OK;
+    close(fd);
+    return fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", folder);
 }

@@ -2,7 +2,6 @@
  * traced from the top to the bottom; each object is simplified and becomes text as soon as its outer ring closes. Texts
  * wait in a file without a name until the order of their first pixels is known. Start at write_document. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,24 +47,14 @@ static void shapes_release(struct shapes *self)
     text_release(&self->text);
 }
 
-/* Opens a file without a name next to the one that is written; it goes with its descriptor, even after a crash. */
+/* Opens the spool in the folder of the file that is written. */
 static enum clv_status open_spool(struct shapes *self, struct clv_error *err)
 {
     OWNED_ARRAY char *folder = path_folder(self->path);
     NEED(folder);
     if (!path_is_folder(folder))
         MUST(folder_create(folder, err));
-    OWNED_ARRAY char *name = path_join(folder, ".shapes-XXXXXX");
-    NEED(name);
-    const int fd = mkostemp(name, O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", folder);
-    unlink(name);
-    self->spool = fdopen(fd, "w+b");
-    if (self->spool)
-        return CLV_OK;
-    close(fd);
-    return fail_memory(err);
+    return file_open_unnamed(&self->spool, folder, err);
 }
 
 /* Takes an object that is whole. */

@@ -45,22 +45,6 @@ static void report_free(struct clv_report *report, bool remove_folder)
 
 DROPS(report_drop, struct clv_report, clv_report_abandon)
 
-/* Opens a file without a name. It goes with its last descriptor, even after a crash. */
-static enum clv_status open_unnamed(FILE **stream, const struct clv_report *report, struct clv_error *err)
-{
-    OWNED_ARRAY char *name = path_join(report->folder, ".items-XXXXXX");
-    NEED(name);
-    int fd = mkostemp(name, O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
-    unlink(name);
-    *stream = fdopen(fd, "w+b");
-    if (*stream)
-        return CLV_OK;
-    close(fd);
-    return fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", report->folder);
-}
-
 static enum clv_status copy_header(struct page_header *header, const char *title, const struct clv_labels *labels,
                                    const char *const (*summary)[2], size_t n_summary, struct clv_error *err)
 {
@@ -97,8 +81,8 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
     MUST(path_look(&kind, folder, err));
     MUST(folder_create(folder, err));
     result->made_folder = kind == PATH_ABSENT;
-    MUST(open_unnamed(&result->items, result, err));
-    MUST(open_unnamed(&result->spool, result, err));
+    MUST(file_open_unnamed(&result->items, result->folder, err));
+    MUST(file_open_unnamed(&result->spool, result->folder, err));
     *report = TAKE(result);
     return CLV_OK;
 }
