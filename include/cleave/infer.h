@@ -246,18 +246,18 @@ CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_tr
  *         fprintf(stderr, "%s\n", error.message);
  */
 
-/* The draws first_draw .. first_draw + n_samples - 1 of a field: y[n_samples][n_nodes] are their MAP labellings,
+/* The samples first_sample .. first_sample + n_samples - 1 of a field: y[n_samples][n_nodes] are their MAP labellings,
  * value[n_samples] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
  * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together;
  * one at a time, as clv_oracle_map does, where couplings are so large that this would lose what decides.
  * The same on every machine. Afterwards the oracle has no solution to ask for witnesses or margins. */
 CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value,
-                                          const struct clv_field *field, uint64_t seed, uint32_t first_draw,
+                                          const struct clv_field *field, uint64_t seed, uint32_t first_sample,
                                           uint32_t n_samples, struct clv_error *err) CLV_CHECK;
 
-/* From draws 0 .. n_samples-1, n_samples >= 1: marginals[n_nodes][n_labels] (or NULL) is how often each label was drawn,
+/* From samples 0 .. n_samples - 1, n_samples >= 1: marginals[n_nodes][n_labels] (or NULL) is how often a label was drawn,
  * divided by n_samples; *bound (or NULL) is the mean value, whose expectation A_G is an upper bound of log sum_y exp
- * f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one draw). */
+ * f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one sample). */
 CLV_API enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
                                                 double *standard_error, const struct clv_field *field, uint64_t seed,
                                                 uint32_t n_samples, struct clv_error *err) CLV_CHECK;

@@ -47,7 +47,7 @@ CLV_API enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engi
                                        struct clv_error *err) CLV_CHECK;
 CLV_API void clv_oracle_free(struct clv_oracle *oracle);
 
-/* From here on draws (clv_perturbed_marginals) end with CLV_ERR_INTERRUPTED soon after *stop is non-zero; NULL: never.
+/* From here on sampling (clv_perturbed_marginals) ends with CLV_ERR_INTERRUPTED soon after *stop is non-zero; NULL: never.
  * */
 CLV_API void clv_oracle_watch(struct clv_oracle *oracle, const volatile int *stop);
 

@@ -60,7 +60,7 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
     options = options ? options : &defaults;
     MUST(model_field_init(&field, model, problem, err));
     FAIL_IF(options->n_samples == 0 || !(options->scale >= 0 && isfinite(options->scale)), CLV_ERR_USAGE,
-            "a decision from %u draws at scale %g", options->n_samples, options->scale);
+            "a decision from %u samples at scale %g", options->n_samples, options->scale);
     gain = array_zalloc(n * n_labels, sizeof *gain);
     z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z);
     NEED(gain && z);

@@ -155,7 +155,7 @@ struct page_response {
     char tag[PAGE_TAG_SIZE];   /* of an image's file as it was sent; "": of all else */
     const unsigned char *view; /* a body that lives as long as the program, or NULL: */
     size_t view_size;
-    int file; /* a body that is a file's bytes, open for reading; or -1 */
+    int file; /* a body that is a file's bytes: a descriptor above 0, open for reading; 0: none */
     size_t file_size;
     struct text body;
 };

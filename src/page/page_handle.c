@@ -19,9 +19,9 @@
 
 void page_response_release(struct page_response *response)
 {
-    if (response->file >= 0)
+    if (response->file > 0)
         close(response->file);
-    response->file = -1;
+    response->file = 0;
     text_release(&response->body);
 }
 
@@ -221,12 +221,12 @@ static enum clv_status send_image(struct page_response *response, struct page_se
     bool is_png = is_long && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0;
     if (is_png || (is_long && memcmp(head, "\xff\xd8\xff", 3) == 0)) {
         response->type = is_png ? "image/png" : "image/jpeg";
-        response->file = fcntl(file.fd, F_DUPFD_CLOEXEC, 0);
+        response->file = fcntl(file.fd, F_DUPFD_CLOEXEC, 1);
         response->file_size = file.size;
     }
     if (is_file)
         file_source_close(&file);
-    return response->file >= 0 ? CLV_OK : send_converted(response, session, path, err);
+    return response->file > 0 ? CLV_OK : send_converted(response, session, path, err);
 }
 
 /* Checks that the image of a request has the name that its page shows. */
@@ -573,7 +573,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
     struct clv_error err = {0};
     const char *why = NULL;
     struct page_target target = page_route(request->path);
-    *response = (struct page_response){.code = 200, .type = "application/json", .file = -1};
+    *response = (struct page_response){.code = 200, .type = "application/json"};
     text_init(&response->body, MAX_ANSWER);
     int refused = page_refuses(&why, &session->options->access, request, target);
     if (!refused && target.number >= 0 && (size_t)target.number >= session->set.n_items && target.route >= PAGE_IMAGE &&

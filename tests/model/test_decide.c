@@ -186,7 +186,7 @@ TEST(decisions_from_nothing_are_refused)
     struct toy toy;
     int32_t y[N];
     toy_init(&toy, 1, 0);
-    must_fail(CLV_ERR_USAGE, "a decision from 0 draws",
+    must_fail(CLV_ERR_USAGE, "a decision from 0 samples",
               clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));
     options = (struct clv_decision_options){.n_samples = 1, .scale = -1};
     must_fail(CLV_ERR_USAGE, "scale -1", clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));

@@ -122,7 +122,7 @@ static inline char *with_names(const struct page_session *session, const char *p
 static inline char *answer_to(struct page_session *session, int code, const char *method, const char *path,
                               const char *body)
 {
-    OWNED(page_response_release) struct page_response response = {.file = -1};
+    OWNED(page_response_release) struct page_response response = {0};
     struct page_request request = {.method = method,
                                    .path = path,
                                    .host = "127.0.0.1:1",

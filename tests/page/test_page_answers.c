@@ -11,7 +11,7 @@
 /* What an answer that is a file has, to free(). */
 static char *bytes_of(const struct page_response *response)
 {
-    ck_assert_int_ge(response->file, 0);
+    ck_assert_int_gt(response->file, 0);
     ck_assert_uint_eq(response->body.size, 0);
     char *bytes = malloc(response->file_size + 1);
     ck_assert_int_eq(pread(response->file, bytes, response->file_size + 1, 0), (ssize_t)response->file_size);
@@ -28,7 +28,7 @@ static struct clv_image answered_image(struct page_session *session, const char 
     page_handle(&response, session, &request);
     ck_assert_int_eq(response.code, 200);
     ck_assert_str_eq(response.type, type);
-    char *file = response.file >= 0 ? bytes_of(&response) : NULL;
+    char *file = response.file > 0 ? bytes_of(&response) : NULL;
     must(clv_image_decode(&image, file ? file : response.body.bytes, file ? response.file_size : response.body.size,
                           NULL, err));
     page_response_release(&response);
@@ -103,7 +103,7 @@ TEST(what_begins_like_an_image_that_browsers_know_is_sent_as_it_is)
         page_handle(&response, session, &request);
         ck_assert_int_eq(response.code, files[k].type ? 200 : 422);
         ck_assert_str_eq(response.type, files[k].type ? files[k].type : "application/json");
-        ck_assert_int_eq(response.file >= 0, files[k].type != NULL);
+        ck_assert_int_eq(response.file > 0, files[k].type != NULL);
         if (files[k].type)
             ck_assert_uint_eq(response.file_size, files[k].size);
         page_response_release(&response);

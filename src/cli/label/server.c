@@ -67,7 +67,7 @@ static struct MHD_Response *reply_of(struct page_response *response)
 {
     if (response->view)
         return MHD_create_response_from_buffer(response->view_size, (void *)response->view, MHD_RESPMEM_PERSISTENT);
-    if (response->file >= 0)
+    if (response->file > 0)
         return MHD_create_response_from_fd64(response->file_size, response->file);
     return MHD_create_response_from_buffer_with_free_callback(response->body.size, response->body.bytes, free_body);
 }

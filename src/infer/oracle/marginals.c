@@ -216,7 +216,7 @@ enum clv_status field_marginals(struct clv_oracle *oracle, struct marginals_foun
     OWNED(components_release) struct components components = {0};
     struct marginals_found result = {.marginals = found->marginals};
     if (options->n_samples == 0 || field->n_nodes < 0 || field->n_labels < 2)
-        return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", options->n_samples,
+        return fail(err, CLV_ERR_USAGE, "%u samples of a field of %d nodes and %d labels", options->n_samples,
                     field->n_nodes, field->n_labels);
     FAIL_IF(oracle->stop && *oracle->stop, CLV_ERR_INTERRUPTED, "interrupted");
     MUST(field_check(field, err));

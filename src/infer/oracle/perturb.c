@@ -145,15 +145,15 @@ static enum clv_status draw(struct clv_oracle *oracle, int32_t *y, double *value
 }
 
 enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
-                                  uint64_t seed, uint32_t first_draw, uint32_t n_samples, struct clv_error *err)
+                                  uint64_t seed, uint32_t first_sample, uint32_t n_samples, struct clv_error *err)
 {
     FAIL_IF(n_samples == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
-            "%u draws of a field of %d nodes and %d labels", n_samples, field->n_nodes, field->n_labels);
+            "%u samples of a field of %d nodes and %d labels", n_samples, field->n_nodes, field->n_labels);
     enum clv_status status = CLV_OK;
     for (uint32_t k = 0; k < n_samples && !status; k += BATCH_LANES)
-        status =
-            draw(oracle, &y[(size_t)k * (size_t)field->n_nodes], value ? &value[k] : NULL, field,
-                 (struct draws){seed, first_draw + k, n_samples - k < BATCH_LANES ? n_samples - k : BATCH_LANES}, err);
+        status = draw(oracle, &y[(size_t)k * (size_t)field->n_nodes], value ? &value[k] : NULL, field,
+                      (struct draws){seed, first_sample + k, n_samples - k < BATCH_LANES ? n_samples - k : BATCH_LANES},
+                      err);
     oracle->state = ORACLE_EMPTY; /* after a failure, too: it holds the solution of a sample */
     return status;
 }
@@ -176,7 +176,7 @@ enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *margi
                                         uint32_t n_samples, struct clv_error *err)
 {
     FAIL_IF(n_samples == 0 || field->n_nodes < 0 || field->n_labels < 2, CLV_ERR_USAGE,
-            "%u draws of a field of %d nodes and %d labels", n_samples, field->n_nodes, field->n_labels);
+            "%u samples of a field of %d nodes and %d labels", n_samples, field->n_nodes, field->n_labels);
     size_t n = (size_t)field->n_nodes, labels = (size_t)field->n_labels;
     OWNED_ARRAY double *counts = array_zalloc(n * labels, sizeof *counts);
     double value[BATCH_LANES];
