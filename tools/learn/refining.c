@@ -192,7 +192,7 @@ int main(void)
             double deviation = sqrt(fmax(means.square / n - mean * mean, 0) / (n - 1));
             most = w ? most : mean + deviation;
             largest = mean <= most ? iou_weights[w] : largest;
-            printf("refining, %s, weight of IoU %g: weighted Hamming %.2f +- %.2f %%, IoU %.4f (%zu images left out)\n",
+            printf("refining, %s, weight of IoU %g: weighted Hamming %.2f +- %.2f %%, IoU %.4f (%zu images held out)\n",
                    kinds[k].name, iou_weights[w], 100 * mean, 100 * deviation, means.iou / n, means.n);
             fflush(stdout);
         }
