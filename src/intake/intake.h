@@ -200,10 +200,10 @@ static inline bool map_options_matter(const struct clv_map_options *self, const 
            recipe->blocks & CLV_BLOCK_MAPS;
 }
 
-/* Puts the set's maps and the options about them into a recipe, and learns the settings of the maps. Notes their kind if
- * it was found by their values, and if channels mean different things in groups of images. `is_wanted`: --blocks does
- * not exclude the block maps; it is then turned on if the set has maps. CLV_ERR_USAGE for --maps without that block, for
- * the block without maps, and for options about maps that do not exist. */
+/* Puts the set's maps and the options about them into a recipe, and learns the settings of the maps. Notes their kind
+ * if it was found by their values, and if channels mean different things in groups of images. `is_wanted`: --blocks
+ * does not exclude the block maps; it is then turned on if the set has maps. CLV_ERR_USAGE for --maps without that
+ * block, for the block without maps, and for options about maps that do not exist. */
 enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,
                                   const struct clv_set *set, int n_threads, const struct clv_image_limits *limits,
                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;

@@ -6,7 +6,7 @@
  *
  * ssvm is trained on either half of the images. In each of five folds refining is learned from four fifths of the
  * images, each under the weights of the half that it is not in, and judged on the rest. Printed are the means over all
- * images left out, with our features next to the maps and without. The rule: the largest weight whose error is within
+ * held-out images, with our features next to the maps and without. The rule: the largest weight whose error is within
  * one standard error of the error at 0 (Breiman, Friedman, Olshen and Stone 1984), with both kinds of features. */
 #include <math.h>
 #include <string.h>
