@@ -470,8 +470,7 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     OWNED(path_list_release) struct path_list files = {0};
     OWNED(lists_release) struct lists lists = {0};
     OWNED(values_release) struct values values = {0};
-    OWNED(folders_release)
-    struct folders folders = {
+    OWNED(folders_release) struct folders folders = {
         .masks = find_folder(root, "SegmentationClassPNG", "SegmentationClass"),
         .objects = find_folder(root, "SegmentationObjectPNG", "SegmentationObject"),
         .images = self->options->images ? string_copy(self->options->images) : path_join(root, "JPEGImages"),

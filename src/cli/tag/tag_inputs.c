@@ -44,8 +44,7 @@ enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag
                             struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags;
-    OWNED(tag_outputs_release)
-    struct tag_outputs made = {
+    OWNED(tag_outputs_release) struct tag_outputs made = {
         .n = set->n,
         .n_tags = k,
         .scores = array_alloc(set->n * k, sizeof *made.scores),
