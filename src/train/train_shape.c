@@ -109,8 +109,10 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     MUST(dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err));
     if (weighs && data->n_masks)
         MUST(look_for_rare(&has_rare, data->dataset, err));
-    FAIL_IF(!has_rare, CLV_ERR_USAGE, "--label-weights cannot be used: all labels weigh the same already%s",
-            counts ? "" : ", by the balanced loss (--loss counts)");
+    FAIL_IF(!has_rare && counts, CLV_ERR_USAGE,
+            "--label-weights cannot be used with this dataset: no label is rare in it; leave it out");
+    FAIL_IF(!has_rare, CLV_ERR_USAGE,
+            "--label-weights cannot be used with the balanced loss, which weighs labels equally; add --loss counts");
     return data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err) : CLV_OK;
 }
 

@@ -20,7 +20,7 @@
 #define LARGEST_NOTE ((size_t)1 << 20)
 
 struct import {
-    struct common_options common;
+    struct common_options *common;
     struct import_options options;
 };
 
@@ -117,9 +117,13 @@ static enum clv_status check_letters(struct import *self, struct clv_error *err)
                        : options->outside  ? "outside"
                                            : options->of_split;
     if (idle)
-        return fail(err, CLV_ERR_USAGE, "--%s cannot be used: letters are no images; --folds chooses among them", idle);
-    MUST(common_options_check(&self->common, "letters are no images", err));
-    return outputs_claim(&self->common.outputs, options->output, options->overwrite, "", &options->annotations, 1, err);
+        return fail(err, CLV_ERR_USAGE,
+                    "--%s cannot be used with the format letters: letters are not images; leave it out, and choose "
+                    "among them by --folds",
+                    idle);
+    MUST(common_options_check(self->common, "the format letters", "letters are not images", err));
+    return outputs_claim(&self->common->outputs, options->output, options->overwrite, "", &options->annotations, 1,
+                         err);
 }
 
 static enum clv_status parse(struct import *self, int *form, int argc, char **argv, struct clv_error *err)
@@ -145,10 +149,10 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "a feature file: every word a "
         "chain, every letter a node.",
         {{import_rows, self, false},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+         {image_option_rows, self->common, false},
+         {plain_option_rows, self->common, false}},
     };
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     struct import_options *options = &self->options;
     common_options_init(common);
     MUST(options_parse(&table, argc, argv, common, err));
@@ -167,22 +171,28 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (*form == FORM_LETTERS)
         return check_letters(self, err);
     const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
-    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used: %s is not masks", of_masks, options->form);
-    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE, "--codes cannot be used: --labels names the values");
-    FAIL_IF(options->has_folds, CLV_ERR_USAGE, "--folds cannot be used: %s has no folds", options->form);
-    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE, "--images cannot be used: dsb has its own");
+    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used with the format %s: it is for the format masks; leave it out",
+            of_masks, options->form);
+    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE,
+            "--codes cannot be used with --labels: --labels names the values; leave out one of them");
+    FAIL_IF(options->has_folds, CLV_ERR_USAGE,
+            "--folds cannot be used with the format %s: it is for the format letters; leave it out", options->form);
+    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE,
+            "--images cannot be used with the format dsb: it has images of its own; leave it out");
     FAIL_IF(*form != CLV_BOXES_GEOJSON && options->property, CLV_ERR_USAGE,
-            "--property cannot be used: %s is not geojson", options->form);
+            "--property cannot be used with the format %s: it is for the format geojson; leave it out", options->form);
     FAIL_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside, CLV_ERR_USAGE,
-            "--outside cannot be used: %s say what is void", *form == FORM_VOC ? "the masks of voc" : "masks");
+            "--outside cannot be used with the format %s: masks mark void pixels themselves; leave it out",
+            options->form);
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     if (*form == FORM_MASKS && !options_given(common, "train-share"))
         options->train_share = 1; /* converted masks stay the set that they were */
-    options->limits = self->common.limits;
+    options->limits = self->common->limits;
     FAIL_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
                 stack_axes_are_chosen(),
-            CLV_ERR_USAGE, "--%s cannot be used: images are copied, only their sizes are read",
+            CLV_ERR_USAGE,
+            "--%s cannot be used with import: images are copied, and only their sizes are read; leave it out",
             stack_axes_are_chosen()       ? "axes"
             : options->limits.grey16_high ? "range"
             : options->limits.band_files  ? "bands"
@@ -477,14 +487,10 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     return self.n_failed || self.n_bad_files ? import_fail(&self, err) : CLV_OK;
 }
 
-static void import_release(struct import *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_import(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(import_release) struct import self = {.options = {.train_share = 0.8}};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct import self = {.common = &common, .options = {.train_share = 0.8}};
     int form = 0;
     MUST(parse(&self, &form, argc, argv, err));
     return form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err);

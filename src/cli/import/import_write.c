@@ -119,8 +119,9 @@ static enum clv_status take_published(bool *is_taken, struct import_set *self, s
     *is_taken = (n_of[0] > 0) + (n_of[1] > 0) + (n_of[2] > 0) > 1;
     if (!*is_taken)
         return CLV_OK;
-    FAIL_IF(self->options->of_split, CLV_ERR_USAGE, "--%s cannot be used: %s has splits of its own",
-            self->options->of_split, self->options->annotations);
+    FAIL_IF(self->options->of_split, CLV_ERR_USAGE,
+            "--%s cannot be used with %s: it has splits of its own; leave it out", self->options->of_split,
+            self->options->annotations);
     for (size_t i = 0; i < self->n; i++) {
         struct import_item *item = &self->items[i];
         item->split = item->published ? item->published : "train";

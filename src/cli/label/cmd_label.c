@@ -54,7 +54,7 @@ static const struct page_file label_page_files[] = {
 #define MAX_LINKS ((size_t)1 << 16)
 
 struct label {
-    struct common_options common;
+    struct common_options *common;
     const char *folder, *address, *boxes;
     int32_t port;
     bool objects;
@@ -95,11 +95,9 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
         "FOLDER/label.cleave. `cleave train --data FOLDER' "
         "learns from them. The link that is printed opens the page; nobody gets in without it. Ctrl-C ends it; nothing "
         "is lost.",
-        {{label_rows, self, false},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+        {{label_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     common_options_init(common);
     MUST(options_parse(&table, argc, argv, common, err));
     FAIL_IF(common->n_arguments > 1, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already",
@@ -189,8 +187,8 @@ static void put_commands(struct text *text, const struct label *self, const char
     text_put(text, "  cleave train");
     put_quoted(text, "--data ", folder);
     put_quoted(text, "-o ", model);
-    if (self->common.limits.grey16_high > 0)
-        text_printf(text, " --range %d,%d", self->common.limits.grey16_low, self->common.limits.grey16_high);
+    if (self->common->limits.grey16_high > 0)
+        text_printf(text, " --range %d,%d", self->common->limits.grey16_low, self->common->limits.grey16_high);
     text_printf(text, "%s\n  cleave segment", path_exists(model) ? " --overwrite" : "");
     put_quoted(text, "-m ", model);
     put_quoted(text, "", folder);
@@ -271,7 +269,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     text_init(&links, MAX_LINKS);
     options.model = model;
     options.boxes = self->boxes;
-    options.limits = self->common.limits;
+    options.limits = self->common->limits;
     options.note = console_note;
     NEED(model);
     MUST(make_token(options.access.token, err));
@@ -283,16 +281,12 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     return serve(self, server, links.bytes, session, err);
 }
 
-static void label_release(struct label *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(label_release) struct label self = {.opens_browser = 1};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct label self = {.common = &common, .opens_browser = 1};
     MUST(parse(&self, argc, argv, err));
-    const enum clv_status status = output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err);
+    const enum clv_status status = output_locks_folder(&self.common->outputs.locks, self.folder, NULL, err);
     FAIL_IF(status != CLV_OK && output_locks_exit_code(), status,
             "%s: cleave label has it open, or another run writes there", self.folder);
     MUST(status);

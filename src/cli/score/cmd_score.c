@@ -214,7 +214,7 @@ static enum clv_status score_features(const struct features_task *task, struct c
 }
 
 struct score {
-    struct common_options common;
+    struct common_options *common;
     const char *data, *split, *voids, *predictions, *model_path, *pred_labels, *given;
     int band_px;
     bool json, csv, per_image, merge, likelihood;
@@ -280,7 +280,7 @@ static enum clv_status check_features(const struct score *self, struct clv_error
     if (self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
     FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file needs a model; add -m MODEL", self->data);
-    return common_options_check(&self->common, "a feature file holds no images", err);
+    return common_options_check(self->common, self->data, "a feature file has no images", err);
 }
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
@@ -291,7 +291,7 @@ static enum clv_status check_shards(const struct score *self, struct clv_error *
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,
                     "--shard: prints a table of counts; --json, --csv and --per-image go with --merge, which reads it");
-    if (self->merge && !self->common.n_arguments)
+    if (self->merge && !self->common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "--merge: no tables: name those that `cleave score --shard' printed");
     FAIL_IF(self->merge && (self->predictions || self->model_path), CLV_ERR_USAGE,
             "--merge: the tables have the counts; leave out %s", self->predictions ? "--pred" : "-m");
@@ -309,18 +309,16 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         "Hamming, "
         "Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU is over labels "
         "from 1 on. Void pixels never count. Of several shards: cleave score --data SET --merge TABLE...",
-        {{score_rows, self, false},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+        {{score_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
-    common_options_init(&self->common);
-    MUST(options_parse(&table, argc, argv, &self->common, err));
+    common_options_init(self->common);
+    MUST(options_parse(&table, argc, argv, self->common, err));
     if (!self->merge)
-        MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err));
+        MUST(options_take_arguments(&table, self->common, (const char *const[]){"data", "pred"}, 2, err));
     bool has_features = self->data && is_tensor_file(self->data);
     FAIL_IF((self->decoding != CLV_DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
-    MUST(feature_paths_check(&self->common.paths, "data", err));
+    MUST(feature_paths_check(&self->common->paths, "data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
     FAIL_IF(!self->data, CLV_ERR_USAGE, "score: no truth; give a folder or manifest with --data");
@@ -328,7 +326,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return check_features(self, err);
     FAIL_IF(self->json && self->csv, CLV_ERR_USAGE, "--json and --csv exclude each other");
     if (self->merge)
-        return common_options_check(&self->common, "--merge adds counts", err);
+        return common_options_check(self->common, "--merge", "it reads counts, not images", err);
     FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: no predictions; add --pred FOLDER");
     FAIL_IF(score_is_pages(self->data) && self->model_path, CLV_ERR_USAGE, "--model: reads images, %s has masks alone",
             self->data);
@@ -408,7 +406,7 @@ static enum clv_status compare(struct set_score *score, struct score_task *task,
         .band_px = self->band_px,
         .model = self->model_path ? &from->model : NULL,
         .keeps_counts = self->shard.count > 0,
-        .n_threads = self->common.n_threads,
+        .n_threads = self->common->n_threads,
         .limits = &from->limits,
         .progress = progress,
     };
@@ -420,15 +418,15 @@ static enum clv_status compare(struct set_score *score, struct score_task *task,
     if (!self->merge && score_is_pages(self->predictions))
         MUST(score_find_pages(&from->pages, self->predictions, self->data, self->split, &from->inputs, err));
     task->pages = from->pages;
-    return self->merge
-               ? score_merge(score, &from->inputs, &set->labels, self->common.arguments, self->common.n_arguments, err)
-               : score_set(score, task, err);
+    return self->merge ? score_merge(score, &from->inputs, &set->labels, self->common->arguments,
+                                     self->common->n_arguments, err)
+                       : score_set(score, task, err);
 }
 
 static enum clv_status run(const struct score *self, struct clv_error *err)
 {
     const struct clv_progress progress = console_progress(NULL);
-    OWNED(sources_release) struct sources from = {.limits = self->common.limits};
+    OWNED(sources_release) struct sources from = {.limits = self->common->limits};
     OWNED(set_score_release) struct set_score score = {0};
     struct score_task task;
     MUST(score_read_truth(&from.set, self->data, err));
@@ -439,7 +437,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         return fail_mask(&from.set, self->data, self->predictions, &from.limits, err);
     MUST(status);
     if (!self->shard.count)
-        MUST(score_sequences(&score, self->merge ? NULL : &task, &from.set, self->common.n_threads, err));
+        MUST(score_sequences(&score, self->merge ? NULL : &task, &from.set, self->common->n_threads, err));
     console_clear();
     if (from.pages && !self->given)
         score_note_equal_pages(&score, self->predictions);
@@ -458,18 +456,14 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static void score_release(struct score *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(score_release) struct score self = {0};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct score self = {.common = &common};
     MUST(parse(&self, argc, argv, err));
-    const struct features_task features = {.paths = &self.common.paths,
+    const struct features_task features = {.paths = &self.common->paths,
                                            .model_path = self.model_path,
-                                           .n_threads = self.common.n_threads,
+                                           .n_threads = self.common->n_threads,
                                            .json = self.json,
                                            .wants_likelihood = self.likelihood,
                                            .decoding = self.decoding};

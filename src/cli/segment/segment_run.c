@@ -21,7 +21,7 @@ static bool is_piped(const struct segment *self)
 
 enum clv_status segment_take_arguments(struct segment *self, struct clv_error *err)
 {
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     struct clv_files_options *files = &self->files;
     files->images = (const char *const *)common->arguments;
     files->n_images = common->n_arguments;
@@ -34,7 +34,8 @@ enum clv_status segment_take_arguments(struct segment *self, struct clv_error *e
     }
     FAIL_IF(options_given(common, "overwrite") && options_given(common, "resume"), CLV_ERR_USAGE,
             "--overwrite and --resume exclude each other");
-    MUST(common_options_check(common, files->features ? "a feature file has no images" : NULL, err));
+    if (files->features)
+        MUST(common_options_check(common, "--features", "a feature file has no images", err));
     const bool has_status_output = self->files.status && strcmp(self->files.status, "-") == 0;
     FAIL_IF(files->output && is_piped(self) && has_status_output, CLV_ERR_USAGE,
             "-o - and --status - both want standard output");

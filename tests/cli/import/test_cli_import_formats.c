@@ -243,7 +243,7 @@ TEST(subsets_of_cvat_are_folders_and_splits)
         "&& grep -q 'images/Validation/a.png.*test$' set/manifest.tsv");
     expect_mask("set/masks/Validation/a.png", "000000000011"
                                               "000000000011" EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY);
-    expect_error(64, "--seed cannot be used: cvat.xml has splits of its own",
+    expect_error(64, "--seed cannot be used with cvat.xml: it has splits of its own",
                  "cleave import cvat cvat.xml --images photos -o other --seed 3");
     /* Names that are ambiguous cost their images alone. */
     put_photo("flat/a.png");

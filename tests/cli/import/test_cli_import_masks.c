@@ -477,10 +477,10 @@ TEST(tables_and_ways_that_a_user_names_come_first)
                                        "44444");
     static const struct refusal rows[] = {
         {64, "--codes: \"kitti\"", "import masks drawn --images photos -o t --codes kitti"},
-        {64, "--codes cannot be used: --labels names the values",
+        {64, "--codes cannot be used with --labels: --labels names the values",
          "import masks drawn --images photos -o t --codes voc --labels mine.tsv"},
-        {64, "--white cannot be used: coco is not masks", "import coco a.json -o t --white void"},
-        {64, "--outside cannot be used: masks say what is void",
+        {64, "--white cannot be used with the format coco", "import coco a.json -o t --white void"},
+        {64, "--outside cannot be used with the format masks: masks mark void pixels",
          "import masks drawn --images photos -o t "
          "--outside void"},
         {64, "masks and photos are not told apart; --images FOLDER", "import masks drawn -o t"},
