@@ -295,15 +295,12 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
     struct clv_tag_training *training = &self->training;
     double mean = 1;
-    enum clv_status status = CLV_OK;
     if (!self->n_lambda) {
         self->n_lambda = sizeof lambdas / sizeof *lambdas;
         memcpy(self->lambda, lambdas, sizeof lambdas);
     }
     if (training->is_rbf)
-        status = clv_tag_mean_distance(&mean, training, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(clv_tag_mean_distance(&mean, training, err));
     if (training->parameters[CLV_TAG_GAMMA] > 0 && !self->n_gamma) {
         self->gamma[self->n_gamma++] = training->parameters[CLV_TAG_GAMMA];
     } else {
@@ -320,7 +317,7 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
     double tolerance = training->parameters[CLV_TAG_TOLERANCE];
     if (!self->is_given[CLV_TAG_TOLERANCE])
         training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */
-    status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
+    enum clv_status status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
     training->parameters[CLV_TAG_TOLERANCE] = tolerance;
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
         print_grid(self, &grid, scores, status == CLV_OK ? training->parameters : NULL);
