@@ -164,7 +164,7 @@ const struct clv_option train_option_rows[] = {
     {"unlabelled-split", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(unlabelled_split),
      .help = "Also learn from all other images in these splits, without their masks"},
     {"skip-bad", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(skip_bad),
-     .help = "Leave out images and masks that cannot be read or do not fit\n(default: name all of them and stop)"},
+     .help = "Skip images and masks that cannot be read or do not fit\n(default: name all of them and stop)"},
     {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"mirror", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(mirror),
      .help = "Also learn from the mirror image of every image\n"

@@ -429,7 +429,7 @@ static const struct clv_option inspect_rows[] = {
     {"threshold", 0, "X", SECTION_SHOWN, BASIC, CLV_OPTION_NUMBER, AT(threshold), .minimum = 0, .maximum = 1,
      .help = "Count the weights above this share of the largest"},
     {"json", 0, NULL, SECTION_SHOWN, BASIC, CLV_OPTION_FLAG, AT(json),
-     .help = "One JSON document, with all couplings and the whole record"},
+     .help = "Print one JSON document, with all couplings and the whole record"},
     {0},
 };
 
