@@ -77,6 +77,6 @@ enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
     FAIL_IF(!self.folder, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
     struct clv_progress progress = console_progress(NULL);
     MUST(clv_synth_animals(self.folder, &self.options, common.n_threads, &progress, err));
-    console_note("%d images in %s", self.options.n_images, self.folder);
+    console_note("%s in %s", n_of((size_t)self.options.n_images, "image", "images").text, self.folder);
     return CLV_OK;
 }

@@ -98,8 +98,8 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         note_groups(&recipe->maps[m], progress);
         if (is_guess[m])
-            report_message(progress, CLV_NOTE, "maps %s: %d channel%s, read as %s; --maps-kind changes that",
-                           recipe->maps[m].name, recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
+            report_message(progress, CLV_NOTE, "maps %s: %s, read as %s; --maps-kind changes that",
+                           recipe->maps[m].name, n_of((size_t)recipe->maps[m].n_channels, "channel", "channels").text,
                            map_kind_names[recipe->maps[m].kind]);
     }
     return CLV_OK;

@@ -37,38 +37,39 @@ static const char *const run_orders[] = {"columns", "rows", NULL};
 #define BASIC         CLV_OPTION_BASIC
 static const struct clv_option import_rows[] = {
     {"output", 'o', "FOLDER", SECTION_SET, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(output),
-     .help = "The new or empty folder of the set; of letters, the feature file"},
+     .help = "The new or empty folder of the set; for letters, the feature file"},
     {"images", 0, "FOLDER", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(images),
-     .help = "Where the images are (default: next to the annotations)\nOf voc: JPEGImages/; of what `cleave segment "
-             "--export' wrote: where they were segmented"},
+     .help = "Where the images are (default: next to the annotations)\nFor voc it is JPEGImages/; for what `cleave "
+             "segment --export' wrote, the folder that was segmented"},
     {"overwrite", 0, NULL, SECTION_SET, BASIC, CLV_OPTION_FLAG, AT(overwrite),
      .help = "Replace what an earlier import left there"},
     {"property", 0, "NAME", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(property),
-     .help = "Of geojson: what labels a polygon (default: property label)"},
+     .help = "For geojson: the property that labels a polygon (default: label)"},
     {"outside", 0, "NAME", SECTION_SET, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(outside), .choices = outsides,
-     .help = "What no object covers: background (default) or void\n"
-             "void: not known, as where polygons are samples of each kind of land; nothing is learned from it"},
+     .help = "The label of pixels that no object covers: background (default) or void\n"
+             "void: not known, such as where polygons are samples of each kind of land; nothing is learned from it"},
     {"folds", 0, "N,..", SECTION_SET, BASIC, CLV_OPTION_OTHER, offsetof(struct import, options),
      .take = import_take_folds,
-     .help = "Of letters: words of these folds, such as 0 or 1-9 (default: all)\n"
+     .help = "For letters: take words of these folds, such as 0 or 1-9 (default: all)\n"
              "A list such as 0,2,5-7 is possible, too"},
     {"codes", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(codes), .choices = code_names,
-     .help = "Values and colours are a dataset's (default: auto)\n"
+     .help = "Read values and colours as those of a dataset (default: auto)\n"
              "voc, cityscapes (labelIds), cityscapes-train (labelTrainIds), ade20k, camvid or oxford-pets"},
     {"labels", 0, "FILE", SECTION_MASKS, BASIC, CLV_OPTION_TEXT, AT(labels),
-     .help = "Values and colours are those of a labels.tsv\nBy default, of one beside the masks"},
+     .help = "Read values and colours by this labels.tsv\nThe default is one beside the masks"},
     {"as", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(as), .choices = mask_kinds,
-     .help = "What values are: auto (default), labels or objects\nobjects: each has its own number"},
+     .help = "The meaning of values: auto (default), labels or objects\nobjects: each object has its own number"},
     {"white", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(white), .choices = whites,
-     .help = "What 255 is beside other values (default: void)\n"
-             "auto, the same with a note, void, foreground (label 1), or label (one of its own)"},
+     .help = "The meaning of 255 beside other values: auto (default), void, foreground or label\n"
+             "auto: void, with a note. foreground: label 1. label: a label of its own"},
     {"stretch", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(stretches),
      .help = "Lay masks of another size over their whole image\n"
              "Whole factors, and masks that EXIF does not turn, need no option"},
     {"runs", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(run_rows), .choices = run_orders,
      .help = "Run lengths of a CSV go along columns (default) or rows"},
     {"train-share", 0, "X", SECTION_SPLIT, BASIC, CLV_OPTION_NUMBER, AT(train_share), .minimum = 0, .maximum = 1,
-     .help = "Share of images in split train; the rest is test\nOf masks all are in split train unless it is given"},
+     .help =
+         "Share of images in split train; the rest is test\nWith the format masks all are in split train by default"},
     {"group-by", 0, "NAME", SECTION_SPLIT, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(group_by_folder),
      .choices = groupings,
      .help = "Which images stay in one split: auto (default), none or folder\n"
@@ -330,8 +331,8 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     size_t n_lost;
     const char *lost = is_one ? NULL : boxes_first_unused(&n_lost, boxes, entries, images->n_items);
     if (lost)
-        console_note("%s: warning: %zu image%s that it names %s not in %s; the first is %s", self->options->annotations,
-                     n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "is" : "are", self->options->images, lost);
+        console_warning("%s: names %s not in %s; the first is %s", self->options->annotations,
+                        n_of(n_lost, "image that is", "images that are").text, self->options->images, lost);
     return CLV_OK;
 }
 
@@ -478,8 +479,8 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     size_t n_train = 0;
     for (size_t i = 0; i < self.n; i++)
         n_train += strcmp(self.items[i].split, "train") == 0;
-    printf("%s: %zu images, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output, self.n,
-           self.n_masks, self.n_boxed, n_train);
+    printf("%s: %s, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output,
+           n_of(self.n, "image", "images").text, self.n_masks, self.n_boxed, n_train);
     if (self.n_boxed && !self.n_masks)
         console_note("boxes teach, too: cleave train %s --boxes %s/boxes.tsv -o MODEL", import->options.output,
                      import->options.output);

@@ -73,11 +73,12 @@ static const struct clv_option label_rows[] = {
              "labels"},
     {"boxes", 0, "FILE", SECTION_PAGE, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Show boxes and outlines of another program (default: FOLDER/boxes.tsv)\n"
-             "On images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
+             "They are shown on images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO and "
+             "others; a file or a "
              "folder"},
     {"objects", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_FLAG, AT(objects),
-     .help = "Keep objects apart, in FOLDER/instances/ (default: where that is there)\n"
-             "A label image for each image: what touches can be told apart, counted and learned"},
+     .help = "Keep objects apart, in FOLDER/instances/ (default: if that folder exists)\n"
+             "Each image gets a label image, so that objects that touch can be told apart, counted and learned"},
     {"no-browser", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_SET, AT(opens_browser), .minimum = 0,
      .help = "Only print the link (default: open it in the browser, too)"},
     {0},
@@ -207,11 +208,11 @@ static void report_state(const struct label *self, const struct page_session *se
     page_session_count(&n_images, &n_accepted, session);
     text_init(&text, MAX_LINKS);
     if (n_before)
-        console_note("stopped, all is saved: %zu of %zu image%s accepted, %zu were at the start; to go on:", n_accepted,
-                     n_images, n_images == 1 ? " is" : "s are", *n_before);
+        console_note("stopped, all is saved: %zu of %s accepted, %zu were at the start; to go on:", n_accepted,
+                     n_of(n_images, "image is", "images are").text, *n_before);
     else
-        console_note("%s: %zu image%s, %zu accepted; two or more teach a model that labels others:", folder, n_images,
-                     n_images == 1 ? "" : "s", n_accepted);
+        console_note("%s: %s, %zu accepted; two or more teach a model that labels others:", folder,
+                     n_of(n_images, "image", "images").text, n_accepted);
     if (n_before && !n_accepted) { /* nothing to train on */
         text_put(&text, "  cleave label");
         put_quoted(&text, "", folder);

@@ -230,36 +230,39 @@ struct score {
 static const struct clv_option score_rows[] = {
     {"data", 'd', "PATH", SECTION_COMPARED, CLV_OPTION_NEEDED | CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(data),
      .help = "The truth: a manifest, or a folder with images/ and masks/\n"
-             "Or a .tif whose pages are masks. With -m alone, feature files: --data again for each"},
+             "Or a .tif whose pages are masks. With -m alone, feature files: give --data again for each"},
     {"pred", 'p', "FOLDER", SECTION_COMPARED, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(predictions),
      .help = "The predictions, as `cleave segment -o FOLDER' wrote them\n"
-             "Of a sequence also the file of `propagate -o FILE.tif'"},
+             "For a sequence also the file that `propagate -o FILE.tif' wrote"},
     {"split", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Only these splits of the manifest (default: all)"},
+     .help = "Score only these splits of the manifest (default: all)"},
     {"exclude", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
-     .help = "Skip what has a mask in SET, whose masks `cleave propagate' was given\n"
-             "Frames that a run noted in PRED as given are skipped without this"},
+     .help = "Skip images that have a mask in SET, whose masks `cleave propagate' was given\n"
+             "Frames that a run noted in PRED as given are skipped without this option"},
     {"void", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"pred-labels", 0, "FILE", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(pred_labels),
-     .help = "The labels.tsv of the predictions, where it is another than the truth's\n"
-             "Labels of one name are the same, others are wrong"},
+     .help = "The labels.tsv of the predictions, if it differs from that of the truth\n"
+             "Labels with the same name are the same, all others are wrong"},
     {"border-width", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1,
      .maximum = BAND_MAX_PX,
-     .help = "Only pixels within PX pixels of a border between true labels\nAlong rows and columns"},
+     .help = "Count only pixels within PX pixels of a border between true labels\n"
+             "Distances are along rows and columns"},
     {"model", 'm', "MODEL", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Also score each superpixel of this model's recipe\n"
-             "Reads the images. With a feature file: label its nodes, and score those"},
+             "This reads the images. With a feature file: label its nodes, and score those labels"},
     {"decode", 0, "RULE", SECTION_OF_FILES, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names, .help = DECODING_HELP},
     {"likelihood", 0, NULL, SECTION_OF_FILES, 0, CLV_OPTION_FLAG, AT(likelihood),
-     .help = "Also the mean log-likelihood of an example's known labels under exp(score)\n"
-             "Unknown labels are summed out; exact, on chains, trees and narrow graphs"},
-    {"per-image", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(per_image), .help = "Also every image"},
-    {"json", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(json), .help = "One JSON document, in fractions"},
+     .help = "Also print the mean log-likelihood of an example's known labels under exp(score)\n"
+             "Unknown labels are summed out. It is exact on chains, trees and narrow graphs"},
+    {"per-image", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(per_image),
+     .help = "Also print the scores of every image"},
+    {"json", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(json),
+     .help = "Print one JSON document, with fractions instead of percentages"},
     {"csv", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(csv),
-     .help = "A line for each image, comma-separated, in fractions"},
+     .help = "Print a comma-separated line for each image, with fractions instead of percentages"},
     {"shard", 0, "I/N", SECTION_PRINTED, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard,
-     .help = SHARD_HELP ". Prints a table of counts, for --merge"},
+     .help = SHARD_HELP ". This prints a table of counts, for --merge"},
     {"merge", 0, NULL, SECTION_PRINTED, 0, CLV_OPTION_FLAG, AT(merge),
      .help = "Score from the counts of all shards, whose tables are the arguments"},
     {0},
@@ -305,10 +308,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         "Scores masks against the truth: weighted Hamming, Hamming, intersection over union.",
         {"score set/ out", "score set/manifest.tsv out --split test --json"},
         "Weighted Hamming is half the miss rate plus half the false-alarm rate, for foreground and background. "
-        "Weighted "
-        "Hamming, "
-        "Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU is over labels "
-        "from 1 on. Void pixels never count. Of several shards: cleave score --data SET --merge TABLE...",
+        "Weighted Hamming, Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean "
+        "IoU is over labels from 1 on. Void pixels never count. To score several shards: cleave score --data SET "
+        "--merge TABLE...",
         {{score_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
     common_options_init(self->common);
@@ -443,7 +445,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         score_note_equal_pages(&score, self->predictions);
     if (confusion_unlabelled(&score.confusion))
         console_note("%s: %" PRIu64 " pixels have no label there (255, as where an image has no data) but one in the "
-                     "truth, and count as wrong; 255 in the truth leaves them out",
+                     "truth, and count as wrong; 255 in the truth makes them void",
                      self->predictions ? self->predictions : "predictions", confusion_unlabelled(&score.confusion));
     if (self->shard.count)
         score_shard_print(&score, from.first);
