@@ -157,7 +157,7 @@ const page = {
     $('redo').disabled = !answer.redo;
     $('empty').hidden = isDrawn || answer.accepted;
     setStatus(item.status === 'new' ? 'Nothing is drawn on this image.'
-      : `${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved${answer.accepted ? ', accepted' : ''}`);
+      : `${countOf(answer.objects.length, 'object')}, ${countOf(n, 'pixel')}, ${answer.ms.toFixed(0)} ms, saved${answer.accepted ? ', accepted' : ''}`);
     Object.assign(document.body.dataset, { revision: answer.revision, pixels: n, objects: answer.objects.length, number: answer.number, suggestion: '',
       width: answer.width, height: answer.height, status: item.status });
     this.list();
@@ -294,7 +294,7 @@ const page = {
       $('banner').textContent = 'As the model sees it. Enter accepts, strokes correct it, Esc drops it.';
       $('empty').hidden = true;
       document.body.dataset.suggestion = n;
-      setStatus(`The model suggests ${n} pixels; nothing of that is kept before Enter or a stroke.`);
+      setStatus(`The model suggests ${countOf(n, 'pixel')}; nothing of that is kept before Enter or a stroke.`);
     } catch (error) {
       $('banner').hidden = true;
       throw error;
@@ -465,6 +465,7 @@ function checkPicture(answer, picture) {
 }
 
 const round = v => Math.round(v * 10) / 10;
+const countOf = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 const isAccepted = image => image.status === 'accepted' || image.status === 'empty';
 
 // Long names are cut in the middle: what tells them apart is mostly at the end.

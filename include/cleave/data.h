@@ -98,7 +98,7 @@ struct clv_set {
     char *first_link;       /* the first of them, or NULL */
     size_t n_lone_masks;    /* bare folder: files of masks/ that are of no image's name */
     char *first_lone_mask;  /* the first of them, or NULL */
-    size_t n_own;           /* bare folder: images in its own strokes/, overlays/ .., and those of runs, left out */
+    size_t n_own;           /* bare folder: skipped images in its own strokes/, overlays/ and so on, and of runs */
     char *first_own;        /* the first of them, or NULL */
     char *manifest;         /* the file that was read, or NULL: a bare folder */
 };

@@ -122,7 +122,7 @@ struct clv_checkpoints {
 struct clv_pseudo_labels; /* opaque */
 
 /* Input of a training run. parameters[i] is the value of the learner's parameter i. Examples must have labels and
- * theta; nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
+ * theta; nodes with CLV_UNKNOWN labels are ignored, with their edges. n_threads <= 0: all the machine's.
  *
  * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
  * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
@@ -197,7 +197,7 @@ struct clv_learner {
     const struct clv_parameter *parameters; /* ends with a NULL name */
     const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
     bool takes_init;                        /* whether a training may start from given weights */
-    bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
+    bool takes_hidden;                      /* nodes of unknown label take part, else they are ignored */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains;             /* of enum clv_trains */

@@ -200,6 +200,13 @@ void progress_weigh(const struct clv_progress *progress, double done, double tot
 void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A count with what is counted, for a message: n_of(n, "image", "images").text is "1 image" or "3 images", and
+ * n_of(n, "mask is", "masks are").text is "1 mask is". All messages with a plural use it. */
+struct counted {
+    char text[256];
+};
+struct counted n_of(size_t n, const char *one, const char *many);
+
 /* "PATH: 1 ONE: FIRST", "PATH: 7 MANY, the first is FIRST", a note; none of 0. path and first may be NULL. */
 void report_count(const struct clv_progress *progress, const char *path, size_t n, const char *one, const char *many,
                   const char *first);

@@ -212,7 +212,7 @@ void report_count(const struct clv_progress *progress, const char *path, size_t 
                   const char *first)
 {
     if (n)
-        report_message(progress, CLV_NOTE, "%s%s%zu %s%s%s", path ? path : "", path ? ": " : "", n, n == 1 ? one : many,
+        report_message(progress, CLV_NOTE, "%s%s%s%s%s", path ? path : "", path ? ": " : "", n_of(n, one, many).text,
                        !first   ? ""
                        : n == 1 ? ": "
                                 : ", the first is ",

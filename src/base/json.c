@@ -87,8 +87,8 @@ enum clv_status json_parse(struct json_value **root, const char *bytes, size_t s
     NEED(can_have(outline.memory));
     json_error_t reason;
     out_of_memory = false;
-    OWNED(json_drop)
-    struct json_value *result = (struct json_value *)json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);
+    OWNED(json_drop) struct json_value *result =
+        (struct json_value *)json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);
     NEED(!out_of_memory && (result || json_error_code(&reason) != json_error_out_of_memory));
     FAIL_IF(!result, CLV_ERR_DATA, "%s: bad JSON in line %d, column %d: %s", name, reason.line, reason.column,
             reason.text);

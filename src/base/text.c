@@ -204,6 +204,13 @@ const char *field_escape(char space[5], char c)
     return space;
 }
 
+struct counted n_of(size_t n, const char *one, const char *many)
+{
+    struct counted result;
+    snprintf(result.text, sizeof result.text, "%zu %s", n, n == 1 ? one : many);
+    return result;
+}
+
 void text_put_field(struct text *text, const char *string)
 {
     char space[5];

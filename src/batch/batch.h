@@ -339,8 +339,8 @@ enum clv_status target_fail(const struct target *target, struct clv_error *err) 
 /* Whether outputs are there that may not be replaced, nor finished by --resume (CLV_ERR_CREATE); which are there. */
 enum clv_status targets_check_existing(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* tables.c: objects.tsv, coco.json and VOC's list of the folder. Keeps what they need of all inputs, before other
- * shards' are left out; joins them at the end of the run, if no other shard is at work. */
+/* tables.c: objects.tsv, coco.json and VOC's list of the folder. Keeps what they need of all inputs, before those of
+ * other shards are removed; joins them at the end of the run, if no other shard is at work. */
 enum clv_status tables_keep(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status tables_join(struct batch *run, struct clv_error *err) CLV_CHECK;
 void tables_release(struct batch *run);

@@ -23,8 +23,8 @@ enum clv_status box_inputs_place(struct clv_box **placed, size_t *n, const struc
     NEED(result);
     MUST(clv_boxes_place(result, &n_cut, boxes, entry, image->width, image->height, err));
     if (n_cut)
-        report_message(progress, CLV_NOTE, "%s: %zu of the boxes of %s reach%s out of it and %s cut at its border",
-                       entry->source, n_cut, input->name, n_cut == 1 ? "es" : "", n_cut == 1 ? "was" : "were");
+        report_message(progress, CLV_NOTE, "%s: cut %s of %s at the border of that image", entry->source,
+                       n_of(n_cut, "box", "boxes").text, input->name);
     for (size_t k = 0; k < entry->n_boxes; k++)
         if (box_is_of_object(&result[k], input->object))
             result[kept++] = result[k];

@@ -253,7 +253,7 @@ static void assignment_release(struct assignment *self)
 /* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from
  * these; otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make
  * one together, under the image's name. Outputs of the others go by their masks, without the folder that all masks
- * share. Images without a box are left out, which a note reports; if none has one, CLV_ERR_NO_INPUT. A box that was
+ * share. Images without a box are skipped, which a note reports; if none has one, CLV_ERR_NO_INPUT. A box that was
  * typed is each image's; CLV_ERR_DATA if it reaches out of one of several images. */
 static enum clv_status assign(struct batch *run, const struct clv_boxes *boxes, struct clv_error *err)
 {

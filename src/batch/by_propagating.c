@@ -46,9 +46,8 @@ static enum clv_status add_inputs(struct by_propagating *self, struct batch *run
 void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gaps)
 {
     if (gaps->n)
-        report_message(&run->progress, CLV_NOTE,
-                       "%s: numbers of frames are missing in %zu place%s, first between %s and %s", run->options.data,
-                       gaps->n, gaps->n == 1 ? "" : "s", gaps->before[0], gaps->before[1]);
+        report_message(&run->progress, CLV_NOTE, "%s: numbers of frames are missing in %s, first between %s and %s",
+                       run->options.data, n_of(gaps->n, "place", "places").text, gaps->before[0], gaps->before[1]);
 }
 
 /* Says which of the splits that are named there are not. */
@@ -88,9 +87,8 @@ static enum clv_status open_sequences(struct batch *run, struct clv_error *err)
             options->data, n);
     MUST(clv_labels_copy(&run->labels, &self->set.labels, err));
     MUST(chains_find(&self->chains, &self->set, options->from_split, options->split, err));
-    FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT,
-            "%s: nothing to propagate: %zu frame%s, and no mask of %s is wanted", options->data, n, n == 1 ? "" : "s",
-            n == 1 ? "it" : "them");
+    FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT, "%s: nothing to propagate: no mask of its %s is needed",
+            options->data, n_of(n, "frame", "frames").text);
     sequence_note_gaps(run, &self->chains.gaps);
     MUST(add_inputs(self, run, err));
     run->given = (struct given_frames){&self->set, self->chains.is_given};
@@ -207,8 +205,8 @@ static enum clv_status lose_frames(const struct chain_at_work *work, const struc
     size_t index, n_lost = 0;
     for (size_t i = k; i <= chain->n; i++)
         n_lost += is_wanted(&index, work->self, chain_place(chain, i));
-    report_message(&work->run->progress, CLV_COMPLAINT, "%s (%zu frame%s not propagated)", why->message, n_lost,
-                   n_lost == 1 ? " is" : "s are");
+    report_message(&work->run->progress, CLV_COMPLAINT, "%s (%s not propagated)", why->message,
+                   n_of(n_lost, "frame is", "frames are").text);
     for (size_t i = k; i <= chain->n; i++) {
         if (!is_wanted(&index, work->self, chain_place(chain, i)))
             continue;

@@ -69,15 +69,14 @@ static void watch_maps(struct batch *run, const float *means)
     bool is_bands =
         m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* of few images their parts were looked at */
     if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED)))
-        report_message(
-            &run->progress, CLV_NOTE,
-            "%s%s: those of the first %zu image%s are not like those of the training images: means of %s are "
-            "%.1f of their deviations off. %s",
-            is_bands ? "" : "maps ", recipe->maps[m].name, run->drift->n, run->drift->n == 1 ? "" : "s",
-            is_bands ? "bands" : "channels", deviations,
-            is_bands ? "Of another sensor, unit or season? What was learned may not hold here"
-                     : "Made by another network, or in another way? What was learned from maps may not hold "
-                       "here");
+        report_message(&run->progress, CLV_NOTE,
+                       "%s%s: those of the first %s are not like those of the training images: means of %s are "
+                       "%.1f of their deviations off. %s",
+                       is_bands ? "" : "maps ", recipe->maps[m].name, n_of(run->drift->n, "image", "images").text,
+                       is_bands ? "bands" : "channels", deviations,
+                       is_bands ? "Of another sensor, unit or season? What was learned may not hold here"
+                                : "Made by another network, or in another way? What was learned from maps may not hold "
+                                  "here");
 }
 
 /* Notes features that no training image had, after 1, 2, 4, .. images, because few images say little.
@@ -95,9 +94,8 @@ static void watch_features(struct batch *run, double unmet)
         return;
     run->is_unmet_said = true;
     report_message(&run->progress, CLV_WARNING,
-                   "%.1f %% of the features of the first %zu image%s were in no training image: is the model of images "
-                   "of another kind?",
-                   100 * share, n, n == 1 ? "" : "s");
+                   "%.1f %% of the features of the first %s were in no training image; use a model of similar images",
+                   100 * share, n_of(n, "image", "images").text);
 }
 
 static void count_boxes(struct batch *run, const struct box_findings *found)

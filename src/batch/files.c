@@ -203,9 +203,9 @@ static void note_changed(const struct batch *run)
     }
     if (n)
         report_message(&run->progress, CLV_WARNING,
-                       "%zu image%s written after the mask that is there, which stays; --overwrite makes it again; the "
-                       "first is %s",
-                       n, n == 1 ? " was" : "s were", first);
+                       "%s written after the mask that is there, which stays; --overwrite makes it again; the first "
+                       "is %s",
+                       n_of(n, "image was", "images were").text, first);
 }
 
 static enum clv_status begin(struct batch *run, struct clv_error *err)
@@ -268,8 +268,8 @@ static enum clv_status run_batch(struct batch *run, struct clv_error *err)
     MUST(comm_agree(prepare(run, err), err)); /* no process writes before all have checked */
     MUST(comm_agree(comm_rank() == 0 ? make_places(run, err) : CLV_OK, err));
     MUST(comm_agree(run_inputs(run, err), err));
-    FAIL_IF(run->bad_boxes, CLV_ERR_DATA, "%s: %zu files of boxes could not be read", run->options.boxes,
-            run->bad_boxes);
+    FAIL_IF(run->bad_boxes, CLV_ERR_DATA, "%s: %s could not be read", run->options.boxes,
+            n_of(run->bad_boxes, "file of boxes", "files of boxes").text);
     return CLV_OK;
 }
 

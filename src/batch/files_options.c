@@ -33,7 +33,7 @@ const struct clv_option files_model_rows[] = {
     {"data", 'd', "PATH", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(data),
      .help = "A set's folder or manifest, instead of images or with them"},
     {"split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Only these splits of --data (default: all)"},
+     .help = "Take only these splits of --data (default: all)"},
     {"maps", 0, "NAME=FOLDER", SECTION_INPUTS, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps), .take = option_take_maps,
      .help = MAPS_HELP},
     {"features", 0, "FILE", SECTION_INPUTS, CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(features),
@@ -47,18 +47,15 @@ const struct clv_option files_way_rows[] = {
     {"boxes", 0, "FILE|X,Y,W,H", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Instead of -m: cut out what is in these boxes\n"
              "TSV, Pascal VOC, COCO, labelme, YOLO, CVAT or Label Studio; a file or a folder; or four numbers, one box "
-             "in pixels for each "
-             "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
+             "in pixels for each image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"from-masks", 0, "PATH", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(from_masks),
-     .help = "Instead of -m: take masks that are there\n"
-             "Corrected ones, or those of other programs: a set with images and masks; or, with images named, a folder "
-             "that has a mask for each under its name, and "
-             "labels.tsv for names of labels"},
+     .help = "Instead of -m: use existing masks\n"
+             "They are corrected ones or those of other programs: a set with images and masks; or, with images named, "
+             "a folder that has a mask for each under its name, and labels.tsv for names of labels"},
     {"sequence", 0, NULL, SECTION_INPUTS, BASIC, CLV_OPTION_FLAG, AT(sequence),
-     .help =
-         "Label slices together, by a model of `train --sequence'\n"
-         "Rows of one `sequence', or the images of a folder by their numbers; window by window, and slices that have a "
-         "mask, too. `cleave propagate' needs no model"},
+     .help = "Label slices together, by a model of `train --sequence'\n"
+             "They are rows of one `sequence', or the images of a folder by their numbers, and are labelled window by "
+             "window, those that have a mask, too. `cleave propagate' needs no model"},
     {0},
 };
 
@@ -68,11 +65,12 @@ const struct clv_option files_place_rows[] = {
              "Subfolders are kept. FILE.png or FILE.tif is one image's result, - the same on standard output; of a "
              "sequence FILE.tif has a page for each slice"},
     {"overlay", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(overlay),
-     .help = "Also FOLDER/overlays/<stem>.png, .jpg of a JPEG: tinted and outlined\nJPEGs have quality 90"},
+     .help = "Also write FOLDER/overlays/<stem>.png, the image with tinted and outlined labels\nFor a JPEG it is a "
+             ".jpg of quality 90"},
     {"report", 0, "FOLDER", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(report),
-     .help = "Also an HTML page that shows all results: FOLDER/index.html"},
+     .help = "Also write an HTML page that shows all results: FOLDER/index.html"},
     {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status),
-     .help = "Also a table: image, done or failed, mask, message\nTab-separated; - is standard output"},
+     .help = "Also write a table: image, done or failed, mask, message\nIt is tab-separated; - is standard output"},
     {0},
 };
 
@@ -83,11 +81,10 @@ const struct clv_option files_mask_rows[] = {
      .choices = mask_formats,
      .help = "Format of the masks, 8-bit PNG: palette, grey or binary\n"
              "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
-             "label numbers "
-             "as grey values. binary: 0 and 255"},
+             "label numbers as grey values. binary: 0 and 255"},
     {"min-area", 0, "N", SECTION_OUTPUTS, 0, CLV_OPTION_INT, AT(min_area), .minimum = 0, .maximum = INT32_MAX,
      .help = "Merge regions (specks, holes) of less than N pixels into their largest neighbour\n"
-             "In masks and all that is made of them, objects, too"},
+             "This holds for masks and all that is made of them, such as objects"},
     {0},
 };
 
@@ -132,27 +129,27 @@ static enum clv_status take_exports(void *member, const struct clv_option *optio
 
 const struct clv_option files_beside_rows[] = {
     {"cutout", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(cutout),
-     .help = "Also FOLDER/cutouts/<image stem>.png: the object on transparency\n"
-             "Its border is soft. With -o - instead of the mask"},
+     .help = "Also write FOLDER/cutouts/<image stem>.png: the object on transparency\n"
+             "Its border is soft. With -o - it is written instead of the mask"},
     {"cutout-label", 0, "NAME,..", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(cutout_labels),
      .help = "The labels that are the object, by name or number (default: all but label 0); means --cutout"},
     {"crop", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(crop),
      .help = "Make cut-outs no larger than the object; means --cutout"},
     {"export", 0, "FORM,..", SECTION_OUTPUTS, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(exports),
      .choices = export_forms, .take = take_exports,
-     .help = "Also the objects for other programs: coco, labelme, voc, yolo, geojson\n"
-             "In FOLDER/coco.json, or in files in FOLDER/FORM/. Several, or the option again: each of them"},
+     .help = "Also write the objects for other programs: coco, labelme, voc, yolo, geojson\n"
+             "They go to FOLDER/coco.json, or to files in FOLDER/FORM/. Give several at once, or the option again"},
     {"objects", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(objects),
      .help = "Also number and measure objects; --min-area N drops specks\n"
-             "In FOLDER/objects/ and FOLDER/objects.tsv. A model trained on instances/ separates those that touch; of "
-             "others objects are connected pieces of a label, "
-             "and mean_probability in the table is nan, not known"},
+             "They go to FOLDER/objects/ and FOLDER/objects.tsv. A model trained on instances/ separates those that "
+             "touch. With other models objects are connected pieces of a label, and mean_probability in the table is "
+             "nan, not known"},
     {"clear-border", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(clear_border),
-     .help = "With --objects: leave out objects that touch the image's border"},
+     .help = "With --objects: drop objects that touch the image's border"},
     {"tolerance", 0, "PX", SECTION_OUTPUTS, 0, CLV_OPTION_NUMBER, AT(tolerance), .minimum = 0, .maximum = 100,
      .help = "How far from the masks' borders the polygons of --export may be, in pixels"},
     {"rle", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(rle),
-     .help = "With --export coco: exact run lengths for all objects (default: for those with holes)"},
+     .help = "With --export coco: write exact run lengths for all objects (default: for those with holes)"},
     {0},
 };
 
@@ -193,7 +190,7 @@ const struct clv_option files_run_rows[] = {
     {"overwrite", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = CLV_EXISTING_OVERWRITE,
      .help = OVERWRITE_HELP},
     {"resume", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = CLV_EXISTING_RESUME,
-     .help = "Leave out images whose outputs exist; masks that exist stay"},
+     .help = "Skip images whose outputs exist; masks that exist stay"},
     {"fail-fast", 0, NULL, SECTION_RUN, 0, CLV_OPTION_FLAG, AT(fail_fast),
      .help = "Stop at the first image that fails (default: go on with the rest)"},
     {"shard", 0, "I/N", SECTION_RUN, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard, .help = SHARD_HELP},

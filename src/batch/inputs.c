@@ -124,8 +124,7 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, const
 {
     if (!path_is_folder(path))
         return add_image(list, path, path_name(path), err);
-    /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's
-     * business. */
+    /* An output folder inside the input folder is skipped. One around it, or the same, is left to the clash check. */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   is_below(list->skip_below, real);

@@ -35,11 +35,11 @@ struct input_list {
     size_t n, capacity;
     char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1]; /* of the last set added */
     size_t n_maps;
-    size_t n_skipped;    /* files in folders that are no images */
-    char *first_skipped; /* the first of them, or NULL */
-    size_t n_own;    /* masks of a folder's images, and images of its own (set_is_own) or of runs, which are left out */
-    char *first_own; /* the first of them, or NULL */
-    const char *skip_below; /* a real path: files below it are left out of folders around it */
+    size_t n_skipped;       /* files in folders that are no images */
+    char *first_skipped;    /* the first of them, or NULL */
+    size_t n_own;           /* skipped masks of a folder's images, and images of its own (set_is_own) or of runs */
+    char *first_own;        /* the first of them, or NULL */
+    const char *skip_below; /* a real path: files below it are skipped in folders around it */
 };
 void input_list_release(struct input_list *list);
 void input_release(struct input *item);

@@ -283,8 +283,8 @@ bool batch_looks_at_pixels(const struct batch *run)
 
 enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err)
 {
-    OWNED(labelled_release)
-    struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+    OWNED(labelled_release) struct labelled item = {
+        .input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
     if (item.target->is_tiled) {
         MUST(raster_files_open(&item, run, err));
         return report_picture(outcome, &item, run, err);
@@ -300,8 +300,8 @@ enum clv_status run_item(struct batch *run, size_t index, size_t number, int thr
     double bytes;
     NEED(outcome);
     {
-        OWNED(labelled_release)
-        struct labelled item = {.input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+        OWNED(labelled_release) struct labelled item = {
+            .input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
         outcome->status = work_on(&item, outcome, run, index, number, thread, &outcome->error);
         name_failure(outcome, item.input);
         if (item.objects.objects || item.objects.n_objects)

@@ -304,7 +304,7 @@ static enum clv_status name_image(struct text *name, const struct join_context *
 }
 
 /* Counts an image that has a mask and does not come into the table, and why. */
-static enum clv_status count_left_out(const struct join_context *self, const struct slot *slot, struct clv_error *err)
+static enum clv_status count_skipped(const struct join_context *self, const struct slot *slot, struct clv_error *err)
 {
     const struct part_place *place = place_of(self->kind);
     struct join_counts *counts = self->counts;
@@ -312,8 +312,8 @@ static enum clv_status count_left_out(const struct join_context *self, const str
     NEED(path);
     if (slot->state == PART_TORN && counts->n_torn++ == 0)
         snprintf(counts->first_torn, PATH_MAX, "%s", path);
-    if (slot->state == PART_WHOLE && slot->has_mask && counts->n_left_out++ == 0)
-        snprintf(counts->first_left_out, PATH_MAX, "%s", path);
+    if (slot->state == PART_WHOLE && slot->has_mask && counts->n_skipped++ == 0)
+        snprintf(counts->first_skipped, PATH_MAX, "%s", path);
     if (slot->state == PART_ABSENT && slot->mask && slot->has_mask && counts->n_missing++ == 0)
         snprintf(counts->first_missing, PATH_MAX, "%s", slot->mask);
     return CLV_OK;
@@ -326,7 +326,7 @@ static enum clv_status write_image(struct join_context *self, struct slot *slot,
     if (!slot->is_loaded)
         MUST(load(slot, self, err));
     if (slot->state != PART_WHOLE || !slot->fits)
-        return count_left_out(self, slot, err);
+        return count_skipped(self, slot, err);
     text_init(&name, MAX_TEXT);
     if (self->kind->has_lines) {
         MUST(name_image(&name, self, slot, err));
@@ -482,8 +482,8 @@ void join_report(const struct join_counts *counts, const char *folder, const str
 {
     warn(progress, folder, counts->n_missing, "a mask has no part for a table", "masks have no part for a table",
          counts->first_missing);
-    warn(progress, folder, counts->n_left_out, "a part of a table is of another mask, or of other labels or bands",
-         "parts of tables are of other masks, or of other labels or bands", counts->first_left_out);
+    warn(progress, folder, counts->n_skipped, "a part of a table is of another mask, or of other labels or bands",
+         "parts of tables are of other masks, or of other labels or bands", counts->first_skipped);
     warn(progress, folder, counts->n_torn, "a part of a table is damaged", "parts of tables are damaged",
          counts->first_torn);
 }
@@ -537,7 +537,9 @@ enum clv_status join_lock_take(struct join_lock *lock, const char *folder, const
         nanosleep(&(struct timespec){0, WAIT_MS * 1000000}, NULL);
         fd = open_locked(path);
     }
-    *lock = fd < 0 ? (struct join_lock){0} : (struct join_lock){fd + 1, TAKE(path)};
+    *lock = (struct join_lock){0};
+    if (fd >= 0)
+        *lock = (struct join_lock){fd + 1, TAKE(path)};
     return CLV_OK;
 }
 

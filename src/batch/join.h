@@ -44,10 +44,10 @@ struct join_counts {
     size_t n_joined;              /* in the tables */
     size_t n_earlier;             /* of these, of earlier runs */
     size_t n_missing;             /* images of the list that have a mask, but no part */
-    size_t n_left_out;            /* parts of masks that have changed, or of other labels or bands */
+    size_t n_skipped;             /* parts of masks that have changed, or of other labels or bands */
     size_t n_torn;                /* damaged parts */
     char first_missing[PATH_MAX]; /* a mask */
-    char first_left_out[PATH_MAX], first_torn[PATH_MAX]; /* parts */
+    char first_skipped[PATH_MAX], first_torn[PATH_MAX]; /* parts */
 };
 
 /* Writes the tables. A part that is missing, damaged, or not of its mask does not keep the others from their table: it

@@ -87,8 +87,8 @@ static enum clv_status measure_samples(struct labelled *item, const struct batch
 static enum clv_status object_map_copy(struct clv_object_map *copy, const struct clv_object_map *map,
                                        struct clv_error *err)
 {
-    OWNED(clv_object_map_release)
-    struct clv_object_map result = {map->width, map->height, map->n_objects, NULL, NULL, NULL};
+    OWNED(clv_object_map_release) struct clv_object_map result = {map->width, map->height, map->n_objects,
+                                                                  NULL,       NULL,        NULL};
     result.objects = array_copy(map->objects, (size_t)map->width * (size_t)map->height, sizeof *map->objects);
     result.labels = array_copy(map->labels, (size_t)map->n_objects, 1);
     NEED(result.objects && result.labels);

@@ -144,9 +144,9 @@ static enum clv_status make_map(struct label_map *map, const struct batch *run, 
     size_t n_labels = (size_t)run->model->shape.n_labels;
     int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
     double scale = options->side ? fmin((double)options->side / longer, 1) : 1;
-    OWNED(label_map_release)
-    struct label_map result = {.width = int32_within(rint(scale * nodes->width), 1, nodes->width),
-                               .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
+    OWNED(label_map_release) struct label_map result = {
+        .width = int32_within(rint(scale * nodes->width), 1, nodes->width),
+        .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
     size_t n = (size_t)result.width * (size_t)result.height;
     OWNED_ARRAY double *scratch = array_alloc(n, 2 * sizeof *scratch);
     NEED(scratch);

@@ -38,8 +38,8 @@ enum clv_status report_begin(struct batch *run, struct clv_error *err)
     OWNED_ARRAY char *page = path_join(folder, "index.html");
     NEED(page);
     if (options->existing == CLV_EXISTING_RESUME && path_exists(page))
-        report_message(&run->progress, CLV_NOTE, "%s: is replaced, and shows the %zu image%s of this run alone", page,
-                       run->inputs.n, run->inputs.n == 1 ? "" : "s");
+        report_message(&run->progress, CLV_NOTE, "%s: is replaced, and shows only %s of this run", page,
+                       n_of(run->inputs.n, "image", "images").text);
     const char *learner = run->model ? clv_record_get(&run->model->record, "learner") : NULL;
     char refined[96], words[PROBABILITIES_WORDS] = "";
     const char *rows[5][2];
@@ -138,7 +138,7 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
         shown.note = note;
     }
     if (run->options.objects) {
-        snprintf(note, sizeof note, "%d object%s", item->objects.n_objects, item->objects.n_objects == 1 ? "" : "s");
+        snprintf(note, sizeof note, "%s", n_of((size_t)item->objects.n_objects, "object", "objects").text);
         shown.note = note;
         shown.objects = item->rows;
         shown.n_objects = item->objects.n_objects;

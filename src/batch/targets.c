@@ -284,8 +284,8 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
     MUST(clv_image_count(&n_pages, path, err));
     return n_pages >= n ? CLV_OK
                         : fail(err, CLV_ERR_CREATE,
-                               "%s: has %u page%s, and %zu are to be written: another run's? --overwrite replaces it",
-                               path, n_pages, n_pages == 1 ? "" : "s", n);
+                               "%s: has %s, and %zu are to be written: another run's? --overwrite replaces it", path,
+                               n_of(n_pages, "page", "pages").text, n);
 }
 
 /* Tiles of a run that was interrupted lie next to the mask that they were to become. */

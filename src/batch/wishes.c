@@ -117,7 +117,7 @@ static enum clv_status check_inputs(const struct clv_files_options *options, str
     for (size_t i = 0; i < options->n_images; i++)
         reads_list |= strcmp(options->images[i], "-") == 0;
     FAIL_IF(options->null && (!reads_list || output_is_stream(options)), CLV_ERR_USAGE,
-            "--null cannot be used: no argument - reads a list of paths");
+            "--null cannot be used without an argument - that reads a list of paths; leave it out");
     FAIL_IF(comm_size() > 1 && (reads_list || output_is_stream(options)), CLV_ERR_USAGE,
             "-: of the processes that mpirun started only one has standard input and output");
     return CLV_OK;

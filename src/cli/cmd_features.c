@@ -31,12 +31,12 @@ static const struct clv_option features_rows[] = {
     {"output", 'o', "FILE", SECTION_OUTPUT, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(output),
      .help = "The feature file to write (safetensors), all or nothing"},
     {"split", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(task.split),
-     .help = "Only these splits of the manifest (default: all)"},
+     .help = "Take only these splits of the manifest (default: all)"},
     {"include-drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(task.drafts), .help = DRAFTS_HELP},
     {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(task.voids), .help = VOID_HELP},
     {"skip-bad", 0, NULL, SECTION_LEARN_FROM, BASIC, CLV_OPTION_FLAG, AT(task.skip_bad),
-     .help = "Leave out images and masks that cannot be read or do not fit\n"
-             "All are looked at first, and those skipped are named"},
+     .help = "Skip images and masks that cannot be read or do not fit\n"
+             "All are checked first, and the skipped ones are named"},
     {"model", 'm', "MODEL", SECTION_RECIPE, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Use this model's recipe, to segment with it later\n(default: learn a recipe from the images)"},
     {"recipe", 0, "FILE", SECTION_RECIPE, BASIC, CLV_OPTION_TEXT, AT(recipe_path),
@@ -201,7 +201,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     MUST(status);
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);
-    console_note("features of %zu images in %s", n, self->output);
+    console_note("features of %s in %s", n_of(n, "image", "images").text, self->output);
     return CLV_OK;
 }
 

@@ -7,7 +7,6 @@
 #include "synth/synth.h"
 
 struct synth {
-    struct common_options common;
     struct clv_synth_options options;
     const char *folder;
 };
@@ -59,29 +58,25 @@ static const struct clv_option synth_rows[] = {
     {0},
 };
 
-static void synth_release(struct synth *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(synth_release) struct synth self = {0};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct synth self = {0};
     const struct option_table table = {
         "[OPTION...] FOLDER",
         "Draws images of textured animals with exact masks, to try things out.",
         {"synth animals", "synth -n 20 --size 480x360 --seed 1 animals"},
         "Writes images/, masks/, manifest.tsv (splits train and test) and boxes.tsv.",
-        {{synth_rows, &self, false}, {plain_option_rows, &self.common, false}},
+        {{synth_rows, &self, false}, {plain_option_rows, &common, false}},
     };
     clv_synth_init(&self.options);
-    common_options_init(&self.common);
-    MUST(options_parse(&table, argc, argv, &self.common, err));
-    for (size_t i = 0; i < self.common.n_arguments; i++)
-        MUST(take_folder(&self.folder, NULL, self.common.arguments[i], err));
+    common_options_init(&common);
+    MUST(options_parse(&table, argc, argv, &common, err));
+    for (size_t i = 0; i < common.n_arguments; i++)
+        MUST(take_folder(&self.folder, NULL, common.arguments[i], err));
     FAIL_IF(!self.folder, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
     struct clv_progress progress = console_progress(NULL);
-    MUST(clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err));
-    console_note("%d images in %s", self.options.n_images, self.folder);
+    MUST(clv_synth_animals(self.folder, &self.options, common.n_threads, &progress, err));
+    console_note("%s in %s", n_of((size_t)self.options.n_images, "image", "images").text, self.folder);
     return CLV_OK;
 }

@@ -254,7 +254,7 @@ struct item_fields {
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields,
                         struct clv_error *err) CLV_CHECK;
 
-/* A path from the root as one that opens, array_free it; the root "." is left out of it. NULL: out of memory. */
+/* Returns a path from the root as one that opens, without a root ".". array_free it. NULL: out of memory. */
 char *set_path(const struct clv_set *set, const char *relative);
 
 /* Whether a path below a folder of images leads to what belongs to them: their masks/, strokes/, overlays/, cutouts/,

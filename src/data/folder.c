@@ -315,10 +315,11 @@ static enum clv_status fail_empty(const struct clv_set *set, const struct layout
     if (*layout->images && !set->n_skipped)
         fail(err, CLV_ERR_NO_INPUT, "%s: is empty; the images go there", images);
     else if (n_masks)
-        fail(err, CLV_ERR_NO_INPUT, "%s: holds %zu masks and no image; put the photos into %s", set->root, n_masks,
-             images);
+        fail(err, CLV_ERR_NO_INPUT, "%s: holds %s and no image; put the photos into %s", set->root,
+             n_of(n_masks, "mask", "masks").text, images);
     else
-        fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", set->root, set->n_skipped);
+        fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%s)", set->root,
+             n_of(set->n_skipped, "other file", "other files").text);
     return CLV_ERR_NO_INPUT;
 }
 

@@ -177,7 +177,7 @@ enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, c
                                       const char *const *names, size_t n, const char *remedy, struct clv_error *err)
 {
     struct foregrounds all = {.remedy =
-                                  remedy ? remedy : "name the labels, which leaves it out, or write foreground as 1"};
+                                  remedy ? remedy : "name the labels, which makes it void, or write foreground as 1"};
     OWNED(masks_release) struct masks result = {.items = array_zalloc(n, sizeof *result.items)};
     NEED(result.items);
     result.n = n;

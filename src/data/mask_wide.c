@@ -144,8 +144,8 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const struct file_map *fil
     enum clv_status status = png_decode_wide(&wide, file->bytes, file->size, wanted->limits, err);
     if (status)
         return fail_within(err, status, name);
-    OWNED(clv_indexed_image_release)
-    struct clv_indexed_image image = {.width = wide.width, .height = wide.height, .bit_depth = 8};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image image = {
+        .width = wide.width, .height = wide.height, .bit_depth = 8};
     image.values = array_alloc((size_t)wide.width, (size_t)wide.height);
     NEED(image.values);
     MUST(mask_check_size(wide.width, wide.height, name, wanted, err));

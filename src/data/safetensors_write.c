@@ -159,11 +159,10 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
     size_t n = content->n_tensors, n_pairs = content->n_metadata;
     OWNED(text_release) struct text header = {0};
     text_init(&header, TENSORS_MAX_HEADER);
-    OWNED(sorted_release)
-    struct sorted sorted = {.tensors = array_alloc(n, sizeof *sorted.tensors),
-                            .n_tensors = n,
-                            .pairs = array_alloc(n_pairs, sizeof *sorted.pairs),
-                            .n_pairs = n_pairs};
+    OWNED(sorted_release) struct sorted sorted = {.tensors = array_alloc(n, sizeof *sorted.tensors),
+                                                  .n_tensors = n,
+                                                  .pairs = array_alloc(n_pairs, sizeof *sorted.pairs),
+                                                  .n_pairs = n_pairs};
     NEED(sorted.tensors && sorted.pairs);
     for (size_t i = 0; i < n; i++)
         sorted.tensors[i] = &content->tensors[i];

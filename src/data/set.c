@@ -65,8 +65,7 @@ bool set_is_table(const char *below)
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)
 {
     const char *mask = fields->mask ? fields->mask : fields->instances;
-    OWNED(item_release)
-    struct clv_item item = {
+    OWNED(item_release) struct clv_item item = {
         .name = string_copy(fields->name),
         .image = set_path(set, fields->name),
         .mask = mask ? set_path(set, mask) : NULL,

@@ -53,8 +53,8 @@ void stack_note_report(const struct stack_note *self, const struct clv_progress 
 {
     char others[96] = "";
     if (self->n > 1)
-        snprintf(others, sizeof others, " (and %zu more file%s as described there)", self->n - 1,
-                 self->n == 2 ? "" : "s");
+        snprintf(others, sizeof others, " (and %s described in the same way)",
+                 n_of(self->n - 1, "more file", "more files").text);
     if (self->n)
         report_message(progress, CLV_NOTE, "%s%s%s", self->text, others,
                        stack_axes_are_chosen() ? "" : "; --axes reads pages otherwise");

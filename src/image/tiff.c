@@ -246,8 +246,8 @@ enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *
     for (size_t i = 0, n = (size_t)self.width * self.height; i < n; i++)
         FAIL_IF(samples[i] > largest, CLV_ERR_DATA, "pixel (%zu, %zu) is below 0 or above 2,147,483,647",
                 i % self.width, i / self.width);
-    OWNED(clv_image_release)
-    struct clv_image turned = {(int32_t)self.width, (int32_t)self.height, 4, (uint8_t *)TAKE(samples)}; /* of 4 bytes */
+    OWNED(clv_image_release) struct clv_image turned = {(int32_t)self.width, (int32_t)self.height, 4,
+                                                        (uint8_t *)TAKE(samples)}; /* of 4 bytes */
     MUST(image_orient(&turned, self.orientation, err));
     *width = turned.width;
     *height = turned.height;

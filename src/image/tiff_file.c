@@ -232,7 +232,7 @@ static enum clv_status find_plane(struct directory *of_plane, uint64_t *offset, 
         at = is_inside ? directory.next : 0;
     }
     FAIL_IF(!n, CLV_ERR_DATA, "a TIFF without a full image, such as a camera's raw file");
-    FAIL_IF(plane && !found, CLV_ERR_DATA, "has %u page%s, not %u", n, n == 1 ? "" : "s", plane);
+    FAIL_IF(plane && !found, CLV_ERR_DATA, "has %s, not %u", n_of(n, "page", "pages").text, plane);
     if (plane)
         *offset = found;
     if (n_planes)
@@ -357,7 +357,7 @@ static enum clv_status find_page(struct tiff_file *self, struct directory *direc
         return find_plane(directory, offset, NULL, &walk, from->page, err);
     MUST(find_axes(&axes, &self->plane_offset, &self->plane_bytes, &walk, err));
     uint32_t n_pages = axes.n_slices * axes.n_frames, page = from->page - 1;
-    FAIL_IF(page >= n_pages, CLV_ERR_DATA, "has %u page%s, not %u", n_pages, n_pages == 1 ? "" : "s", from->page);
+    FAIL_IF(page >= n_pages, CLV_ERR_DATA, "has %s, not %u", n_of(n_pages, "page", "pages").text, from->page);
     FAIL_IF(!from->channel && axes.n_channels > 1, CLV_ERR_DATA,
             "a page of %u channels (--axes says otherwise), where one of labels is wanted", axes.n_channels);
     uint32_t plane = stack_axes_plane(&axes, page, from->channel ? from->channel - 1 : 0);

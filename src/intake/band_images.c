@@ -68,8 +68,8 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     recipe->bands.scale = recipe->scale;
     if (has_map)
         MUST(band_images_give(set, recipe, err));
-    report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s%s", recipe->bands.n_bands,
-                   recipe->bands.n_bands == 1 ? "" : "s",
+    report_message(progress, CLV_NOTE, "images of %s: colours are %s%s",
+                   n_of((size_t)recipe->bands.n_bands, "band", "bands").text,
                    recipe->bands.n_bands == 1        ? "grey"
                    : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
                                                      : "their principal components",

@@ -156,7 +156,9 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
         report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were skipped", set->root,
                        n - kept - n_bad, n);
     if (reading.n_cut)
-        report_message(options->progress, CLV_NOTE, "%zu boxes reach out of their image and were cut", reading.n_cut);
+        report_message(
+            options->progress, CLV_NOTE, "cut %s",
+            n_of(reading.n_cut, "box at the border of its image", "boxes at the borders of their images").text);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (!reading.found[i].boxes) {

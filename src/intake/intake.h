@@ -74,7 +74,7 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
                               struct clv_error *err) CLV_CHECK;
 
-/* Notes what reading a folder left out and followed. */
+/* Notes which files reading a folder skipped, and which links it followed. */
 void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
 /* Notes how a set was read: by the manifest of a folder, and what pages of its images are. */
@@ -137,9 +137,9 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
 void box_hints_free(struct item_boxes *boxes, size_t n_items);
 
 /* Finds and places the boxes of the set's images; options->boxes NULL: from the files that the items name. Images
- * without boxes are left out of the set, and notes name the first of them next to what the file has that neither they
+ * without boxes are removed from the set, and notes name the first of them next to what the file has that neither they
  * nor `others` have taken. Notes count the boxes that were cut at their image's border, too. Images whose boxes do not
- * fit are left out and go to `bad`. An error if none has boxes. */
+ * fit are removed and go to `bad`. An error if none has boxes. */
 enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err) CLV_CHECK;
@@ -152,12 +152,12 @@ struct supervision {
     struct clv_set set;
     struct item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
     size_t n_masks, n_boxed, n_unlabelled;
-    struct bad_images bad; /* images left out, whose boxes do not fit them */
+    struct bad_images bad; /* skipped images, whose boxes do not fit them */
 };
 void supervision_release(struct supervision *self);
 
-/* Reads the set of the options, and image sizes where boxes are to be placed. Images that cannot play their part are
- * left out, which notes count (no mask, no box); a name in `only` that the splits do not have, or whose image has no
+/* Reads the set of the options, and image sizes where boxes are to be placed. Images that cannot play their part (no
+ * mask, no box) are skipped, and notes count them. A name in `only` that the splits do not have, or whose image has no
  * mask, is an error, and so are nothing to learn from, and a set that options->check refuses. */
 enum clv_status supervision_read(struct supervision *self, const struct clv_train_options *options,
                                  struct clv_error *err) CLV_CHECK;
@@ -165,7 +165,7 @@ enum clv_status supervision_read(struct supervision *self, const struct clv_trai
 /* Looking at all images and masks before long work starts. */
 
 /* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
- * were found so before): an error, or with options->skip_bad left out. Notes how masks were understood (0/255 as 0/1)
+ * were found so before): an error, or with options->skip_bad skipped. Notes how masks were understood (0/255 as 0/1)
  * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_DATA, or a note where boxes or
  * void pixels leave others to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had
  * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's foreground;
@@ -200,10 +200,10 @@ static inline bool map_options_matter(const struct clv_map_options *self, const 
            recipe->blocks & CLV_BLOCK_MAPS;
 }
 
-/* Puts the set's maps into a recipe to be learned, with what is said of them, and learns what they are; notes what kind
- * that is if it had to be found by the values, and where channels mean other things in some images than in others.
- * `is_wanted`: the block maps is not left out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for
- * --maps that the blocks leave out, the block without maps, and words about maps that there are not. */
+/* Puts the set's maps and the options about them into a recipe, and learns the settings of the maps. Notes their kind
+ * if it was found by their values, and if channels mean different things in groups of images. `is_wanted`: --blocks
+ * does not exclude the block maps; it is then turned on if the set has maps. CLV_ERR_USAGE for --maps without that
+ * block, for the block without maps, and for options about maps that do not exist. */
 enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,
                                   const struct clv_set *set, int n_threads, const struct clv_image_limits *limits,
                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;

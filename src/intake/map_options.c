@@ -1,5 +1,6 @@
-/* Applies the options of network maps (--maps, --maps-kind, --maps-pca, --maps-use) to sets and recipes. Start at
- * map_options_learn. */
+/* Applies the options of network maps (--maps, --maps-kind, --maps-pca, --maps-use). map_options_add adds the folders
+ * of maps to a set, map_options_learn makes a recipe use them and learns its settings from the training images, and
+ * map_options_check compares the folders of a later command with the recipe of a model. Start at map_options_learn. */
 #include "intake/intake.h"
 
 #include <string.h>
@@ -49,7 +50,8 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
                               const struct clv_set *set, struct clv_error *err)
 {
     MUST(check_all_words(self, set, err));
-    FAIL_IF(!is_wanted && self->n, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
+    FAIL_IF(!is_wanted && self->n, CLV_ERR_USAGE,
+            "--maps cannot be used with --blocks without the block maps; add maps to --blocks, or leave out --maps");
     FAIL_IF(recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps, CLV_ERR_USAGE,
             "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
     if (!is_wanted || !set->n_maps)
@@ -75,14 +77,13 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
 static void note_groups(const struct clv_recipe_map *map, const struct clv_progress *progress)
 {
     if (map->n_groups > 1)
-        report_message(
-            progress, CLV_NOTE,
-            "maps %s: training images fall into %d groups; in each the channels tell foreground from background in "
-            "another way, as if by another network, so what they say of one group does not hold of other "
-            "images; %s",
-            map->name, map->n_groups,
-            map->use == CLV_MAP_USE_IGNORED ? "these maps are ignored (--maps-use keep uses them all the same)"
-                                            : "they are used all the same");
+        report_message(progress, CLV_NOTE,
+                       "maps %s: channels mean different things in %d groups of training images, as if the maps of "
+                       "each group were "
+                       "made by another network; %s",
+                       map->name, map->n_groups,
+                       map->use == CLV_MAP_USE_IGNORED ? "these maps are ignored; --maps-use keep uses them"
+                                                       : "they are used nevertheless; use maps of one network");
 }
 
 enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,
@@ -97,8 +98,8 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         note_groups(&recipe->maps[m], progress);
         if (is_guess[m])
-            report_message(progress, CLV_NOTE, "maps %s: %d channel%s, taken for %s; --maps-kind says otherwise",
-                           recipe->maps[m].name, recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
+            report_message(progress, CLV_NOTE, "maps %s: %s, read as %s; --maps-kind changes that",
+                           recipe->maps[m].name, n_of((size_t)recipe->maps[m].n_channels, "channel", "channels").text,
                            map_kind_names[recipe->maps[m].kind]);
     }
     return CLV_OK;
@@ -117,14 +118,14 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
         while (c < n_columns && strcmp(columns[c], recipe->maps[m].name) != 0)
             c++;
         FAIL_IF(k == self->n && c == n_columns, CLV_ERR_USAGE,
-                "%s: learned with maps %s; --maps %s=FOLDER says where those of the images are", path,
-                recipe->maps[m].name, recipe->maps[m].name);
+                "%s: learned with maps %s; give those of the images with --maps %s=FOLDER", path, recipe->maps[m].name,
+                recipe->maps[m].name);
     }
     for (size_t k = 0; k < self->n; k++) {
         int32_t m = 0;
         while (m < recipe->n_maps && strcmp(self->folders[k].name, recipe->maps[m].name) != 0)
             m++;
-        FAIL_IF(m == recipe->n_maps, CLV_ERR_USAGE, "--maps: %s was learned without maps \"%s\"", path,
+        FAIL_IF(m == recipe->n_maps, CLV_ERR_USAGE, "--maps: %s was learned without maps \"%s\"; leave them out", path,
                 self->folders[k].name);
     }
     return CLV_OK;

@@ -129,10 +129,8 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
         first++;
     if (n)
         report_message(progress, CLV_NOTE,
-                       "%s: %zu mask%s draft%s that `cleave label' has not accepted, and %s skipped, the first is that "
-                       "of %s%s",
-                       path, n, n == 1 ? " is a" : "s are", n == 1 ? "" : "s", n == 1 ? "was" : "were",
-                       set->items[first].name, hint);
+                       "%s: skipped %s that `cleave label' has not accepted, the first is that of %s%s", path,
+                       n_of(n, "draft", "drafts").text, set->items[first].name, hint);
 }
 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)

@@ -228,12 +228,11 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
                                     int32_t height, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
-    OWNED(object_regions_release)
-    struct object_regions result = {width, height, 0,   array_alloc(n, sizeof *result.regions), {0}, NULL,
-                                    NULL,  NULL,   NULL};
-    OWNED(planes_release)
-    struct planes planes = {probability + OBJECT_BACKGROUND * n, probability + OBJECT_RIM * n,
-                            probability + OBJECT_CORE * n, array_alloc(n, 2 * sizeof *planes.map), NULL};
+    OWNED(object_regions_release) struct object_regions result = {
+        width, height, 0, array_alloc(n, sizeof *result.regions), {0}, NULL, NULL, NULL, NULL};
+    OWNED(planes_release) struct planes planes = {probability + OBJECT_BACKGROUND * n, probability + OBJECT_RIM * n,
+                                                  probability + OBJECT_CORE * n, array_alloc(n, 2 * sizeof *planes.map),
+                                                  NULL};
     OWNED_ARRAY uint8_t *is_inside = array_alloc(n, sizeof *is_inside);
     OWNED_ARRAY struct contact *contacts = array_alloc(n, 2 * sizeof *contacts);
     OWNED_ARRAY struct inside *inside = NULL;

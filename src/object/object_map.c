@@ -55,8 +55,7 @@ enum clv_status clv_object_map_from_labels(struct clv_object_map *map, const uin
     FAIL_IF(width < 1 || height < 1 || (int64_t)width * height >= INT32_MAX, CLV_ERR_USAGE, "objects of %dx%d pixels",
             width, height);
     size_t n = (size_t)width * (size_t)height;
-    OWNED(clv_object_map_release)
-    struct clv_object_map result = {
+    OWNED(clv_object_map_release) struct clv_object_map result = {
         .width = width, .height = height, .objects = array_alloc(n, sizeof *result.objects)};
     OWNED_ARRAY int32_t *parent = array_alloc(n + 1, sizeof *parent);
     NEED(result.objects && parent);
@@ -109,8 +108,8 @@ enum clv_status clv_object_map_read(struct clv_object_map *map, const char *path
 {
     struct integer_image image = {0};
     MUST(integer_image_read(&image, path, limits, err));
-    OWNED(clv_object_map_release)
-    struct clv_object_map result = {.width = image.width, .height = image.height, .objects = image.values};
+    OWNED(clv_object_map_release) struct clv_object_map result = {
+        .width = image.width, .height = image.height, .objects = image.values};
     FAIL_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
             CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height, expected_width,
             expected_height);

@@ -31,8 +31,7 @@ void object_rows_release(struct object_rows *self)
 enum clv_status object_rows_init(struct object_rows *self, int32_t width, int32_t height, const bool is_object[256],
                                  struct clv_error *err)
 {
-    OWNED(object_rows_release)
-    struct object_rows result = {.width = width, .height = height, .max_pieces = MAX_PIECES};
+    OWNED(object_rows_release) struct object_rows result = {.width = width, .height = height, .max_pieces = MAX_PIECES};
     FAIL_IF(width < 1 || height < 1, CLV_ERR_USAGE, "objects of %dx%d pixels", width, height);
     result.runs = array_alloc((size_t)width, sizeof *result.runs);
     result.above = array_alloc((size_t)width, sizeof *result.above);

@@ -131,15 +131,15 @@ enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct s
                                  struct clv_error *err)
 {
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
-    OWNED(contraction_release)
-    struct contraction self = {.ends = array_copy(graph->edges, m, sizeof *self.ends),
-                               .same = array_copy(graph->same, m, sizeof *self.same),
-                               .next = array_alloc(m, 2 * sizeof *self.next),
-                               .first = array_alloc(n, sizeof *self.first),
-                               .last = array_alloc(n, sizeof *self.last),
-                               .joined = array_alloc(n, sizeof *self.joined),
-                               .edge_to = array_alloc(n, sizeof *self.edge_to),
-                               .heap = {.entries = array_alloc(m, 2 * sizeof *self.heap.entries)}};
+    OWNED(contraction_release) struct contraction self = {
+        .ends = array_copy(graph->edges, m, sizeof *self.ends),
+        .same = array_copy(graph->same, m, sizeof *self.same),
+        .next = array_alloc(m, 2 * sizeof *self.next),
+        .first = array_alloc(n, sizeof *self.first),
+        .last = array_alloc(n, sizeof *self.last),
+        .joined = array_alloc(n, sizeof *self.joined),
+        .edge_to = array_alloc(n, sizeof *self.edge_to),
+        .heap = {.entries = array_alloc(m, 2 * sizeof *self.heap.entries)}};
     NEED(self.ends && self.same && self.next && self.first && self.last && self.joined && self.edge_to &&
          self.heap.entries);
     contract_greedily(&self, graph);
@@ -321,18 +321,17 @@ enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct 
                                   struct clv_error *err)
 {
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
-    OWNED(exchange_release)
-    struct exchange self = {.graph = graph,
-                            .part = part,
-                            .row = array_zalloc(n + 1, sizeof *self.row),
-                            .incident = array_alloc(m, 2 * sizeof *self.incident),
-                            .first = array_alloc(n, sizeof *self.first),
-                            .next = array_alloc(n, sizeof *self.next),
-                            .changed = array_zalloc(n, sizeof *self.changed),
-                            .nodes = array_alloc(n, sizeof *self.nodes),
-                            .gain = array_alloc(n, sizeof *self.gain),
-                            .n_parts = *n_parts,
-                            .n_parts_max = graph->n_nodes};
+    OWNED(exchange_release) struct exchange self = {.graph = graph,
+                                                    .part = part,
+                                                    .row = array_zalloc(n + 1, sizeof *self.row),
+                                                    .incident = array_alloc(m, 2 * sizeof *self.incident),
+                                                    .first = array_alloc(n, sizeof *self.first),
+                                                    .next = array_alloc(n, sizeof *self.next),
+                                                    .changed = array_zalloc(n, sizeof *self.changed),
+                                                    .nodes = array_alloc(n, sizeof *self.nodes),
+                                                    .gain = array_alloc(n, sizeof *self.gain),
+                                                    .n_parts = *n_parts,
+                                                    .n_parts_max = graph->n_nodes};
     OWNED_ARRAY int32_t(*pairs)[2] = array_alloc(m, sizeof *pairs);
     NEED(self.row && self.incident && self.first && self.next && self.changed && self.nodes && self.gain && pairs);
     exchange_init(&self);

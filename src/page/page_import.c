@@ -52,8 +52,7 @@ static enum clv_status show(struct page_document *document, const struct clv_box
         return page_document_import(document, labels, PAGE_MASK, err);
     }
     const double corners[2][2] = {{box->x, box->y}, {box->x + box->width, box->y + box->height}};
-    OWNED(page_event_release)
-    struct page_event event = {
+    OWNED(page_event_release) struct page_event event = {
         .kind = PAGE_BOX, .object = page_document_n_objects(document), .label = label, .n_points = 2};
     event.points = array_copy(corners, 2, sizeof *corners);
     NEED(event.points);

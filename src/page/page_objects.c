@@ -58,17 +58,16 @@ static enum clv_status import_objects(struct page_document *document, const stru
         own[1] = own[1] ? own[1] : row + 1;
     }
     for (int32_t object = 0; object < before; object++) {
-        OWNED(page_event_release)
-        struct page_event end = {.kind = PAGE_DELETE, .object = object, .label = 1, .is_linked = object > 0};
+        OWNED(page_event_release) struct page_event end = {
+            .kind = PAGE_DELETE, .object = object, .label = 1, .is_linked = object > 0};
         MUST(add(document, &end, map->objects, n + 1, 0, 1, err));
     }
     for (int32_t k = 0; k < n; k++) {
         uint8_t label = map->labels ? map->labels[k] : 1;
-        OWNED(page_event_release)
-        struct page_event event = {.kind = PAGE_MASK,
-                                   .object = before + k,
-                                   .label = label && label != CLV_VOID ? label : 1,
-                                   .is_linked = before + k > 0};
+        OWNED(page_event_release) struct page_event event = {.kind = PAGE_MASK,
+                                                             .object = before + k,
+                                                             .label = label && label != CLV_VOID ? label : 1,
+                                                             .is_linked = before + k > 0};
         MUST(add(document, &event, map->objects, k + 1, rows[k + 1][0], rows[k + 1][1], err));
     }
     return CLV_OK;
@@ -186,8 +185,7 @@ enum clv_status page_document_regroup(struct page_document *document, struct pag
             (own ? other : event->object) + 1);
     FAIL_IF(other >= PAGE_MAX_OBJECTS, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
     size_t cursor = document->history.cursor;
-    OWNED(page_event_release)
-    struct page_event second = {
+    OWNED(page_event_release) struct page_event second = {
         .kind = merges ? PAGE_DELETE : PAGE_MASK, .object = other, .label = own->label, .is_linked = true};
     event->label = own->label;
     if (merges && other > event->object) { /* the later one stays: it is over all that is between both */

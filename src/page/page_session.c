@@ -464,11 +464,11 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
 static enum clv_status write_objects(const struct page_document *document, const struct page_item *item,
                                      struct clv_error *err)
 {
-    OWNED(clv_object_map_release)
-    struct clv_object_map map = {.width = document->image.width,
-                                 .height = document->image.height,
-                                 .n_objects = page_document_n_objects(document),
-                                 .objects = array_alloc(page_document_size(document), sizeof *map.objects)};
+    OWNED(clv_object_map_release) struct clv_object_map map = {
+        .width = document->image.width,
+        .height = document->image.height,
+        .n_objects = page_document_n_objects(document),
+        .objects = array_alloc(page_document_size(document), sizeof *map.objects)};
     NEED(map.objects);
     MUST(outputs_folder(item->instances, err));
     page_document_number(map.objects, document);

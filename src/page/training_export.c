@@ -257,13 +257,12 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
 enum clv_status training_export_write(struct training_export *export, const struct page_session *session,
                                       struct clv_error *err)
 {
-    OWNED(training_export_release)
-    struct training_export result = {.n_labels = session->set.labels.n_labels, .limits = session->limits};
-    OWNED(writing_release)
-    struct writing self = {.session = session,
-                           .export = &result,
-                           .folder = path_join(session->set.root, "strokes/.training"),
-                           .tab = session->keeps_objects ? "\t" : ""};
+    OWNED(training_export_release) struct training_export result = {.n_labels = session->set.labels.n_labels,
+                                                                    .limits = session->limits};
+    OWNED(writing_release) struct writing self = {.session = session,
+                                                  .export = &result,
+                                                  .folder = path_join(session->set.root, "strokes/.training"),
+                                                  .tab = session->keeps_objects ? "\t" : ""};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);

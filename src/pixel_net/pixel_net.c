@@ -254,14 +254,14 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
 {
     int32_t n_inputs = examples->n_inputs;
     size_t n = examples->n;
-    OWNED(descent_release)
-    struct descent d = {.size = pixel_net_size(n_inputs, examples->n_classes), .examples = examples};
-    OWNED(pixel_net_release)
-    struct pixel_net result = {.n_inputs = n_inputs,
-                               .n_classes = examples->n_classes,
-                               .n_copies = n_copies,
-                               .standard = array_alloc((size_t)n_inputs, 2 * sizeof *result.standard),
-                               .weights = array_alloc(d.size, (size_t)n_copies * sizeof *result.weights)};
+    OWNED(descent_release) struct descent d = {.size = pixel_net_size(n_inputs, examples->n_classes),
+                                               .examples = examples};
+    OWNED(pixel_net_release) struct pixel_net result = {
+        .n_inputs = n_inputs,
+        .n_classes = examples->n_classes,
+        .n_copies = n_copies,
+        .standard = array_alloc((size_t)n_inputs, 2 * sizeof *result.standard),
+        .weights = array_alloc(d.size, (size_t)n_copies * sizeof *result.weights)};
     d.first = array_alloc(d.size, 3 * sizeof *d.first);
     d.order = array_alloc(n, sizeof *d.order);
     FAIL_IF(n_inputs > MAX_INPUTS || n == 0 || examples->n_classes > MOST, CLV_ERR_USAGE,

@@ -23,11 +23,11 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;
     double place_px = fmax(sqrt((double)width * (double)height) / PLACES_ACROSS, LEAST_PLACE_PX);
-    OWNED(near_colours_release)
-    struct near_colours result = {.width = image->width,
-                                  .height = image->height,
-                                  .n_columns = (int32_t)((double)(width - 1) / place_px) + 1,
-                                  .n_rows = (int32_t)((double)(height - 1) / place_px) + 1};
+    OWNED(near_colours_release) struct near_colours result = {.width = image->width,
+                                                              .height = image->height,
+                                                              .n_columns =
+                                                                  (int32_t)((double)(width - 1) / place_px) + 1,
+                                                              .n_rows = (int32_t)((double)(height - 1) / place_px) + 1};
     result.n_cells = (size_t)result.n_columns * (size_t)result.n_rows * COLOURS;
     result.colour = array_alloc(width * height, sizeof *result.colour);
     result.column_of = array_alloc(width, sizeof *result.column_of);

@@ -149,8 +149,8 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
                            struct clv_error *err)
 {
     struct clv_refine_options own;
-    OWNED(canvas_release)
-    struct canvas canvas = {.image = image, .prior = prior, .is_fixed = is_fixed, .options = &own};
+    OWNED(canvas_release) struct canvas canvas = {
+        .image = image, .prior = prior, .is_fixed = is_fixed, .options = &own};
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
     MUST(refine_check_options(canvas.options, err));

@@ -46,15 +46,15 @@ struct clv_report;
 enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
                                  const struct clv_labels *labels, const char *const (*summary)[2], size_t n_summary,
                                  struct clv_error *err) CLV_CHECK;
-/* Images larger than 640 px a side are shrunk for the page. On failure the item is not counted; one that could not be
- * encoded is left out, after a failed write finishing fails too. O(pixels). */
+/* Images larger than 640 px a side are shrunk for the page. On failure the item is not counted. The page lacks an item
+ * that could not be encoded; after a failed write finishing fails, too. O(pixels). */
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
                                struct clv_error *err) CLV_CHECK;
 
 /* clv_report_add in two steps, with the same bytes. report_spool shrinks and encodes the item's images and appends all
  * that the page needs of it to a temporary file of the report, so that the place alone stays in memory; any thread.
  * report_put writes the item that is there, at the end of the page, and gives the space in the file back; one caller at
- * a time, each place once. A place that is never put is left out. A place of size 0 has no item: nothing is put. */
+ * a time, each place once. The page lacks places that are never put. A place of size 0 has no item: nothing is put. */
 struct report_place {
     uint64_t offset, size; /* bytes, in the temporary file */
 };

@@ -93,8 +93,7 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
                                      const struct clv_image *images, size_t n,
                                      const struct clv_sequence_options *options, struct clv_error *err)
 {
-    OWNED(stored_release)
-    struct stored self = {
+    OWNED(stored_release) struct stored self = {
         .images = images, .labels = labels, .n = n, .what = "slice", .lock = PTHREAD_MUTEX_INITIALIZER};
     FAIL_IF(!model->has_recipe || !model->recipe.window, CLV_ERR_USAGE, "the model was not learned of sequences");
     MUST(stored_init(&self, options, err));
@@ -156,8 +155,7 @@ static enum clv_status propagate_one(void *context, size_t index, int thread, st
 enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
                                     size_t n, const struct clv_sequence_options *options, struct clv_error *err)
 {
-    OWNED(stored_release)
-    struct stored self = {
+    OWNED(stored_release) struct stored self = {
         .images = images, .labels = labels, .given = given, .n = n, .what = "frame", .lock = PTHREAD_MUTEX_INITIALIZER};
     MUST(stored_init(&self, options, err));
     OWNED_ARRAY uint8_t *is_given = array_alloc(n, 1);

@@ -60,8 +60,8 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
 {
     int64_t rows = grid->n_rows, columns = grid->n_columns, n_edges = rows * (columns - 1) + (rows - 1) * columns;
     FAIL_IF(n_edges > INT32_MAX, CLV_ERR_USAGE, "patches: %lld edges, more than 2^31", (long long)n_edges);
-    OWNED(clv_adjacency_release)
-    struct clv_adjacency result = {.n_nodes = (int32_t)(rows * columns), .n_edges = (int32_t)n_edges};
+    OWNED(clv_adjacency_release) struct clv_adjacency result = {.n_nodes = (int32_t)(rows * columns),
+                                                                .n_edges = (int32_t)n_edges};
     result.edges = array_alloc((size_t)n_edges, sizeof *result.edges);
     result.boundary_length = array_alloc((size_t)n_edges, sizeof *result.boundary_length);
     OWNED_ARRAY int32_t *widths = array_zalloc((size_t)columns, sizeof *widths);

@@ -305,11 +305,11 @@ enum clv_status region_window_init(struct region_window *self, const struct regi
             first, first + n - 1, graph->n_patches);
     int32_t low = graph->first_node[first], begin = graph->first_edge[first], end = graph->first_edge[first + n];
     size_t p = (size_t)graph->n_edge_features, most = (size_t)(end - begin), n_labels = (size_t)graph->n_labels, m = 0;
-    OWNED(region_window_release)
-    struct region_window result = {.first_node = low,
-                                   .edges = array_alloc(most, sizeof *result.edges),
-                                   .edge_features = array_alloc(most, p * sizeof *result.edge_features),
-                                   .edge = array_alloc(most, sizeof *result.edge)};
+    OWNED(region_window_release) struct region_window result = {.first_node = low,
+                                                                .edges = array_alloc(most, sizeof *result.edges),
+                                                                .edge_features =
+                                                                    array_alloc(most, p * sizeof *result.edge_features),
+                                                                .edge = array_alloc(most, sizeof *result.edge)};
     NEED(result.edges && result.edge_features && result.edge);
     for (int32_t e = begin; e < end; e++) {
         if (graph->edges[e][0] < low)

@@ -197,8 +197,8 @@ static void run_release(struct synth_run *run)
 enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
                                   const struct clv_progress *progress, struct clv_error *err)
 {
-    OWNED(run_release)
-    struct synth_run run = {.folder = folder, .options = options, .progress = progress, .n_digits = 4};
+    OWNED(run_release) struct synth_run run = {
+        .folder = folder, .options = options, .progress = progress, .n_digits = 4};
     enum path_kind kind = PATH_ABSENT;
     MUST(check_options(options, err));
     if (!options->overwrite)

@@ -139,8 +139,8 @@ void field_union(struct field *field, const struct cone *cones, size_t n_cones, 
 enum clv_status canvas_init(struct canvas *canvas, int32_t width, int32_t height, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
-    OWNED(canvas_release)
-    struct canvas result = {.width = width, .height = height, .unit = (float)(width > height ? width : height) / 240};
+    OWNED(canvas_release) struct canvas result = {
+        .width = width, .height = height, .unit = (float)(width > height ? width : height) / 240};
     result.colour = array_zalloc(n, sizeof *result.colour);
     result.figure = array_zalloc(n, sizeof *result.figure);
     NEED(result.colour && result.figure);

@@ -212,8 +212,7 @@ enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, cons
     MUST(check(net, input, search, err));
     size_t n = (size_t)net->n_tags;
     double s = search && search->s > 0 ? search->s : INFINITY;
-    OWNED(search_release)
-    struct search self = {
+    OWNED(search_release) struct search self = {
         .net = net,
         .input = input,
         .upper = s,

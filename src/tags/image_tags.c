@@ -230,8 +230,7 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
 {
     size_t n = set->n_items;
     OWNED(clv_tag_set_release) struct clv_tag_set result = {0};
-    OWNED(extraction_release)
-    struct extraction self = {
+    OWNED(extraction_release) struct extraction self = {
         .set = set,
         .recipe = recipe,
         .limits = options->limits,

@@ -272,8 +272,7 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
 {
     size_t k = (size_t)model->n_tags, n = task->n;
     OWNED_ARRAY double *own_alpha = task->alpha ? NULL : array_zalloc(k * n, sizeof *own_alpha);
-    OWNED(fitting_release)
-    struct fitting self = {
+    OWNED(fitting_release) struct fitting self = {
         .task = task,
         .model = model,
         .alpha = task->alpha ? task->alpha : own_alpha,

@@ -11,11 +11,10 @@ enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_tra
 {
     const struct clv_tag_set *set = training->set;
     int32_t n_folds = training->n_folds ? training->n_folds : 5;
-    OWNED(tag_folds_release)
-    struct tag_folds result = {.n = set->n,
-                               .n_tags = (size_t)set->n_tags,
-                               .n_folds = (size_t)n_folds > set->n ? (int32_t)set->n : n_folds,
-                               .n_repeats = training->n_repeats ? training->n_repeats : 1};
+    OWNED(tag_folds_release) struct tag_folds result = {.n = set->n,
+                                                        .n_tags = (size_t)set->n_tags,
+                                                        .n_folds = (size_t)n_folds > set->n ? (int32_t)set->n : n_folds,
+                                                        .n_repeats = training->n_repeats ? training->n_repeats : 1};
     FAIL_IF(result.n_folds < 2, CLV_ERR_USAGE, "%d folds of %zu examples", result.n_folds, set->n);
     size_t n_rows = tag_folds_size(&result);
     result.order = array_alloc(n_rows, sizeof *result.order);

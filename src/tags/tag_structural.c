@@ -196,8 +196,7 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
 {
     size_t n = task->n, k = (size_t)model->n_tags;
     size_t m = clv_tag_coupling_count(model->form, model->n_tags, model->order);
-    OWNED(machine_release)
-    struct machine self = {
+    OWNED(machine_release) struct machine self = {
         .model = model,
         .task = task,
         .k = k,

@@ -116,8 +116,7 @@ enum clv_status tag_tune_thresholds(double *threshold, const struct tag_scored *
     const size_t n = scored->n, k = (size_t)scored->n_tags;
     const double *scores = scored->scores;
     const uint8_t *truth = scored->truth;
-    OWNED(counts_release)
-    struct counts counts = {
+    OWNED(counts_release) struct counts counts = {
         .truth = truth,
         .n = n,
         .n_tags = k,

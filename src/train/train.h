@@ -93,8 +93,8 @@ enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_s
 enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err) CLV_CHECK;
 
-/* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are
- * left out, which a note says; CLV_ERR_DATA if all are, though there are masks. */
+/* The images to learn from by their masks: examples[*n], array_free them. Images whose masks are void throughout are
+ * skipped with a note; CLV_ERR_DATA if all are, though there are masks. */
 enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
                                     const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

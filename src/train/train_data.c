@@ -195,8 +195,8 @@ static enum clv_status order_slices(struct clv_set *set, const struct clv_train_
     MUST(sequences_sort(&gaps, set, err));
     if (gaps.n)
         report_message(options->progress, CLV_NOTE,
-                       "%s: numbers of slices are missing in %zu place%s, first between %s and %s: windows end there",
-                       options->data, gaps.n, gaps.n == 1 ? "" : "s", gaps.before[0], gaps.before[1]);
+                       "%s: numbers of slices are missing in %s, first between %s and %s: windows end there",
+                       options->data, n_of(gaps.n, "place", "places").text, gaps.before[0], gaps.before[1]);
     return CLV_OK;
 }
 

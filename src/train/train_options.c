@@ -164,7 +164,7 @@ const struct clv_option train_option_rows[] = {
     {"unlabelled-split", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(unlabelled_split),
      .help = "Also learn from all other images in these splits, without their masks"},
     {"skip-bad", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(skip_bad),
-     .help = "Leave out images and masks that cannot be read or do not fit\n(default: name all of them and stop)"},
+     .help = "Skip images and masks that cannot be read or do not fit\n(default: name all of them and stop)"},
     {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"mirror", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(mirror),
      .help = "Also learn from the mirror image of every image\n"
@@ -249,10 +249,9 @@ const struct clv_option feature_option_rows[] = {
      .maximum = 1 << 26, .help = "Shrink larger images to this many pixels for features; masks come out at full size"},
     {"scale", 0, "X", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.scale), .minimum = 1, .maximum = 64,
      .take = take_scale,
-     .help =
-         "One scale for all images, in tiles: X pixels along a side become one (1 to 64)\n"
-         "For large images and those in which sizes mean something. --working-pixels and --superpixels do not count "
-         "then, and the blocks position and scene, which look at the whole image, are left out"},
+     .help = "One scale for all images, in tiles: X pixels along a side become one (1 to 64)\n"
+             "For large images and those in which sizes mean something. It replaces --working-pixels and "
+             "--superpixels. The blocks position and scene, which describe the whole image, are not used then"},
     {"region-area", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.region_area), .minimum = 4,
      .maximum = 1 << 20, .help = "Pixels of a superpixel at a fixed scale (default 100)"},
     {"tile", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.tile_px), .minimum = 64, .maximum = 8192,

@@ -94,8 +94,8 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
 {
     bool counts = options->loss == CLV_AUTO ? counts_by_default(data) : options->loss == CLV_LOSS_COUNTS;
     FAIL_IF(options->loss == CLV_LOSS_COUNTS && data->n_masks < n_own_images(data), CLV_ERR_USAGE,
-            "--loss counts: %zu images come without masks, and their pseudo-labels are balanced",
-            n_own_images(data) - data->n_masks);
+            "--loss counts: %s without masks, and their pseudo-labels are balanced",
+            n_of(n_own_images(data) - data->n_masks, "image comes", "images come").text);
     bool weighs = options->label_weights > 0 || options->label_weights < 0;
     data->label_weights = fmax(options->label_weights, 0);
     if (data->is_fine && counts && options->loss == CLV_AUTO && !weighs) {
@@ -109,8 +109,10 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     MUST(dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err));
     if (weighs && data->n_masks)
         MUST(look_for_rare(&has_rare, data->dataset, err));
-    FAIL_IF(!has_rare, CLV_ERR_USAGE, "--label-weights cannot be used: all labels weigh the same already%s",
-            counts ? "" : ", by the balanced loss (--loss counts)");
+    FAIL_IF(!has_rare && counts, CLV_ERR_USAGE,
+            "--label-weights cannot be used with this dataset: no label is rare in it; leave it out");
+    FAIL_IF(!has_rare, CLV_ERR_USAGE,
+            "--label-weights cannot be used with the balanced loss, which weighs labels equally; add --loss counts");
     return data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err) : CLV_OK;
 }
 

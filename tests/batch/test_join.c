@@ -106,7 +106,7 @@ TEST(the_list_comes_in_its_order_and_then_images_of_earlier_runs_by_path)
     struct join_counts counts = join(&list, &options);
     ck_assert_uint_eq(counts.n_joined, 15);
     ck_assert_uint_eq(counts.n_earlier, 9);
-    ck_assert_uint_eq(counts.n_missing + counts.n_left_out + counts.n_torn, 0);
+    ck_assert_uint_eq(counts.n_missing + counts.n_skipped + counts.n_torn, 0);
     expect_file(here("out/objects.tsv"), HEAD "in/z.jpg\t1\tz\nin/z.jpg\t2\tz\nin/b/c.jpg\t1\tb/c\nin/b/c.jpg\t2\tb/c\n"
                                               "in/b/a.jpg\t1\tb/a\nin/b/a.jpg\t2\tb/a\nin/d.jpg\t1\td\nin/d.jpg\t2\td\n"
                                               "in/e.jpg\t1\te\nin/e.jpg\t2\te\n");
@@ -166,7 +166,7 @@ TEST(items_of_one_image_share_its_number_and_its_entry)
         "test $(grep -c '\"file_name\":\"x.jpg\"' out/coco.json) = 1 && test $(grep -c file_name out/coco.json) = 3");
 }
 
-TEST(parts_that_do_not_fit_are_left_out_and_counted)
+TEST(parts_that_do_not_fit_are_skipped_and_counted)
 {
     struct list list = {.n = 0};
     struct join_options options = usual();
@@ -183,13 +183,13 @@ TEST(parts_that_do_not_fit_are_left_out_and_counted)
     ck_assert_uint_eq(counts.n_joined, 1);
     ck_assert_uint_eq(counts.n_earlier, 1);
     ck_assert_uint_eq(counts.n_missing, 1);
-    ck_assert_uint_eq(counts.n_left_out, 2);
+    ck_assert_uint_eq(counts.n_skipped, 2);
     ck_assert_uint_eq(counts.n_torn, 2);
     ck_assert_str_eq(counts.first_missing, here("out/m3.png"));
-    ck_assert_str_eq(counts.first_left_out, here("out/.cleave-parts/objects/m0.tsv"));
+    ck_assert_str_eq(counts.first_skipped, here("out/.cleave-parts/objects/m0.tsv"));
     ck_assert_str_eq(counts.first_torn, here("out/.cleave-parts/objects/m2.tsv"));
     options.tables = 1 << JOIN_VOC; /* which has no word on the content of a mask */
-    ck_assert_uint_eq(join(&list, &options).n_left_out, 0);
+    ck_assert_uint_eq(join(&list, &options).n_skipped, 0);
     expect_file(here("out/voc/ImageSets/Segmentation/default.txt"), "m0\nm2\nm3\nm4\nm6\nm7\n");
     run_here("rm out/voc/Annotations/m3.xml");
     ck_assert_uint_eq(join(&list, &options).n_missing, 1);
@@ -198,7 +198,7 @@ TEST(parts_that_do_not_fit_are_left_out_and_counted)
     options.parts.n_bands = 4;
     counts = join(&list, &options);
     ck_assert_uint_eq(counts.n_joined, 0);
-    ck_assert_uint_eq(counts.n_left_out, 3);
+    ck_assert_uint_eq(counts.n_skipped, 3);
     options.parts.n_bands = 0;
     options.parts.min_area = 7;
     struct clv_labels others;
@@ -416,8 +416,8 @@ TEST(what_tables_lack_is_said)
     join_report(&counts, "out", &progress);
     ck_assert_uint_eq(messages.size, 0);
     counts = (struct join_counts){
-        .n_missing = 1, .first_missing = "out/m.png", .n_torn = 2, .first_torn = "p", .n_left_out = 1};
-    strcpy(counts.first_left_out, "q");
+        .n_missing = 1, .first_missing = "out/m.png", .n_torn = 2, .first_torn = "p", .n_skipped = 1};
+    strcpy(counts.first_skipped, "q");
     join_report(&counts, "out", &progress);
     ck_assert_str_eq(
         messages.bytes,

@@ -219,8 +219,7 @@ TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
         for (int contrast = 0; contrast < 2; contrast++) {
             int width = sizes[s][0], height = sizes[s][1];
             const uint8_t same[3] = {60, 90, 150};
-            OWNED(release)
-            struct scene scene =
+            OWNED(release) struct scene scene =
                 draw(width, height, 0.5 * width, 0.5 * height, 0.3 * width, 0.3 * height, contrast ? orange : same);
             const struct clv_box boxes[] = {{.width = width, .height = height},
                                             {.x = 0.6 * width, .width = 0.4 * width, .height = height},

@@ -155,7 +155,8 @@ TEST(wrong_uses_are_refused)
         expect_error(64, formatted("--folds: \"%s\" is no list of folds", folds[i]), "%s l --folds='%s' -o x", at,
                      folds[i]);
     expect_error(64, "l: no words in fold 3", "%s l --folds 0-7 -o x", at);
-    expect_error(64, "--train-share cannot be used: letters are no images", "%s l --train-share 1 -o x", at);
+    expect_error(64, "--train-share cannot be used with the format letters: letters are not images",
+                 "%s l --train-share 1 -o x", at);
     expect_error(64, "import: no output; add -o FOLDER", "%s l", at);
     expect_error(66, "nowhere: cannot open", "%s nowhere -o x", at);
     expect_error(65, "m.cleave: line 1", "%s m.cleave -o x", at);

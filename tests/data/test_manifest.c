@@ -58,8 +58,8 @@ TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
 
 TEST(windows_and_editor_habits_are_accepted)
 {
-    OWNED(clv_set_release)
-    struct clv_set set = read_text("\xef\xbb\xbfimage\tsplit\r\n\r\na.png\ttrain\r\n\n\nb.png\t\r\n\r\n");
+    OWNED(clv_set_release) struct clv_set set =
+        read_text("\xef\xbb\xbfimage\tsplit\r\n\r\na.png\ttrain\r\n\n\nb.png\t\r\n\r\n");
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_str_eq(set.items[0].split, "train");
     ck_assert_str_eq(set.items[1].name, "b.png");
@@ -105,8 +105,8 @@ TEST(rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not)
     bad("image\tmask\tsplit\na\tm\ttrain\nb\tm\ttrain\na\tm\ttrain\na\tm\ttrain\n",
         "line 4: image \"a\" is there twice in split train");
     bad("image\na.png\na.png\n", "line 3: image \"a.png\" is there twice");
-    OWNED(clv_set_release)
-    struct clv_set set = read_text("image\tmask\tsplit\na\tm1\ttrain\na\tm2\ttrain\na\tm1\ttest\n");
+    OWNED(clv_set_release) struct clv_set set =
+        read_text("image\tmask\tsplit\na\tm1\ttrain\na\tm2\ttrain\na\tm1\ttest\n");
     ck_assert_uint_eq(set.n_items, 3);
 }
 

@@ -17,8 +17,8 @@ static char *terminated(const uint8_t *data, size_t size)
 static void check_manifest(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
-    OWNED(clv_set_release)
-    struct clv_set set = {.root = string_copy("/nowhere")}; /* not there, so that no link of it can lead outside */
+    OWNED(clv_set_release) struct clv_set set = {
+        .root = string_copy("/nowhere")}; /* not there, so that no link of it can lead outside */
     char *bytes = terminated(data, size);
     if (set.root && bytes) {
         if (manifest_parse(&set, "manifest.tsv", bytes, size, &error) == CLV_OK) {

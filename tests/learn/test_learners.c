@@ -77,8 +77,8 @@ TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
     set(&a, "ssvm", "passes", 5000);
     set(&b, "subgradient", "lambda", 0.01);
     set(&b, "subgradient", "passes", 1000);
-    OWNED(clv_training_result_release)
-    struct clv_training_result proven = run("ssvm", &a), found = run("subgradient", &b);
+    OWNED(clv_training_result_release) struct clv_training_result proven = run("ssvm", &a),
+                                                                  found = run("subgradient", &b);
     double dual = proven.curve[proven.n_curve - 1].dual, objective = found.curve[found.n_curve - 1].objective;
     ck_assert_double_ge(objective, dual - 1e-9);
     ck_assert_double_le(objective, dual * 1.01);
@@ -215,8 +215,8 @@ TEST(nodes_of_unknown_label_teach_nothing)
             if (clv_learner_parameter(clv_learner_find(names[l]), "lambda") >= 0)
                 set(both[t], names[l], "lambda", 1e-2);
         }
-        OWNED(clv_training_result_release)
-        struct clv_training_result of_a = run(names[l], &on_a), of_b = run(names[l], &on_b);
+        OWNED(clv_training_result_release) struct clv_training_result of_a = run(names[l], &on_a),
+                                                                      of_b = run(names[l], &on_b);
         ck_assert_msg(!memcmp(of_a.w, of_b.w, 10 * sizeof(double)), "%s", names[l]);
         ck_assert_double_ne(of_a.w[1], 0);
     }

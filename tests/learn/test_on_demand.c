@@ -87,7 +87,7 @@ TEST(other_learners_and_weak_examples_are_refused)
     training.n_examples = 2;
     training.weak = (const int32_t[]){2};
     training.n_weak = 1;
-    must_fail(CLV_ERR_USAGE, "1 images come without masks",
+    must_fail(CLV_ERR_USAGE, "1 image comes without masks",
               clv_train(&result, clv_learner_find("wmpmap"), &training, err));
 }
 

@@ -289,8 +289,8 @@ TEST(later_objects_lie_on_earlier_ones_and_what_is_deleted_or_undone_on_none)
 
 TEST(an_image_takes_a_bounded_number_of_objects)
 {
-    OWNED(page_document_release)
-    struct page_document document = {.image = {.width = PAGE_MAX_OBJECTS + 1, .height = 1}};
+    OWNED(page_document_release) struct page_document document = {
+        .image = {.width = PAGE_MAX_OBJECTS + 1, .height = 1}};
     int32_t numbers[PAGE_MAX_OBJECTS + 1];
     struct clv_object_map map = {PAGE_MAX_OBJECTS + 1, 1, PAGE_MAX_OBJECTS + 1, numbers, NULL, NULL};
     for (int p = 0; p <= PAGE_MAX_OBJECTS; p++)

@@ -76,8 +76,8 @@ TEST(the_overlay_tints_the_photo)
 {
     OWNED(item_images_release) struct item_images made = {0};
     must(item_images_make(&made, &item, (const uint8_t(*)[3])palette, err));
-    OWNED(clv_image_release)
-    struct clv_image plain = decoded(&made, LAYER_IMAGE), painted = decoded(&made, LAYER_OVERLAY);
+    OWNED(clv_image_release) struct clv_image plain = decoded(&made, LAYER_IMAGE),
+                                              painted = decoded(&made, LAYER_OVERLAY);
     for (int block = 0; block < 3; block++)
         for (int c = 0; c < 3; c++) {
             int p = 3 * (BLOCK / 2 * SIDE + BLOCK * block + BLOCK / 2) + c;

@@ -352,7 +352,7 @@ TEST(bars_have_their_place_and_height)
     }
 }
 
-/* Ten columns: three of foreground, of which two are true, and the last one is left out. */
+/* Ten columns: three of foreground, of which two are true, and the last one is void. */
 TEST(an_item_is_reported_in_numbers_and_words)
 {
     static const char *const parts[] = {

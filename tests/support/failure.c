@@ -30,7 +30,7 @@ static bool parse_line(struct line *line, const char *text)
 }
 
 /* The lines from which failed_at() was called, innermost first: those of tests/ in a row. Without debug information
- * none. The lines of this file itself are left out by their name: how many frames it has depends on what was inlined.
+ * none. The lines of this file itself are skipped by their name: how many frames it has depends on what was inlined.
  * */
 static int call_lines(struct line *lines, int capacity)
 {

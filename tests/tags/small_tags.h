@@ -15,7 +15,7 @@ static inline double uniform(uint32_t stream, uint64_t index)
     return rng_uniform(7, RNG_STREAM(RNG_TEST, stream), index);
 }
 
-/* Examples whose tags lean on the features and on each other, with noise; every third value is left out. */
+/* Examples whose tags lean on the features and on each other, with noise; every third value is missing. */
 static inline struct clv_tag_set make_set(void)
 {
     struct clv_tag_set set = {.n = N, .n_features = D, .n_tags = K};

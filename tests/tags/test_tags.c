@@ -127,14 +127,13 @@ TEST(a_gram_matrix_of_products_gives_the_linear_solution)
     }
     struct hinge_result results[2];
     for (int kind = 0; kind < 2; kind++) {
-        OWNED(hinge_inputs_release)
-        struct hinge_inputs inputs = {.n = N,
-                                      .row = set.row,
-                                      .index = set.index,
-                                      .value = set.value,
-                                      .n_features = D,
-                                      .gram = kind ? gram : NULL,
-                                      .bias = 0.7};
+        OWNED(hinge_inputs_release) struct hinge_inputs inputs = {.n = N,
+                                                                  .row = set.row,
+                                                                  .index = set.index,
+                                                                  .value = set.value,
+                                                                  .n_features = D,
+                                                                  .gram = kind ? gram : NULL,
+                                                                  .bias = 0.7};
         struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha[kind], .w = kind ? weighed : w};
         struct hinge_block block = {.inputs = &inputs, .tags = &tag, .n_tags = 1, .c = 2, .eta = 1};
         struct hinge_options options = {.tolerance = 1e-11, .max_passes = 100000, .seed = (uint64_t)kind};
@@ -170,8 +169,7 @@ TEST(dual_variables_of_another_c_are_a_start)
     int8_t y[N];
     for (size_t l = 0; l < N; l++)
         y[l] = set.tags[l * K] ? 1 : -1;
-    OWNED(hinge_inputs_release)
-    struct hinge_inputs inputs = {
+    OWNED(hinge_inputs_release) struct hinge_inputs inputs = {
         .n = N, .row = set.row, .index = set.index, .value = set.value, .n_features = D, .bias = 0.7};
     struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha, .w = w};
     struct hinge_block block = {.inputs = &inputs, .tags = &tag, .n_tags = 1, .eta = 1};

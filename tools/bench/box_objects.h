@@ -101,8 +101,8 @@ static inline int32_t box_flood(uint8_t *marks, int32_t *stack, const struct clv
     return n;
 }
 
-/* The parts of MSRC's things that take 3 to 60 % of the image; stuff (grass, sky, water ..) and what is mostly
- * background to others (buildings, trees) are left out. */
+/* Adds the parts of MSRC's things that take 3 to 60 % of the image, without stuff (grass, sky, water and so on) and
+ * things that are mostly background to others (buildings, trees). */
 static inline void box_objects_add_things(struct box_objects *objects, const struct clv_item *item,
                                           const struct clv_mask *mask, const struct clv_labels *labels)
 {

@@ -12,7 +12,7 @@
  * Usage: horseseg HDSEG [HorseSeg | DogSeg]
  * writes HDSEG/manifest.tsv (image, mask, split), with masks where they are by hand, and HDSEG/boxes.tsv: the tight box
  * of what a .bb.png has as foreground. ImageNet's own boxes are XML files, which `cleave train --boxes FOLDER` takes as
- * they are. Images that are not there are counted and left out. Then, as in the paper:
+ * they are. Missing images are counted and skipped. Then, as in the paper:
  *
  *     cleave train --learner wmpmap --data HDSEG/manifest.tsv --split train --boxes HDSEG/boxes.tsv --weak-split weak
  * -o m.cleave */
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     printf("%s: %zu train, %zu weak, %zu bare, %zu test", class, counts.split[MASK], counts.split[BOX],
            counts.split[BARE], counts.split[3]);
     if (counts.missing)
-        printf("; %zu images are not there and were left out", counts.missing);
+        printf("; skipped %zu missing image%s", counts.missing, counts.missing == 1 ? "" : "s");
     if (counts.empty)
         printf("; %zu weak ones have no foreground and so no box", counts.empty);
     printf("\n");

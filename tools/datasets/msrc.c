@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     write_labels(out, n_labels);
     table_commit(PROGRAM, &manifest);
     printf("%zu images of %d classes in %s", n, n_labels - 1, out);
-    printf(n_bare ? "; %zu have no truth and were left out\n" : "\n", n_bare);
+    printf(n_bare ? "; skipped %zu without truth\n" : "\n", n_bare);
     path_list_release(&files);
     return 0;
 }

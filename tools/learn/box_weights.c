@@ -4,7 +4,7 @@
  *
  * It learns from objects of Berkeley, of the horses' training split and of MSRC's, each in boxes of five kinds
  * (tools/bench/box_objects.h); those photos of Berkeley's that are also in GrabCut-50, the set that box to cut is
- * judged by elsewhere, are left out. It prints what clv_box_cut reaches on boxes that its weights have not been
+ * judged by elsewhere, are excluded. It prints what clv_box_cut reaches on boxes that its weights have not been
  * learned from, by four folds of the objects and by learning from the other two sets, beside what it would reach with
  * one network only, and with one that has not learned from loose boxes.
  *
@@ -244,7 +244,7 @@ static void learn(struct box_weights *weights, const struct samples *samples, st
 struct trial {
     const struct samples *samples;
     struct box_weights weights[N_FOLDS];
-    bool by_fold; /* weights are those of the folds, else of the sets left out */
+    bool by_fold; /* weights are those of the folds, else of the held-out sets */
     struct box_quality *qualities;
 };
 

@@ -6,7 +6,7 @@
  *
  * ssvm is trained on either half of the images. In each of five folds refining is learned from four fifths of the
  * images, each under the weights of the half that it is not in, and judged on the rest. Printed are the means over all
- * images left out, with our features next to the maps and without. The rule: the largest weight whose error is within
+ * held-out images, with our features next to the maps and without. The rule: the largest weight whose error is within
  * one standard error of the error at 0 (Breiman, Friedman, Olshen and Stone 1984), with both kinds of features. */
 #include <math.h>
 #include <string.h>
@@ -192,7 +192,7 @@ int main(void)
             double deviation = sqrt(fmax(means.square / n - mean * mean, 0) / (n - 1));
             most = w ? most : mean + deviation;
             largest = mean <= most ? iou_weights[w] : largest;
-            printf("refining, %s, weight of IoU %g: weighted Hamming %.2f +- %.2f %%, IoU %.4f (%zu images left out)\n",
+            printf("refining, %s, weight of IoU %g: weighted Hamming %.2f +- %.2f %%, IoU %.4f (%zu images held out)\n",
                    kinds[k].name, iou_weights[w], 100 * mean, 100 * deviation, means.iou / n, means.n);
             fflush(stdout);
         }

@@ -133,8 +133,8 @@ static inline const char *options_first_given(const struct common_options *commo
     return NULL;
 }
 
-/* Refuses options about images (CLV_ERR_USAGE) where `why` says that none is read; NULL: some are. */
-enum clv_status common_options_check(const struct common_options *common, const char *why,
+/* Refuses options about images (CLV_ERR_USAGE) beside `other`, with which none is read: `why`. */
+enum clv_status common_options_check(const struct common_options *common, const char *other, const char *why,
                                      struct clv_error *err) CLV_CHECK;
 
 /* The commands' options, from tables of struct clv_option (cleave/options.h): parsed, recorded, and printed as help. A

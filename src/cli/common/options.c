@@ -90,10 +90,12 @@ void common_options_release(struct common_options *common)
     text_release(&common->canonical);
 }
 
-enum clv_status common_options_check(const struct common_options *common, const char *why, struct clv_error *err)
+enum clv_status common_options_check(const struct common_options *common, const char *other, const char *why,
+                                     struct clv_error *err)
 {
-    const char *given = why ? options_first_given(common, SECTION_IMAGES) : NULL;
-    return given ? fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s", given, why) : CLV_OK;
+    const char *given = options_first_given(common, SECTION_IMAGES);
+    FAIL_IF(given, CLV_ERR_USAGE, "--%s cannot be used with %s: %s; leave it out", given, other, why);
+    return CLV_OK;
 }
 
 enum { KEY_ROWS = 0x100, KEY_USAGE = 0x1000, KEY_LIST };

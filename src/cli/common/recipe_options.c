@@ -25,21 +25,23 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
 {
     enum { ANY_NODES = -1, WORDS = CLV_BLOCK_WORDS | CLV_BLOCK_WORD, SIFT = WORDS | CLV_BLOCK_FISHER };
     enum { HISTOGRAMS = CLV_BLOCK_WORDS | CLV_BLOCK_COLOUR | CLV_BLOCK_RGB | CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE };
+    static const char of_no_sift[] = "these --blocks: none is made of SIFT descriptors";
+    static const char of_no_words[] = "these --blocks: none is made of words";
     static const struct {
         const char *name;
         int32_t nodes, blocks; /* any of these */
-        const char *otherwise;
+        const char *other;     /* the option that the named one does not go with */
     } needs[] = {
-        {"superpixels", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
-        {"sift-step", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
-        {"words", ANY_NODES, WORDS, "no block is made of words"},
-        {"codebook-samples", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
-        {"patch-size", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes is superpixels"},
-        {"patch-step", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes is superpixels"},
-        {"sift-bins", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
-        {"sift", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
-        {"kmeans", ANY_NODES, WORDS, "no block is made of words"},
-        {"kernel-map", ANY_NODES, HISTOGRAMS, "no block is a histogram"},
+        {"superpixels", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes patches"},
+        {"sift-step", ANY_NODES, SIFT, of_no_sift},
+        {"words", ANY_NODES, WORDS, of_no_words},
+        {"codebook-samples", ANY_NODES, SIFT, of_no_sift},
+        {"patch-size", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes superpixels"},
+        {"patch-step", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes superpixels"},
+        {"sift-bins", ANY_NODES, SIFT, of_no_sift},
+        {"sift", ANY_NODES, SIFT, of_no_sift},
+        {"kmeans", ANY_NODES, WORDS, of_no_words},
+        {"kernel-map", ANY_NODES, HISTOGRAMS, "these --blocks: none is a histogram"},
     };
     static const struct {
         const char *name;
@@ -62,7 +64,7 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
         if (((needs[k].nodes != ANY_NODES && needs[k].nodes != recipe->nodes) || !(needs[k].blocks & recipe->blocks)) &&
             options_given(common, needs[k].name))
-            return fail(err, CLV_ERR_USAGE, "--%s cannot be used: %s", needs[k].name, needs[k].otherwise);
+            return fail(err, CLV_ERR_USAGE, "--%s cannot be used with %s; leave it out", needs[k].name, needs[k].other);
     task->recipe_given = options_first_given(common, SECTION_FEATURES);
     task->no_maps = options_given(common, "blocks") && !(recipe->blocks & CLV_BLOCK_MAPS);
     return CLV_OK;

@@ -20,7 +20,7 @@
 #define LARGEST_NOTE ((size_t)1 << 20)
 
 struct import {
-    struct common_options common;
+    struct common_options *common;
     struct import_options options;
 };
 
@@ -37,38 +37,39 @@ static const char *const run_orders[] = {"columns", "rows", NULL};
 #define BASIC         CLV_OPTION_BASIC
 static const struct clv_option import_rows[] = {
     {"output", 'o', "FOLDER", SECTION_SET, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(output),
-     .help = "The new or empty folder of the set; of letters, the feature file"},
+     .help = "The new or empty folder of the set; for letters, the feature file"},
     {"images", 0, "FOLDER", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(images),
-     .help = "Where the images are (default: next to the annotations)\nOf voc: JPEGImages/; of what `cleave segment "
-             "--export' wrote: where they were segmented"},
+     .help = "Where the images are (default: next to the annotations)\nFor voc it is JPEGImages/; for what `cleave "
+             "segment --export' wrote, the folder that was segmented"},
     {"overwrite", 0, NULL, SECTION_SET, BASIC, CLV_OPTION_FLAG, AT(overwrite),
      .help = "Replace what an earlier import left there"},
     {"property", 0, "NAME", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(property),
-     .help = "Of geojson: what labels a polygon (default: property label)"},
+     .help = "For geojson: the property that labels a polygon (default: label)"},
     {"outside", 0, "NAME", SECTION_SET, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(outside), .choices = outsides,
-     .help = "What no object covers: background (default) or void\n"
-             "void: not known, as where polygons are samples of each kind of land; nothing is learned from it"},
+     .help = "The label of pixels that no object covers: background (default) or void\n"
+             "void: not known, such as where polygons are samples of each kind of land; nothing is learned from it"},
     {"folds", 0, "N,..", SECTION_SET, BASIC, CLV_OPTION_OTHER, offsetof(struct import, options),
      .take = import_take_folds,
-     .help = "Of letters: words of these folds, such as 0 or 1-9 (default: all)\n"
+     .help = "For letters: take words of these folds, such as 0 or 1-9 (default: all)\n"
              "A list such as 0,2,5-7 is possible, too"},
     {"codes", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(codes), .choices = code_names,
-     .help = "Values and colours are a dataset's (default: auto)\n"
+     .help = "Read values and colours as those of a dataset (default: auto)\n"
              "voc, cityscapes (labelIds), cityscapes-train (labelTrainIds), ade20k, camvid or oxford-pets"},
     {"labels", 0, "FILE", SECTION_MASKS, BASIC, CLV_OPTION_TEXT, AT(labels),
-     .help = "Values and colours are those of a labels.tsv\nBy default, of one beside the masks"},
+     .help = "Read values and colours by this labels.tsv\nThe default is one beside the masks"},
     {"as", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(as), .choices = mask_kinds,
-     .help = "What values are: auto (default), labels or objects\nobjects: each has its own number"},
+     .help = "The meaning of values: auto (default), labels or objects\nobjects: each object has its own number"},
     {"white", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(white), .choices = whites,
-     .help = "What 255 is beside other values (default: void)\n"
-             "auto, the same with a note, void, foreground (label 1), or label (one of its own)"},
+     .help = "The meaning of 255 beside other values: auto (default), void, foreground or label\n"
+             "auto: void, with a note. foreground: label 1. label: a label of its own"},
     {"stretch", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(stretches),
      .help = "Lay masks of another size over their whole image\n"
              "Whole factors, and masks that EXIF does not turn, need no option"},
     {"runs", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(run_rows), .choices = run_orders,
      .help = "Run lengths of a CSV go along columns (default) or rows"},
     {"train-share", 0, "X", SECTION_SPLIT, BASIC, CLV_OPTION_NUMBER, AT(train_share), .minimum = 0, .maximum = 1,
-     .help = "Share of images in split train; the rest is test\nOf masks all are in split train unless it is given"},
+     .help =
+         "Share of images in split train; the rest is test\nWith the format masks all are in split train by default"},
     {"group-by", 0, "NAME", SECTION_SPLIT, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(group_by_folder),
      .choices = groupings,
      .help = "Which images stay in one split: auto (default), none or folder\n"
@@ -117,9 +118,13 @@ static enum clv_status check_letters(struct import *self, struct clv_error *err)
                        : options->outside  ? "outside"
                                            : options->of_split;
     if (idle)
-        return fail(err, CLV_ERR_USAGE, "--%s cannot be used: letters are no images; --folds chooses among them", idle);
-    MUST(common_options_check(&self->common, "letters are no images", err));
-    return outputs_claim(&self->common.outputs, options->output, options->overwrite, "", &options->annotations, 1, err);
+        return fail(err, CLV_ERR_USAGE,
+                    "--%s cannot be used with the format letters: letters are not images; leave it out, and choose "
+                    "among them by --folds",
+                    idle);
+    MUST(common_options_check(self->common, "the format letters", "letters are not images", err));
+    return outputs_claim(&self->common->outputs, options->output, options->overwrite, "", &options->annotations, 1,
+                         err);
 }
 
 static enum clv_status parse(struct import *self, int *form, int argc, char **argv, struct clv_error *err)
@@ -145,10 +150,10 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "a feature file: every word a "
         "chain, every letter a node.",
         {{import_rows, self, false},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+         {image_option_rows, self->common, false},
+         {plain_option_rows, self->common, false}},
     };
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     struct import_options *options = &self->options;
     common_options_init(common);
     MUST(options_parse(&table, argc, argv, common, err));
@@ -167,22 +172,28 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (*form == FORM_LETTERS)
         return check_letters(self, err);
     const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
-    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used: %s is not masks", of_masks, options->form);
-    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE, "--codes cannot be used: --labels names the values");
-    FAIL_IF(options->has_folds, CLV_ERR_USAGE, "--folds cannot be used: %s has no folds", options->form);
-    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE, "--images cannot be used: dsb has its own");
+    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used with the format %s: it is for the format masks; leave it out",
+            of_masks, options->form);
+    FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE,
+            "--codes cannot be used with --labels: --labels names the values; leave out one of them");
+    FAIL_IF(options->has_folds, CLV_ERR_USAGE,
+            "--folds cannot be used with the format %s: it is for the format letters; leave it out", options->form);
+    FAIL_IF(*form == FORM_DSB && options->images, CLV_ERR_USAGE,
+            "--images cannot be used with the format dsb: it has images of its own; leave it out");
     FAIL_IF(*form != CLV_BOXES_GEOJSON && options->property, CLV_ERR_USAGE,
-            "--property cannot be used: %s is not geojson", options->form);
+            "--property cannot be used with the format %s: it is for the format geojson; leave it out", options->form);
     FAIL_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside, CLV_ERR_USAGE,
-            "--outside cannot be used: %s say what is void", *form == FORM_VOC ? "the masks of voc" : "masks");
+            "--outside cannot be used with the format %s: masks mark void pixels themselves; leave it out",
+            options->form);
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     if (*form == FORM_MASKS && !options_given(common, "train-share"))
         options->train_share = 1; /* converted masks stay the set that they were */
-    options->limits = self->common.limits;
+    options->limits = self->common->limits;
     FAIL_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
                 stack_axes_are_chosen(),
-            CLV_ERR_USAGE, "--%s cannot be used: images are copied, only their sizes are read",
+            CLV_ERR_USAGE,
+            "--%s cannot be used with import: images are copied, and only their sizes are read; leave it out",
             stack_axes_are_chosen()       ? "axes"
             : options->limits.grey16_high ? "range"
             : options->limits.band_files  ? "bands"
@@ -320,8 +331,8 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     size_t n_lost;
     const char *lost = is_one ? NULL : boxes_first_unused(&n_lost, boxes, entries, images->n_items);
     if (lost)
-        console_note("%s: warning: %zu image%s that it names %s not in %s; the first is %s", self->options->annotations,
-                     n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "is" : "are", self->options->images, lost);
+        console_warning("%s: names %s not in %s; the first is %s", self->options->annotations,
+                        n_of(n_lost, "image that is", "images that are").text, self->options->images, lost);
     return CLV_OK;
 }
 
@@ -468,8 +479,8 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     size_t n_train = 0;
     for (size_t i = 0; i < self.n; i++)
         n_train += strcmp(self.items[i].split, "train") == 0;
-    printf("%s: %zu images, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output, self.n,
-           self.n_masks, self.n_boxed, n_train);
+    printf("%s: %s, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output,
+           n_of(self.n, "image", "images").text, self.n_masks, self.n_boxed, n_train);
     if (self.n_boxed && !self.n_masks)
         console_note("boxes teach, too: cleave train %s --boxes %s/boxes.tsv -o MODEL", import->options.output,
                      import->options.output);
@@ -477,14 +488,10 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     return self.n_failed || self.n_bad_files ? import_fail(&self, err) : CLV_OK;
 }
 
-static void import_release(struct import *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_import(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(import_release) struct import self = {.options = {.train_share = 0.8}};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct import self = {.common = &common, .options = {.train_share = 0.8}};
     int form = 0;
     MUST(parse(&self, &form, argc, argv, err));
     return form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err);

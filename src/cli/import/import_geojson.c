@@ -1,5 +1,5 @@
 /* Lays the polygons of a GeoJSON layer on an image that lies somewhere on Earth: coordinates become pixels by the
- * image's georeference, and polygons that miss the image are left out. Start at import_lay. */
+ * image's georeference, and polygons that miss the image are dropped. Start at import_lay. */
 #include <string.h>
 
 #include "base/base.h"
@@ -119,7 +119,7 @@ enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_
 {
     OWNED(raster_place_release) struct raster_place place = {0};
     *laid = (struct clv_image_boxes){.image = layer->image, .source = layer->source};
-    laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is left out */
+    laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is skipped */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
     raster_find_place(&place, image);
     enum clv_status status = lay_all(laid, layer, &place, err);

@@ -326,8 +326,9 @@ static enum clv_status take_all(struct import_set *self, const struct job *job, 
         report_progress(&progress, "converting masks", i + 1, job->n, NULL);
     }
     if (n_unknown)
-        console_note("%zu pixels of %zu masks (%.2g %% of all) have no label and became void, first in %s", n_unknown,
-                     n_with, 100 * (double)n_unknown / (double)(survey->n_pixels ? survey->n_pixels : 1), first);
+        console_note("%s of %s (%.2g %% of all) became void for lack of a label, first in %s",
+                     n_of(n_unknown, "pixel", "pixels").text, n_of(n_with, "mask", "masks").text,
+                     100 * (double)n_unknown / (double)(survey->n_pixels ? survey->n_pixels : 1), first);
     return CLV_OK;
 }
 
@@ -337,8 +338,8 @@ static void note_lost(const struct import_set *self, const struct job *job)
         console_note("%zu of %zu images have no mask and were skipped, the first is %s", job->n_maskless,
                      job->n_maskless + job->n, job->first_maskless);
     if (job->n_lone)
-        console_note("%s: warning: %zu masks are of no image, the first is %s", self->options->annotations, job->n_lone,
-                     job->first_lone);
+        console_warning("%s: %s of no image, the first is %s", self->options->annotations,
+                        n_of(job->n_lone, "mask is", "masks are").text, job->first_lone);
 }
 
 /* Images of a split that is published stay in it; the others are of the first one. */
@@ -606,8 +607,8 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
     }
     NEED(!self->labels.failed);
     if (n_lost)
-        console_note("%s: warning: %zu images that it names are not in %s; the first is %s", options->annotations,
-                     n_lost, options->images, first_lost);
+        console_warning("%s: names %s not in %s; the first is %s", options->annotations,
+                        n_of(n_lost, "image that is", "images that are").text, options->images, first_lost);
     if (job.images.n > self->n + self->n_failed)
         console_note("%s: says nothing of %zu of %zu images, which were skipped", options->annotations,
                      job.images.n - self->n - self->n_failed, job.images.n);

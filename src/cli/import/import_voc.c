@@ -470,8 +470,7 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     OWNED(path_list_release) struct path_list files = {0};
     OWNED(lists_release) struct lists lists = {0};
     OWNED(values_release) struct values values = {0};
-    OWNED(folders_release)
-    struct folders folders = {
+    OWNED(folders_release) struct folders folders = {
         .masks = find_folder(root, "SegmentationClassPNG", "SegmentationClass"),
         .objects = find_folder(root, "SegmentationObjectPNG", "SegmentationObject"),
         .images = self->options->images ? string_copy(self->options->images) : path_join(root, "JPEGImages"),
@@ -479,7 +478,8 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     NEED(folders.images);
     MUST(read_lists(&lists, root, err));
     FAIL_IF(lists.n && self->options->of_split, CLV_ERR_USAGE,
-            "--%s cannot be used: %s/ImageSets has a split of its own", self->options->of_split, root);
+            "--%s cannot be used with %s/ImageSets: it has a split of its own; leave it out", self->options->of_split,
+            root);
     FAIL_IF(!folders.masks, CLV_ERR_NO_INPUT,
             "%s: has no SegmentationClass/ and JPEGImages/; boxes of VOC are read where they are (train --boxes)",
             root);

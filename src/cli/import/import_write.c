@@ -119,8 +119,9 @@ static enum clv_status take_published(bool *is_taken, struct import_set *self, s
     *is_taken = (n_of[0] > 0) + (n_of[1] > 0) + (n_of[2] > 0) > 1;
     if (!*is_taken)
         return CLV_OK;
-    FAIL_IF(self->options->of_split, CLV_ERR_USAGE, "--%s cannot be used: %s has splits of its own",
-            self->options->of_split, self->options->annotations);
+    FAIL_IF(self->options->of_split, CLV_ERR_USAGE,
+            "--%s cannot be used with %s: it has splits of its own; leave it out", self->options->of_split,
+            self->options->annotations);
     for (size_t i = 0; i < self->n; i++) {
         struct import_item *item = &self->items[i];
         item->split = item->published ? item->published : "train";
@@ -148,7 +149,8 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
         parent[i] = i;
     size_t n_different = join(parent, keys, n);
     if (n_different < n)
-        console_note("%zu images are there more than once; copies are in one split", n - n_different);
+        console_note("%s there more than once; copies are in one split",
+                     n_of(n - n_different, "image is", "images are").text);
     size_t n_folders = hash_folders(keys, self);
     int choice = self->options->group_by_folder;
     if (choice == 2 || (choice == 0 && n_folders >= MANY_FOLDERS)) {
@@ -289,8 +291,8 @@ static void list_faults(struct text *text, const struct import_set *self, int fi
 {
     for (int k = first; k < end; k++)
         if (self->n_faults[k])
-            text_printf(text, "%s%zu %s", text->size ? ", " : "", self->n_faults[k],
-                        annotation_fault_words((enum clv_fault_of_annotation)k, self->n_faults[k]));
+            text_printf(text, "%s%s", text->size ? ", " : "",
+                        annotation_faults((enum clv_fault_of_annotation)k, self->n_faults[k]).text);
 }
 
 void import_report(const struct import_set *self)
@@ -308,25 +310,28 @@ void import_report(const struct import_set *self)
     if (skipped.size)
         console_note("skipped: %s", skipped.bytes);
     if (self->n_crowd_objects)
-        console_note("%zu crowds of one piece are objects, as CVAT writes what was drawn with a brush",
-                     self->n_crowd_objects);
+        console_note(
+            "%s, as CVAT writes what was drawn with a brush",
+            n_of(self->n_crowd_objects, "crowd of one piece is an object", "crowds of one piece are objects").text);
     if (n_crowds)
-        console_note("%zu %s of several pieces %s in the mask, and no object", n_crowds,
-                     annotation_fault_words(CLV_ANNOTATION_CROWD, n_crowds), n_crowds == 1 ? "is" : "are");
+        console_note("%s in the mask, and no object",
+                     n_of(n_crowds, "crowd of several pieces is", "crowds of several pieces are").text);
     if (self->n_unnamed)
-        console_note("void, because labelmap.txt does not name their colours: %zu pixels", self->n_unnamed);
+        console_note("void, because labelmap.txt does not name their colours: %s",
+                     n_of(self->n_unnamed, "pixel", "pixels").text);
     text_release(&voids);
     text_release(&skipped);
 }
 
 enum clv_status import_fail(const struct import_set *self, struct clv_error *err)
 {
+    const struct counted images = n_of(self->n_failed, "image", "images");
+    const struct counted files = n_of(self->n_bad_files, "file of annotations", "files of annotations");
     if (self->n_bad_files && self->n_failed)
-        return fail(err, CLV_ERR_DATA, "%zu images could not be taken over, and %zu files of annotations not be read",
-                    self->n_failed, self->n_bad_files);
+        return fail(err, CLV_ERR_DATA, "%s could not be taken over, and %s not be read", images.text, files.text);
     if (self->n_bad_files)
-        return fail(err, CLV_ERR_DATA, "%zu files of annotations could not be read", self->n_bad_files);
-    return fail(err, CLV_ERR_DATA, "%zu images could not be taken over", self->n_failed);
+        return fail(err, CLV_ERR_DATA, "%s could not be read", files.text);
+    return fail(err, CLV_ERR_DATA, "%s could not be taken over", images.text);
 }
 
 enum clv_status import_write(struct import_set *self, struct clv_error *err)

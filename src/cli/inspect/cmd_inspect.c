@@ -412,7 +412,6 @@ static enum clv_status inspect_json(const struct clv_model *model, int32_t n_top
 }
 
 struct inspect {
-    struct common_options common;
     const char *path;
     int32_t n_top;
     double threshold;
@@ -430,47 +429,41 @@ static const struct clv_option inspect_rows[] = {
     {"threshold", 0, "X", SECTION_SHOWN, BASIC, CLV_OPTION_NUMBER, AT(threshold), .minimum = 0, .maximum = 1,
      .help = "Count the weights above this share of the largest"},
     {"json", 0, NULL, SECTION_SHOWN, BASIC, CLV_OPTION_FLAG, AT(json),
-     .help = "One JSON document, with all couplings and the whole record"},
+     .help = "Print one JSON document, with all couplings and the whole record"},
     {0},
 };
 
-static void inspect_release(struct inspect *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(inspect_release) struct inspect self = {.n_top = 10, .threshold = 0.001};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct inspect self = {.n_top = 10, .threshold = 0.001};
     OWNED(clv_model_release) struct clv_model model = {0};
     const struct option_table table = {
         "[OPTION...] MODEL|FILE.tif",
         "Tells what is in a model, and how it was made; of a TIFF, what its pages are.",
         {"inspect model.cleave", "inspect stack.tif"},
         NULL,
-        {{inspect_rows, &self, false},
-         {image_option_rows, &self.common, false},
-         {plain_option_rows, &self.common, false}},
+        {{inspect_rows, &self, false}, {image_option_rows, &common, false}, {plain_option_rows, &common, false}},
     };
-    struct common_options *common = &self.common;
-    common_options_init(common);
-    MUST(options_parse(&table, argc, argv, common, err));
-    for (size_t i = 0; i < common->n_arguments; i++) {
-        FAIL_IF(self.path, CLV_ERR_USAGE, "%s: one model at a time; %s is given already", common->arguments[i],
+    common_options_init(&common);
+    MUST(options_parse(&table, argc, argv, &common, err));
+    for (size_t i = 0; i < common.n_arguments; i++) {
+        FAIL_IF(self.path, CLV_ERR_USAGE, "%s: one model at a time; %s is given already", common.arguments[i],
                 self.path);
-        self.path = common->arguments[i];
+        self.path = common.arguments[i];
     }
     FAIL_IF(!self.path, CLV_ERR_USAGE, "inspect: which model?");
     bool is_image = inspect_is_image(self.path), is_tags = !is_image && inspect_is_tags(self.path);
-    const char *of_models = options_given(common, "top")         ? "top"
-                            : options_given(common, "threshold") ? "threshold"
-                                                                 : NULL;
-    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s cannot be used: %s is not a model", of_models, self.path);
-    FAIL_IF(is_tags && options_given(common, "threshold"), CLV_ERR_USAGE,
-            "--threshold cannot be used: %s is a model of tags", self.path);
+    const char *of_models = options_given(&common, "top")         ? "top"
+                            : options_given(&common, "threshold") ? "threshold"
+                                                                  : NULL;
+    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s cannot be used with %s: it is not a model; leave it out",
+            of_models, self.path);
+    FAIL_IF(is_tags && options_given(&common, "threshold"), CLV_ERR_USAGE,
+            "--threshold cannot be used with %s: it is a model of tags; leave it out", self.path);
     if (is_image)
-        return inspect_image(self.path, &common->limits, self.json, err);
-    MUST(common_options_check(common, "a model has no pixels", err));
+        return inspect_image(self.path, &common.limits, self.json, err);
+    MUST(common_options_check(&common, self.path, "a model has no pixels", err));
     if (is_tags)
         return inspect_tags(self.path, self.n_top, self.json, err);
     MUST(clv_model_read(&model, self.path, err));

@@ -30,8 +30,8 @@ enum clv_status inspect_image(const char *path, const struct clv_image_limits *l
                "\"by\":\"%s\"}\n",
                n, width, height, n_bands, axes.n_frames, axes.n_slices, axes.n_channels, sources[axes.source]);
     else
-        printf("%s: %u image%s of %dx%d pixels and %d band%s%s%s\n", path, n, n == 1 ? "" : "s", width, height, n_bands,
-               n_bands == 1 ? "" : "s", axes.source == AXES_OF_PAGES ? "" : ": ",
+        printf("%s: %s of %dx%d pixels and %s%s%s\n", path, n_of(n, "image", "images").text, width, height,
+               n_of((size_t)n_bands, "band", "bands").text, axes.source == AXES_OF_PAGES ? "" : ": ",
                axes.source == AXES_OF_PAGES ? n > 1 ? ", one a page" : "" : name);
     return CLV_OK;
 }

@@ -54,7 +54,7 @@ static const struct page_file label_page_files[] = {
 #define MAX_LINKS ((size_t)1 << 16)
 
 struct label {
-    struct common_options common;
+    struct common_options *common;
     const char *folder, *address, *boxes;
     int32_t port;
     bool objects;
@@ -73,11 +73,12 @@ static const struct clv_option label_rows[] = {
              "labels"},
     {"boxes", 0, "FILE", SECTION_PAGE, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Show boxes and outlines of another program (default: FOLDER/boxes.tsv)\n"
-             "On images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
+             "They are shown on images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO and "
+             "others; a file or a "
              "folder"},
     {"objects", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_FLAG, AT(objects),
-     .help = "Keep objects apart, in FOLDER/instances/ (default: where that is there)\n"
-             "A label image for each image: what touches can be told apart, counted and learned"},
+     .help = "Keep objects apart, in FOLDER/instances/ (default: if that folder exists)\n"
+             "Each image gets a label image, so that objects that touch can be told apart, counted and learned"},
     {"no-browser", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_SET, AT(opens_browser), .minimum = 0,
      .help = "Only print the link (default: open it in the browser, too)"},
     {0},
@@ -95,11 +96,9 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
         "FOLDER/label.cleave. `cleave train --data FOLDER' "
         "learns from them. The link that is printed opens the page; nobody gets in without it. Ctrl-C ends it; nothing "
         "is lost.",
-        {{label_rows, self, false},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+        {{label_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     common_options_init(common);
     MUST(options_parse(&table, argc, argv, common, err));
     FAIL_IF(common->n_arguments > 1, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already",
@@ -189,8 +188,8 @@ static void put_commands(struct text *text, const struct label *self, const char
     text_put(text, "  cleave train");
     put_quoted(text, "--data ", folder);
     put_quoted(text, "-o ", model);
-    if (self->common.limits.grey16_high > 0)
-        text_printf(text, " --range %d,%d", self->common.limits.grey16_low, self->common.limits.grey16_high);
+    if (self->common->limits.grey16_high > 0)
+        text_printf(text, " --range %d,%d", self->common->limits.grey16_low, self->common->limits.grey16_high);
     text_printf(text, "%s\n  cleave segment", path_exists(model) ? " --overwrite" : "");
     put_quoted(text, "-m ", model);
     put_quoted(text, "", folder);
@@ -209,11 +208,11 @@ static void report_state(const struct label *self, const struct page_session *se
     page_session_count(&n_images, &n_accepted, session);
     text_init(&text, MAX_LINKS);
     if (n_before)
-        console_note("stopped, all is saved: %zu of %zu image%s accepted, %zu were at the start; to go on:", n_accepted,
-                     n_images, n_images == 1 ? " is" : "s are", *n_before);
+        console_note("stopped, all is saved: %zu of %s accepted, %zu were at the start; to go on:", n_accepted,
+                     n_of(n_images, "image is", "images are").text, *n_before);
     else
-        console_note("%s: %zu image%s, %zu accepted; two or more teach a model that labels others:", folder, n_images,
-                     n_images == 1 ? "" : "s", n_accepted);
+        console_note("%s: %s, %zu accepted; two or more teach a model that labels others:", folder,
+                     n_of(n_images, "image", "images").text, n_accepted);
     if (n_before && !n_accepted) { /* nothing to train on */
         text_put(&text, "  cleave label");
         put_quoted(&text, "", folder);
@@ -271,7 +270,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     text_init(&links, MAX_LINKS);
     options.model = model;
     options.boxes = self->boxes;
-    options.limits = self->common.limits;
+    options.limits = self->common->limits;
     options.note = console_note;
     NEED(model);
     MUST(make_token(options.access.token, err));
@@ -283,16 +282,12 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     return serve(self, server, links.bytes, session, err);
 }
 
-static void label_release(struct label *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(label_release) struct label self = {.opens_browser = 1};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct label self = {.common = &common, .opens_browser = 1};
     MUST(parse(&self, argc, argv, err));
-    const enum clv_status status = output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err);
+    const enum clv_status status = output_locks_folder(&self.common->outputs.locks, self.folder, NULL, err);
     FAIL_IF(status != CLV_OK && output_locks_exit_code(), status,
             "%s: cleave label has it open, or another run writes there", self.folder);
     MUST(status);

@@ -214,7 +214,7 @@ static enum clv_status score_features(const struct features_task *task, struct c
 }
 
 struct score {
-    struct common_options common;
+    struct common_options *common;
     const char *data, *split, *voids, *predictions, *model_path, *pred_labels, *given;
     int band_px;
     bool json, csv, per_image, merge, likelihood;
@@ -230,36 +230,39 @@ struct score {
 static const struct clv_option score_rows[] = {
     {"data", 'd', "PATH", SECTION_COMPARED, CLV_OPTION_NEEDED | CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(data),
      .help = "The truth: a manifest, or a folder with images/ and masks/\n"
-             "Or a .tif whose pages are masks. With -m alone, feature files: --data again for each"},
+             "Or a .tif whose pages are masks. With -m alone, feature files: give --data again for each"},
     {"pred", 'p', "FOLDER", SECTION_COMPARED, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(predictions),
      .help = "The predictions, as `cleave segment -o FOLDER' wrote them\n"
-             "Of a sequence also the file of `propagate -o FILE.tif'"},
+             "For a sequence also the file that `propagate -o FILE.tif' wrote"},
     {"split", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Only these splits of the manifest (default: all)"},
+     .help = "Score only these splits of the manifest (default: all)"},
     {"exclude", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
-     .help = "Skip what has a mask in SET, whose masks `cleave propagate' was given\n"
-             "Frames that a run noted in PRED as given are skipped without this"},
+     .help = "Skip images that have a mask in SET, whose masks `cleave propagate' was given\n"
+             "Frames that a run noted in PRED as given are skipped without this option"},
     {"void", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"pred-labels", 0, "FILE", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(pred_labels),
-     .help = "The labels.tsv of the predictions, where it is another than the truth's\n"
-             "Labels of one name are the same, others are wrong"},
+     .help = "The labels.tsv of the predictions, if it differs from that of the truth\n"
+             "Labels with the same name are the same, all others are wrong"},
     {"border-width", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1,
      .maximum = BAND_MAX_PX,
-     .help = "Only pixels within PX pixels of a border between true labels\nAlong rows and columns"},
+     .help = "Count only pixels within PX pixels of a border between true labels\n"
+             "Distances are along rows and columns"},
     {"model", 'm', "MODEL", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Also score each superpixel of this model's recipe\n"
-             "Reads the images. With a feature file: label its nodes, and score those"},
+             "This reads the images. With a feature file: label its nodes, and score those labels"},
     {"decode", 0, "RULE", SECTION_OF_FILES, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names, .help = DECODING_HELP},
     {"likelihood", 0, NULL, SECTION_OF_FILES, 0, CLV_OPTION_FLAG, AT(likelihood),
-     .help = "Also the mean log-likelihood of an example's known labels under exp(score)\n"
-             "Unknown labels are summed out; exact, on chains, trees and narrow graphs"},
-    {"per-image", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(per_image), .help = "Also every image"},
-    {"json", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(json), .help = "One JSON document, in fractions"},
+     .help = "Also print the mean log-likelihood of an example's known labels under exp(score)\n"
+             "Unknown labels are summed out. It is exact on chains, trees and narrow graphs"},
+    {"per-image", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(per_image),
+     .help = "Also print the scores of every image"},
+    {"json", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(json),
+     .help = "Print one JSON document, with fractions instead of percentages"},
     {"csv", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(csv),
-     .help = "A line for each image, comma-separated, in fractions"},
+     .help = "Print a comma-separated line for each image, with fractions instead of percentages"},
     {"shard", 0, "I/N", SECTION_PRINTED, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard,
-     .help = SHARD_HELP ". Prints a table of counts, for --merge"},
+     .help = SHARD_HELP ". This prints a table of counts, for --merge"},
     {"merge", 0, NULL, SECTION_PRINTED, 0, CLV_OPTION_FLAG, AT(merge),
      .help = "Score from the counts of all shards, whose tables are the arguments"},
     {0},
@@ -280,7 +283,7 @@ static enum clv_status check_features(const struct score *self, struct clv_error
     if (self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
     FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file needs a model; add -m MODEL", self->data);
-    return common_options_check(&self->common, "a feature file holds no images", err);
+    return common_options_check(self->common, self->data, "a feature file has no images", err);
 }
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
@@ -291,7 +294,7 @@ static enum clv_status check_shards(const struct score *self, struct clv_error *
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,
                     "--shard: prints a table of counts; --json, --csv and --per-image go with --merge, which reads it");
-    if (self->merge && !self->common.n_arguments)
+    if (self->merge && !self->common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "--merge: no tables: name those that `cleave score --shard' printed");
     FAIL_IF(self->merge && (self->predictions || self->model_path), CLV_ERR_USAGE,
             "--merge: the tables have the counts; leave out %s", self->predictions ? "--pred" : "-m");
@@ -305,22 +308,19 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         "Scores masks against the truth: weighted Hamming, Hamming, intersection over union.",
         {"score set/ out", "score set/manifest.tsv out --split test --json"},
         "Weighted Hamming is half the miss rate plus half the false-alarm rate, for foreground and background. "
-        "Weighted "
-        "Hamming, "
-        "Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU is over labels "
-        "from 1 on. Void pixels never count. Of several shards: cleave score --data SET --merge TABLE...",
-        {{score_rows, self, false},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+        "Weighted Hamming, Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean "
+        "IoU is over labels from 1 on. Void pixels never count. To score several shards: cleave score --data SET "
+        "--merge TABLE...",
+        {{score_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
-    common_options_init(&self->common);
-    MUST(options_parse(&table, argc, argv, &self->common, err));
+    common_options_init(self->common);
+    MUST(options_parse(&table, argc, argv, self->common, err));
     if (!self->merge)
-        MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err));
+        MUST(options_take_arguments(&table, self->common, (const char *const[]){"data", "pred"}, 2, err));
     bool has_features = self->data && is_tensor_file(self->data);
     FAIL_IF((self->decoding != CLV_DECODING_AUTO || self->likelihood) && !has_features, CLV_ERR_USAGE,
             "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
-    MUST(feature_paths_check(&self->common.paths, "data", err));
+    MUST(feature_paths_check(&self->common->paths, "data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
     FAIL_IF(!self->data, CLV_ERR_USAGE, "score: no truth; give a folder or manifest with --data");
@@ -328,7 +328,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return check_features(self, err);
     FAIL_IF(self->json && self->csv, CLV_ERR_USAGE, "--json and --csv exclude each other");
     if (self->merge)
-        return common_options_check(&self->common, "--merge adds counts", err);
+        return common_options_check(self->common, "--merge", "it reads counts, not images", err);
     FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: no predictions; add --pred FOLDER");
     FAIL_IF(score_is_pages(self->data) && self->model_path, CLV_ERR_USAGE, "--model: reads images, %s has masks alone",
             self->data);
@@ -408,7 +408,7 @@ static enum clv_status compare(struct set_score *score, struct score_task *task,
         .band_px = self->band_px,
         .model = self->model_path ? &from->model : NULL,
         .keeps_counts = self->shard.count > 0,
-        .n_threads = self->common.n_threads,
+        .n_threads = self->common->n_threads,
         .limits = &from->limits,
         .progress = progress,
     };
@@ -420,15 +420,15 @@ static enum clv_status compare(struct set_score *score, struct score_task *task,
     if (!self->merge && score_is_pages(self->predictions))
         MUST(score_find_pages(&from->pages, self->predictions, self->data, self->split, &from->inputs, err));
     task->pages = from->pages;
-    return self->merge
-               ? score_merge(score, &from->inputs, &set->labels, self->common.arguments, self->common.n_arguments, err)
-               : score_set(score, task, err);
+    return self->merge ? score_merge(score, &from->inputs, &set->labels, self->common->arguments,
+                                     self->common->n_arguments, err)
+                       : score_set(score, task, err);
 }
 
 static enum clv_status run(const struct score *self, struct clv_error *err)
 {
     const struct clv_progress progress = console_progress(NULL);
-    OWNED(sources_release) struct sources from = {.limits = self->common.limits};
+    OWNED(sources_release) struct sources from = {.limits = self->common->limits};
     OWNED(set_score_release) struct set_score score = {0};
     struct score_task task;
     MUST(score_read_truth(&from.set, self->data, err));
@@ -439,13 +439,13 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         return fail_mask(&from.set, self->data, self->predictions, &from.limits, err);
     MUST(status);
     if (!self->shard.count)
-        MUST(score_sequences(&score, self->merge ? NULL : &task, &from.set, self->common.n_threads, err));
+        MUST(score_sequences(&score, self->merge ? NULL : &task, &from.set, self->common->n_threads, err));
     console_clear();
     if (from.pages && !self->given)
         score_note_equal_pages(&score, self->predictions);
     if (confusion_unlabelled(&score.confusion))
         console_note("%s: %" PRIu64 " pixels have no label there (255, as where an image has no data) but one in the "
-                     "truth, and count as wrong; 255 in the truth leaves them out",
+                     "truth, and count as wrong; 255 in the truth makes them void",
                      self->predictions ? self->predictions : "predictions", confusion_unlabelled(&score.confusion));
     if (self->shard.count)
         score_shard_print(&score, from.first);
@@ -458,18 +458,14 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static void score_release(struct score *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(score_release) struct score self = {0};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct score self = {.common = &common};
     MUST(parse(&self, argc, argv, err));
-    const struct features_task features = {.paths = &self.common.paths,
+    const struct features_task features = {.paths = &self.common->paths,
                                            .model_path = self.model_path,
-                                           .n_threads = self.common.n_threads,
+                                           .n_threads = self.common->n_threads,
                                            .json = self.json,
                                            .wants_likelihood = self.likelihood,
                                            .decoding = self.decoding};

@@ -54,8 +54,8 @@ static enum clv_status read_sequence(struct clv_set *set, const char *file, cons
                 CLV_ERR_DATA, "%s: its pages are those of one sequence, %s has several: %s and %s", file, path,
                 one ? one : "", other ? other : "");
     }
-    FAIL_IF(set->n_items != n_pages, CLV_ERR_DATA, "%s: has %u page%s, the sequence in %s has %zu frame%s", file,
-            n_pages, n_pages == 1 ? "" : "s", path, set->n_items, set->n_items == 1 ? "" : "s");
+    FAIL_IF(set->n_items != n_pages, CLV_ERR_DATA, "%s: has %s, the sequence in %s has %s", file,
+            n_of(n_pages, "page", "pages").text, path, n_of(set->n_items, "frame", "frames").text);
     return CLV_OK;
 }
 

@@ -153,7 +153,7 @@ void score_print_text(const struct set_score *score, bool per_image)
     print_labels(score);
     if (score->n_sequences)
         print_sequences(score);
-    printf("\n%zu images; ", score->inputs->n);
+    printf("\n%s; ", n_of(score->inputs->n, "image", "images").text);
     print_totals("pixel", &score->confusion, score->labels);
     if (score->has_superpixels)
         print_totals(score->has_patches ? "patch" : "superpixel", &score->nodes, score->labels);

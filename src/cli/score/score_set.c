@@ -271,13 +271,13 @@ static void job_release(struct job *job)
 
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err)
 {
-    OWNED(set_score_release)
-    struct set_score result = {.inputs = task->inputs,
-                               .labels = task->labels,
-                               .has_superpixels = task->model != NULL,
-                               .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
-    OWNED(job_release)
-    struct job job = {.task = task, .score = &result, .n_threads = parallel_threads(task->n_threads)};
+    OWNED(set_score_release) struct set_score result = {.inputs = task->inputs,
+                                                        .labels = task->labels,
+                                                        .has_superpixels = task->model != NULL,
+                                                        .has_patches = task->model &&
+                                                                       task->model->recipe.nodes == CLV_NODES_PATCHES};
+    OWNED(job_release) struct job job = {
+        .task = task, .score = &result, .n_threads = parallel_threads(task->n_threads)};
     struct foregrounds foregrounds = {0};
     OWNED_ARRAY char *objects = path_join(task->folder, "objects");
     for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)

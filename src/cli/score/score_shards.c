@@ -138,8 +138,8 @@ enum clv_status score_merge(struct set_score *score, const struct input_list *in
                             char *const *tables, size_t n_tables, struct clv_error *err)
 {
     OWNED(set_score_release) struct set_score result = {.inputs = inputs, .labels = labels};
-    OWNED(merging_release)
-    struct merging self = {.score = &result, .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
+    OWNED(merging_release) struct merging self = {.score = &result,
+                                                  .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
     NEED(self.is_there);
     MUST(set_score_init(&result, err));
     MUST(clv_confusion_init(&self.own, labels->n_labels, err));

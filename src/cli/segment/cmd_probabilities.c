@@ -24,9 +24,9 @@ static enum clv_status check(struct segment *self, struct clv_error *err)
         {"seed", RULE_IDLE, "margins", "margins are not sampled"},
     };
     struct clv_files_options *files = &self->files;
-    MUST(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
-    if (files->sequence && !files->data && self->common.n_arguments == 1)
-        files->data = self->common.arguments[--self->common.n_arguments];
+    MUST(options_check(self->common, rules, sizeof rules / sizeof *rules, err));
+    if (files->sequence && !files->data && self->common->n_arguments == 1)
+        files->data = self->common->arguments[--self->common->n_arguments];
     if (!files->probabilities)
         files->probabilities = CLV_PROBABILITIES_OF_LABEL;
     const bool has_maps = files->probabilities != CLV_PROBABILITIES_OF_LABEL;
@@ -36,14 +36,10 @@ static enum clv_status check(struct segment *self, struct clv_error *err)
     return segment_take_arguments(self, err);
 }
 
-static void segment_release(struct segment *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(segment_release) struct segment self = {.json = false};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct segment self = {.common = &common};
     const struct option_table table = {
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Writes how probable a label is at every pixel, as grey images.",
@@ -69,13 +65,13 @@ enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
          {json_rows, &self, false},
          {files_sampling_rows, &self.files, false},
          {files_run_rows, &self.files, false},
-         {image_option_rows, &self.common, false},
-         {plain_option_rows, &self.common, false}},
+         {image_option_rows, self.common, false},
+         {plain_option_rows, self.common, false}},
     };
     clv_files_defaults(&self.files);
-    common_options_init(&self.common);
-    MUST(options_parse(&table, argc, argv, &self.common, err));
-    MUST(options_take_manifest(&table, &self.common, err));
+    common_options_init(self.common);
+    MUST(options_parse(&table, argc, argv, self.common, err));
+    MUST(options_take_manifest(&table, self.common, err));
     MUST(check(&self, err));
     return segment_run(&self, err);
 }

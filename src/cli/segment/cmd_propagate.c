@@ -9,22 +9,18 @@ static enum clv_status check(struct segment *self, struct clv_error *err)
     struct clv_files_options *files = &self->files;
     files->propagates = true;
     files->cutout |= files->crop || files->cutout_labels;
-    if (!files->data && self->common.n_arguments == 1)
-        files->data = self->common.arguments[--self->common.n_arguments];
+    if (!files->data && self->common->n_arguments == 1)
+        files->data = self->common->arguments[--self->common->n_arguments];
     MUST(segment_take_arguments(self, err));
     FAIL_IF(files->output && files->split && text_ends_with(files->output, ".tif") && !path_is_folder(files->output),
             CLV_ERR_USAGE, "--split cannot be used with -o %s: it has a page for each frame", files->output);
     return CLV_OK;
 }
 
-static void propagate_release(struct segment *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_propagate(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(propagate_release) struct segment self = {.json = false};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct segment self = {.common = &common};
     const struct option_table table = {
         "FOLDER|MANIFEST|STACK.tif -o FOLDER [OPTION...]",
         "Propagates masks of some frames to the others, without a model.",
@@ -39,13 +35,13 @@ enum clv_status cmd_propagate(int argc, char **argv, struct clv_error *err)
          {files_mask_rows, &self.files, false},
          {files_beside_rows, &self.files, false},
          {files_run_rows, &self.files, false},
-         {image_option_rows, &self.common, false},
-         {plain_option_rows, &self.common, false}},
+         {image_option_rows, self.common, false},
+         {plain_option_rows, self.common, false}},
     };
     clv_files_defaults(&self.files);
-    common_options_init(&self.common);
-    MUST(options_parse(&table, argc, argv, &self.common, err));
-    MUST(options_take_manifest(&table, &self.common, err));
+    common_options_init(self.common);
+    MUST(options_parse(&table, argc, argv, self.common, err));
+    MUST(options_take_manifest(&table, self.common, err));
     MUST(check(&self, err));
     return segment_run(&self, err);
 }

@@ -7,25 +7,21 @@ static enum clv_status check(struct segment *self, struct clv_error *err)
 {
     struct clv_files_options *files = &self->files;
     const bool is_least_loss = files->decode == CLV_DECODING_MIN_LOSS;
-    const char *of_samples = options_given(&self->common, "seed")      ? "seed"
-                             : options_given(&self->common, "samples") ? "samples"
-                                                                       : NULL;
+    const char *of_samples = options_given(self->common, "seed")      ? "seed"
+                             : options_given(self->common, "samples") ? "samples"
+                                                                      : NULL;
     files->cutout |= files->crop || files->cutout_labels;
-    if (files->sequence && !files->data && self->common.n_arguments == 1)
-        files->data = self->common.arguments[--self->common.n_arguments];
+    if (files->sequence && !files->data && self->common->n_arguments == 1)
+        files->data = self->common->arguments[--self->common->n_arguments];
     MUST(segment_take_arguments(self, err));
     FAIL_IF(of_samples && !is_least_loss, CLV_ERR_USAGE, "--%s needs --decode min-loss, which samples", of_samples);
     return CLV_OK;
 }
 
-static void segment_release(struct segment *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(segment_release) struct segment self = {.json = false};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct segment self = {.common = &common};
     const struct option_table table = {
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Segments images with a model.",
@@ -44,13 +40,13 @@ enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
          {files_refining_rows, &self.files, false},
          {files_beside_rows, &self.files, false},
          {files_run_rows, &self.files, false},
-         {image_option_rows, &self.common, false},
-         {plain_option_rows, &self.common, false}},
+         {image_option_rows, self.common, false},
+         {plain_option_rows, self.common, false}},
     };
     clv_files_defaults(&self.files);
-    common_options_init(&self.common);
-    MUST(options_parse(&table, argc, argv, &self.common, err));
-    MUST(options_take_manifest(&table, &self.common, err));
+    common_options_init(self.common);
+    MUST(options_parse(&table, argc, argv, self.common, err));
+    MUST(options_take_manifest(&table, self.common, err));
     MUST(check(&self, err));
     return segment_run(&self, err);
 }

@@ -12,7 +12,7 @@
 #include "cli/common/common.h"
 
 struct segment {
-    struct common_options common;
+    struct common_options *common;
     struct clv_files_options files;
     bool json;
     struct text lines; /* of JSON: an object for each input */

@@ -21,7 +21,7 @@ static bool is_piped(const struct segment *self)
 
 enum clv_status segment_take_arguments(struct segment *self, struct clv_error *err)
 {
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     struct clv_files_options *files = &self->files;
     files->images = (const char *const *)common->arguments;
     files->n_images = common->n_arguments;
@@ -34,7 +34,8 @@ enum clv_status segment_take_arguments(struct segment *self, struct clv_error *e
     }
     FAIL_IF(options_given(common, "overwrite") && options_given(common, "resume"), CLV_ERR_USAGE,
             "--overwrite and --resume exclude each other");
-    MUST(common_options_check(common, files->features ? "a feature file has no images" : NULL, err));
+    if (files->features)
+        MUST(common_options_check(common, "--features", "a feature file has no images", err));
     const bool has_status_output = self->files.status && strcmp(self->files.status, "-") == 0;
     FAIL_IF(files->output && is_piped(self) && has_status_output, CLV_ERR_USAGE,
             "-o - and --status - both want standard output");
@@ -89,21 +90,23 @@ static enum clv_status print_json(const struct segment *self, const struct clv_f
 static void print_summary(const struct segment *self, const struct clv_files_result *result, bool interrupted)
 {
     const struct clv_files_options *files = &self->files;
-    char of_all[32] = "", failed[64] = "", before[64] = "", objects[48] = "", given[48] = "";
+    char done[32] = "", failed[64] = "", before[64] = "", objects[48] = "", given[48] = "";
     const bool is_probable = files->probabilities != CLV_PROBABILITIES_NONE;
-    const size_t n = result->n_inputs;
-    if (interrupted)
-        snprintf(of_all, sizeof of_all, " of %zu", n);
+    const size_t n = interrupted ? result->n_inputs : result->n_done;
+
     if (result->n_failed)
         snprintf(failed, sizeof failed, ", %zu failed", result->n_failed);
     if (result->n_earlier)
         snprintf(before, sizeof before, ", %zu finished before", result->n_earlier);
     if (files->objects)
-        snprintf(objects, sizeof objects, ", %zu object%s", result->n_objects, result->n_objects == 1 ? "" : "s");
+        snprintf(objects, sizeof objects, ", %s", n_of(result->n_objects, "object", "objects").text);
     if (result->n_given)
-        snprintf(given, sizeof given, ", and %zu given page%s", result->n_given, result->n_given == 1 ? "" : "s");
-    console_note("%zu%s %s%s %s into %s%s%s%s%s%s%s", result->n_done, of_all, is_probable ? "probability map" : "image",
-                 (interrupted ? n : result->n_done) == 1 ? "" : "s", is_probable ? "written" : "segmented",
+        snprintf(given, sizeof given, ", and %s", n_of(result->n_given, "given page", "given pages").text);
+    if (interrupted)
+        snprintf(done, sizeof done, "%zu of ", result->n_done);
+    const struct counted all =
+        is_probable ? n_of(n, "probability map", "probability maps") : n_of(n, "image", "images");
+    console_note("%s%s %s into %s%s%s%s%s%s%s", done, all.text, is_probable ? "written" : "segmented",
                  is_piped(self) ? "standard output" : files->output, given, objects, failed, before,
                  interrupted ? "; run the same command with --resume to continue" : "",
                  interrupted && files->existing == CLV_EXISTING_OVERWRITE ? " (without --overwrite)" : "");

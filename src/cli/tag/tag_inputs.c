@@ -44,8 +44,7 @@ enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag
                             struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags;
-    OWNED(tag_outputs_release)
-    struct tag_outputs made = {
+    OWNED(tag_outputs_release) struct tag_outputs made = {
         .n = set->n,
         .n_tags = k,
         .scores = array_alloc(set->n * k, sizeof *made.scores),
@@ -111,7 +110,7 @@ enum clv_status tagging_read(struct clv_tag_set *set, struct clv_set *images, st
     if (tagging_is_images(path))
         return read_images(set, images, recipe, source, model, err);
     FAIL_IF(source->split, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
-    MUST(common_options_check(source->common, "a multi-label file has no images", err));
+    MUST(common_options_check(source->common, path, "a multi-label file has no images", err));
     MUST(clv_tag_set_read(set, path, model ? model->n_tags : 0, err));
     if (model && set->n_features > model->n_features)
         console_note("%s: features %d to %d are not the model's and weigh nothing of their own", path,

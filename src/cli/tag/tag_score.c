@@ -14,7 +14,7 @@
 #define JSON_MAX ((size_t)1 << 32)
 
 struct answer {
-    struct common_options common;
+    struct common_options *common;
     struct clv_belief_search search;
     const char *data, *split, *model_path, *output, *predictions, *report;
     bool json, scores, overwrite;
@@ -31,16 +31,16 @@ static const struct clv_option predict_rows[] = {
     {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
      .help = "A multi-label file (svmlight); or images: a folder or a manifest"},
     {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Only these splits of the manifest (default: all)"},
+     .help = "Take only these splits of the manifest (default: all)"},
     {"output", 'o', "FILE", SECTION_ANSWER, BASIC, CLV_OPTION_TEXT, AT(output),
      .help = "Where the tags go, all or nothing (default: standard output)"},
     {"overwrite", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(overwrite), .help = OVERWRITE_HELP},
     {"scores", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(scores),
-     .help = "Also the score of every tag, before tags are decided together"},
+     .help = "Also print the score of every tag, before tags are decided together"},
     {"report", 0, "FOLDER", SECTION_ANSWER, BASIC, CLV_OPTION_TEXT, AT(report),
-     .help = "Of images: also a page that shows their tags, FOLDER/index.html"},
+     .help = "For images: also write a page that shows their tags, FOLDER/index.html"},
     {"json", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(json),
-     .help = "One JSON document instead of a tab-separated table"},
+     .help = "Print one JSON document instead of a tab-separated table"},
     {0},
 };
 
@@ -49,10 +49,11 @@ static const struct clv_option score_rows[] = {
     {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
      .help = "The truth: a multi-label file, or a manifest (.tsv) with a column tags"},
     {"pred", 'p', "FILE", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(predictions),
-     .help = "Instead of a model: predicted tags, a multi-label file of as many lines"},
+     .help = "Score these predicted tags instead of a model: a multi-label file with as many lines"},
     {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Only these splits of the manifest (default: all)"},
-    {"json", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(json), .help = "One JSON document, in fractions"},
+     .help = "Take only these splits of the manifest (default: all)"},
+    {"json", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(json),
+     .help = "Print one JSON document, with fractions instead of percentages"},
     {0},
 };
 
@@ -60,13 +61,13 @@ static const struct clv_option score_rows[] = {
 static enum clv_status parse(struct answer *self, struct option_table table, const struct clv_option *rows, int argc,
                              char **argv, struct clv_error *err)
 {
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     const struct option_group groups[] = {{rows, self, false},
                                           {search_option_rows, &self->search, false},
                                           {image_option_rows, common, false},
                                           {plain_option_rows, common, false}};
     memcpy(table.groups, groups, sizeof groups);
-    *self = (struct answer){.search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
+    *self = (struct answer){.common = self->common, .search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
     common_options_init(common);
     MUST(options_parse(&table, argc, argv, common, err));
     return options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err);
@@ -141,13 +142,14 @@ static void put_json(struct text *text, const struct answer *self, const struct 
 static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
                               struct clv_set *images, const struct answer *self, struct clv_error *err)
 {
-    const struct tagging_source source = {self->data, self->split, &self->common, 0};
+    const struct tagging_source source = {self->data, self->split, self->common, 0};
     MUST(clv_tag_model_read(model, self->model_path, err));
-    const char *of_search = options_first_given(&self->common, SECTION_SEARCH);
+    const char *of_search = options_first_given(self->common, SECTION_SEARCH);
     FAIL_IF(of_search && model->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
-            "--%s cannot be used: %s does not decide by branch and bound", of_search, self->model_path);
+            "--%s cannot be used with %s: that model does not decide by branch and bound; leave it out", of_search,
+            self->model_path);
     MUST(tagging_read(set, images, NULL, &source, model, err));
-    return tagging_set(annotation, model, set, &self->search, self->common.n_threads, err);
+    return tagging_set(annotation, model, set, &self->search, self->common->n_threads, err);
 }
 
 /* "sea, beach" */
@@ -173,7 +175,7 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
     text_init(&correct, 1 << 20);
     list_tags(&predicted, model, tags);
     list_tags(&correct, model, truth);
-    MUST(clv_image_read(&image, item->image, &self->common.limits, err));
+    MUST(clv_image_read(&image, item->image, &self->common->limits, err));
     NEED(!predicted.failed && !correct.failed);
     const struct clv_report_item shown = {.name = item->name,
                                           .image = &image,
@@ -228,7 +230,7 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
 
 static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
 {
-    struct common_options *common = &self->common;
+    struct common_options *common = self->common;
     if (self->output)
         MUST(tagging_claim(common, self->output, self->overwrite, self->data, self->model_path, err));
     enum path_kind kind = PATH_ABSENT;
@@ -241,11 +243,6 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
     return tagging_claim(common, page, self->overwrite, self->data, self->model_path, err);
 }
 
-static void answer_release(struct answer *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
 {
     static const struct option_table table = {
@@ -253,7 +250,8 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
         .summary = "Tags examples by a model.",
         .examples = {"tag predict -m tags.cleave photos/", "tag predict -m tags.cleave photos/ --report report"},
     };
-    OWNED(answer_release) struct answer self = {0};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct answer self = {.common = &common};
     MUST(parse(&self, table, predict_rows, argc, argv, err));
     FAIL_IF(!self.model_path, CLV_ERR_USAGE, "tag predict: no model; add -m MODEL");
     FAIL_IF(!self.data, CLV_ERR_USAGE, "tag predict: no examples; add --data FILE");
@@ -359,17 +357,18 @@ enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
                      "tag score --pred predicted.svm --data truth.svm"},
         .notes = "Where there is no tag to find and none was found, F is 1.",
     };
-    OWNED(answer_release) struct answer self = {0};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct answer self = {.common = &common};
     MUST(parse(&self, table, score_rows, argc, argv, err));
     FAIL_IF(!self.data, CLV_ERR_USAGE, "tag score: no truth; add --data FILE");
     FAIL_IF(!self.model_path == !self.predictions, CLV_ERR_USAGE,
             "tag score: give either a model (-m) or a prediction (--pred)");
-    const char *of_search = options_first_given(&self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
-                                                                                           : self.split ? "split"
-                                                                                                        : NULL;
+    const char *of_search = options_first_given(self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
+                                                                                          : self.split ? "split"
+                                                                                                       : NULL;
     FAIL_IF(self.predictions && of_model, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there",
             of_model);
     if (self.predictions)
-        MUST(common_options_check(&self.common, "--pred and its truth hold no images", err));
+        MUST(common_options_check(self.common, "--pred", "predicted tags and their truth have no images", err));
     return self.predictions ? score_prediction(&self, err) : score_model(&self, err);
 }

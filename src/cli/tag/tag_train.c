@@ -20,7 +20,7 @@ enum { MAX_CANDIDATES = 64 };
 
 /* The command's options. */
 struct tagging_training {
-    struct common_options common;
+    struct common_options *common;
     struct clv_tag_training training;
     const char *data, *split, *output;
     double lambda[MAX_CANDIDATES], gamma[MAX_CANDIDATES];
@@ -46,7 +46,7 @@ static enum clv_status tagging_record(struct clv_tag_model *model, const struct 
         MUST(digest_file(digest, self->data, err));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)training->seed);
     snprintf(command, sizeof command, "cleave tag train%s",
-             self->common.canonical.bytes ? self->common.canonical.bytes : "");
+             self->common->canonical.bytes ? self->common->canonical.bytes : "");
     const char *const entries[][2] = {
         {"version", clv_version()},
         {"command", command},
@@ -212,13 +212,16 @@ static enum clv_status check_effect(const struct tagging_training *self, struct 
         FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", clv_tag_parameters[i].name, learner,
                 why);
     }
-    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE, "--cv-gamma cannot be used: --kernel is linear");
+    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE,
+            "--cv-gamma cannot be used with --kernel linear; add --kernel rbf, or leave it out");
     FAIL_IF(training->is_in_f_order && training->learner->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
             "--order-by f cannot be used with --learner %s: it decides all tags at once", learner);
     FAIL_IF(self->is_goal_given && !self->n_folds && !training->learner->is_tuned, CLV_ERR_USAGE,
             "--goal cannot be used with --learner %s: there is no cross-validation", learner);
     if (training->is_scaled && tagging_is_images(self->data))
-        return fail(err, CLV_ERR_USAGE, "--normalise cannot be used: features of images are always divided so");
+        return fail(err, CLV_ERR_USAGE,
+                    "--normalise cannot be used with %s: features of images are always normalised; leave it out",
+                    self->data);
     if (self->n_repeats && !self->n_folds && !training->learner->is_tuned && !training->is_in_f_order)
         return fail(err, CLV_ERR_USAGE, "--cv-repeats cannot be used with --learner %s: there is no cross-validation",
                     learner);
@@ -236,17 +239,17 @@ static enum clv_status parse(struct tagging_training *self, int argc, char **arg
         "width) is chosen by cross-validation among the training examples.",
         {{own_rows, self, true},
          {parameter_rows, self, true},
-         {image_option_rows, &self->common, false},
-         {plain_option_rows, &self->common, false}},
+         {image_option_rows, self->common, false},
+         {plain_option_rows, self->common, false}},
     };
     list_rows();
-    common_options_init(&self->common);
+    common_options_init(self->common);
     clv_tag_training_defaults(&self->training, clv_tag_learner_at(0));
-    MUST(options_parse(&table, argc, argv, &self->common, err));
-    MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
-    self->is_goal_given = options_given(&self->common, "goal");
+    MUST(options_parse(&table, argc, argv, self->common, err));
+    MUST(options_take_arguments(&table, self->common, (const char *const[]){"data"}, 1, err));
+    self->is_goal_given = options_given(self->common, "goal");
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
-        self->is_given[i] = options_given(&self->common, clv_tag_parameters[i].name);
+        self->is_given[i] = options_given(self->common, clv_tag_parameters[i].name);
     FAIL_IF(!self->data, CLV_ERR_USAGE, "tag train: no examples; add --data FILE");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "tag train: no model file; add -o FILE");
     if (self->training.learner->form == CLV_TAGS_LMBM && !self->is_given[CLV_TAG_ETA0])
@@ -260,7 +263,7 @@ static enum clv_status parse(struct tagging_training *self, int argc, char **arg
     if (!self->n_repeats)
         self->n_repeats = 3;
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    return tagging_claim(&self->common, self->output, self->overwrite, self->data, NULL, err);
+    return tagging_claim(self->common, self->output, self->overwrite, self->data, NULL, err);
 }
 
 static void print_grid(const struct tagging_training *self, const struct clv_tag_grid *grid,
@@ -292,15 +295,12 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
     struct clv_tag_training *training = &self->training;
     double mean = 1;
-    enum clv_status status = CLV_OK;
     if (!self->n_lambda) {
         self->n_lambda = sizeof lambdas / sizeof *lambdas;
         memcpy(self->lambda, lambdas, sizeof lambdas);
     }
     if (training->is_rbf)
-        status = clv_tag_mean_distance(&mean, training, err);
-    if (status != CLV_OK)
-        return status;
+        MUST(clv_tag_mean_distance(&mean, training, err));
     if (training->parameters[CLV_TAG_GAMMA] > 0 && !self->n_gamma) {
         self->gamma[self->n_gamma++] = training->parameters[CLV_TAG_GAMMA];
     } else {
@@ -317,7 +317,7 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
     double tolerance = training->parameters[CLV_TAG_TOLERANCE];
     if (!self->is_given[CLV_TAG_TOLERANCE])
         training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */
-    status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
+    enum clv_status status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
     training->parameters[CLV_TAG_TOLERANCE] = tolerance;
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
         print_grid(self, &grid, scores, status == CLV_OK ? training->parameters : NULL);
@@ -337,11 +337,11 @@ static enum clv_status run(struct tagging_training *self, struct clv_error *err)
     OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result = {0};
     struct clv_tag_training *training = &self->training;
-    const struct tagging_source source = {self->data, self->split, &self->common, training->seed};
+    const struct tagging_source source = {self->data, self->split, self->common, training->seed};
     MUST(tagging_read(&set, &images, &recipe, &source, NULL, err));
     training->is_scaled |= tagging_is_images(self->data);
     training->set = &set; /* as the progress, of this function: nothing reads the training after it */
-    training->n_threads = self->common.n_threads;
+    training->n_threads = self->common->n_threads;
     training->progress = &progress;
     training->n_folds = self->n_folds;
     training->n_repeats = self->n_repeats;
@@ -361,14 +361,10 @@ static enum clv_status run(struct tagging_training *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static void tagging_training_release(struct tagging_training *self)
-{
-    common_options_release(&self->common);
-}
-
 enum clv_status tagging_train(int argc, char **argv, struct clv_error *err)
 {
-    OWNED(tagging_training_release) struct tagging_training self = {.n_folds = -1};
+    OWNED(common_options_release) struct common_options common = {0};
+    struct tagging_training self = {.common = &common, .n_folds = -1};
     MUST(parse(&self, argc, argv, err));
     return run(&self, err);
 }

@@ -289,7 +289,7 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
             "--validate: %s is a feature file, which has no splits", task->data);
     FAIL_IF(task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
             "--feature-memory: %s is no feature file, which `cleave features' makes", task->data);
-    return is_file ? common_options_check(&self->common, "a feature file holds no images", err) : CLV_OK;
+    return is_file ? common_options_check(&self->common, task->data, "a feature file has no images", err) : CLV_OK;
 }
 
 static enum clv_status spare_set(void *context, const struct clv_set *set, const char *path, struct clv_error *err)

@@ -34,9 +34,9 @@ static const char *const fault_words[CLV_ANNOTATION_FAULTS][2] = {
     [CLV_ANNOTATION_UNLABELLED] = {"image that nobody labelled yet", "images that nobody labelled yet"},
 };
 
-const char *annotation_fault_words(enum clv_fault_of_annotation fault, size_t n)
+struct counted annotation_faults(enum clv_fault_of_annotation fault, size_t n)
 {
-    return fault_words[fault][n != 1];
+    return n_of(n, fault_words[fault][0], fault_words[fault][1]);
 }
 
 void annotation_blame(struct annotation *annotation, enum clv_fault_of_annotation fault, const char *format, ...)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
 #include "base/json.h"
 #include "cleave/boxes.h"
 #include "cleave/status.h"
@@ -85,8 +86,8 @@ enum clv_status boxes_count_stray(struct boxes_builder *builder, enum clv_fault_
 /* Counts an image that nobody labelled yet: nothing is known of it. */
 enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
 
-/* A fault in words, of one or of several: "run lengths of another size", "lines". */
-const char *annotation_fault_words(enum clv_fault_of_annotation fault, size_t n);
+/* A number of faults, in words: "1 run length of another size", "2 lines". */
+struct counted annotation_faults(enum clv_fault_of_annotation fault, size_t n);
 
 /* Stores what annotation.c has made: a box of the image added last, whose outline (or NULL) is taken and whose label
  * and mask are copied; a void, whose outline is taken; the count of a fault, with the message of the first one, or NULL

@@ -252,8 +252,8 @@ static enum clv_status add_single(struct boxes_builder *builder, const char *pat
 static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool keeps_outlines, int wanted,
                                 const char *property, struct clv_error *err)
 {
-    OWNED(boxes_builder_release)
-    struct boxes_builder builder = {.keeps_outlines = keeps_outlines, .wanted = wanted + 1, .property = property};
+    OWNED(boxes_builder_release) struct boxes_builder builder = {
+        .keeps_outlines = keeps_outlines, .wanted = wanted + 1, .property = property};
     struct clv_error why = {0}; /* a folder's bad files are told by their messages */
     MUST(path_is_folder(path) ? add_folder(&builder, path, err ? err : &why) : add_single(&builder, path, err));
     return boxes_finish(boxes, &builder, path, err);

@@ -24,8 +24,8 @@ static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes
     OWNED(png_grey_release) struct png_grey grey = {0};
     MUST(png_decode_grey(&grey, bytes, size, &resolved, err));
     size_t n = (size_t)grey.width * (size_t)grey.height;
-    OWNED(clv_map_release)
-    struct clv_map result = {.width = grey.width, .height = grey.height, .n_channels = 1, .is_integer = true};
+    OWNED(clv_map_release) struct clv_map result = {
+        .width = grey.width, .height = grey.height, .n_channels = 1, .is_integer = true};
     result.values = array_alloc(n, sizeof *result.values);
     NEED(result.values);
     for (size_t p = 0; p < n; p++)

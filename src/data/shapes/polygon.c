@@ -106,8 +106,8 @@ enum clv_status polygon_fill(const struct canvas *canvas, const double (*points)
         FAIL_IF(!(fabs(points[i][0]) <= FARTHEST && fabs(points[i][1]) <= FARTHEST), CLV_ERR_DATA,
                 "point %zu of a polygon is not finite, or too far away", i + 1);
     size_t n = (size_t)height;
-    OWNED(crossings_release)
-    struct crossings self = {.start = array_zalloc(n + 1, sizeof *self.start), .n = array_zalloc(n, sizeof *self.n)};
+    OWNED(crossings_release) struct crossings self = {.start = array_zalloc(n + 1, sizeof *self.start),
+                                                      .n = array_zalloc(n, sizeof *self.n)};
     NEED(self.start && self.n);
     walk_edges(points, ring_ends, n_rings, height, count_rows, &self);
     FAIL_IF(self.n_rows > POLYGON_MAX_CROSSINGS, CLV_ERR_DATA,

@@ -51,8 +51,7 @@ static enum clv_status fill_scale(struct fisher *fisher, int32_t scale, const st
 enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, const struct clv_recipe *recipe,
                             struct clv_error *err)
 {
-    OWNED(fisher_release)
-    struct fisher result = {
+    OWNED(fisher_release) struct fisher result = {
         .recipe = recipe, .margin_px = recipe->patch_px / 2, .width = scene->width, .height = scene->height};
     OWNED(sift_image_release) struct sift_image sift = {0};
     MUST(sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err));

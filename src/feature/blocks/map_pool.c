@@ -95,10 +95,10 @@ static enum clv_status pool_map(struct pooling *self, const struct map_reader *m
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct map_window *window, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    OWNED(pooling_release)
-    struct pooling self = {.result = {.n_channels = count_channels(recipe)},
-                           .scene = scene,
-                           .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
+    OWNED(pooling_release) struct pooling self = {
+        .result = {.n_channels = count_channels(recipe)},
+        .scene = scene,
+        .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
     struct map_pool *result = &self.result;
     size_t n = (size_t)scene->n_regions * (size_t)result->n_channels;
     bool is_largest = recipe->map_pool & CLV_MAP_MAX, is_deviation = recipe->map_pool & CLV_MAP_DEVIATION;

@@ -27,15 +27,14 @@ int32_t map_values(const struct clv_recipe_map *map)
 enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader *map,
                                const struct clv_recipe_map *recipe_map, struct clv_error *err)
 {
-    OWNED(map_ready_release)
-    struct map_ready result = {.map = map,
-                               .recipe_map = recipe_map,
-                               .width = map->map.width,
-                               .height = map->map.height,
-                               .n_channels = map_values(recipe_map),
-                               .n = (size_t)map->map.width * (size_t)map->map.height,
-                               .right = map->map.width,
-                               .bottom = map->map.height};
+    OWNED(map_ready_release) struct map_ready result = {.map = map,
+                                                        .recipe_map = recipe_map,
+                                                        .width = map->map.width,
+                                                        .height = map->map.height,
+                                                        .n_channels = map_values(recipe_map),
+                                                        .n = (size_t)map->map.width * (size_t)map->map.height,
+                                                        .right = map->map.width,
+                                                        .bottom = map->map.height};
     bool is_used = recipe_map->use != CLV_MAP_USE_IGNORED;
     FAIL_IF(map->map.n_channels != recipe_map->n_channels, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d",
             recipe_map->name, map->map.n_channels, recipe_map->n_channels);

@@ -69,17 +69,16 @@ enum clv_status scene_init(struct scene *scene, const struct clv_image *image,
                            const struct clv_superpixels *superpixels, struct clv_error *err)
 {
     size_t n_pixels = (size_t)image->width * (size_t)image->height;
-    OWNED(scene_release)
-    struct scene result = {.width = image->width,
-                           .height = image->height,
-                           .n_regions = superpixels->n,
-                           .rgb = image->pixels,
-                           .labels = superpixels->labels,
-                           .lab = array_alloc(n_pixels, 3 * sizeof(float)),
-                           .grey = array_alloc(n_pixels, sizeof(float)),
-                           .start = array_zalloc((size_t)superpixels->n + 1, sizeof(int32_t)),
-                           .pixel = array_alloc(n_pixels, sizeof(int32_t)),
-                           .regions = array_alloc((size_t)superpixels->n, sizeof(struct region))};
+    OWNED(scene_release) struct scene result = {.width = image->width,
+                                                .height = image->height,
+                                                .n_regions = superpixels->n,
+                                                .rgb = image->pixels,
+                                                .labels = superpixels->labels,
+                                                .lab = array_alloc(n_pixels, 3 * sizeof(float)),
+                                                .grey = array_alloc(n_pixels, sizeof(float)),
+                                                .start = array_zalloc((size_t)superpixels->n + 1, sizeof(int32_t)),
+                                                .pixel = array_alloc(n_pixels, sizeof(int32_t)),
+                                                .regions = array_alloc((size_t)superpixels->n, sizeof(struct region))};
     NEED(result.lab && result.grey && result.start && result.pixel && result.regions);
     clv_rgb_to_lab(result.lab, image->pixels, n_pixels);
     grey_from_rgb(result.grey, image->pixels, n_pixels);

@@ -21,9 +21,8 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
     size_t n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
     size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
     OWNED_ARRAY int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
-    OWNED(word_map_release)
-    struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
-                              .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
+    OWNED(word_map_release) struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
+                                                      .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
     NEED(cell_word && result.word && result.met);
     MUST(words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err));
     for (int32_t y = 0; y < sift->height; y++) {

@@ -27,11 +27,10 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
 {
     int32_t w = scene->width, h = scene->height;
     size_t n = (size_t)w * (size_t)h;
-    OWNED(zones_release)
-    struct zones result = {.scene = scene,
-                           .n_pixels = w * h,
-                           .centre = array_alloc(n, sizeof *result.centre),
-                           .strip = array_alloc(n, sizeof *result.strip)};
+    OWNED(zones_release) struct zones result = {.scene = scene,
+                                                .n_pixels = w * h,
+                                                .centre = array_alloc(n, sizeof *result.centre),
+                                                .strip = array_alloc(n, sizeof *result.strip)};
     NEED(result.centre && result.strip);
     int32_t depth = int32_within(ceil(STRIP * sqrt((double)n)), 0, INT32_MAX);
     for (int32_t y = 0; y < h; y++)

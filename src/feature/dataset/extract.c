@@ -1,5 +1,6 @@
-/* Extracts the examples of a set, in batches whose items are extracted side by side and handed on in the order of the
- * set; slices of sequences are gathered in windows. Start at extract_all and dataset_extract_boxed. */
+/* Extracts the examples of a set. Threads and processes share the items of a batch, and their examples are handed on in
+ * the order of the set, so that results do not depend on how many there are. With a recipe of slices, the slices of a
+ * sequence are gathered in windows, each of which is one example. Start at extract_all and dataset_extract_boxed. */
 #include "feature/dataset/dataset.h"
 
 #include <string.h>
@@ -11,12 +12,12 @@
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
 
-/* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory
- * (an example takes about 2 MB at the default working size). */
+/* Items of a batch for each thread. They are enough that threads seldom wait for the slowest image, and few enough to
+ * bound memory: an example takes about 2 MB at the default working size. */
 #define BATCH_PER_THREAD 8
 
-/* Several processes may have different numbers of threads: items for each process, unless there are too many for
- * all. */
+/* Processes may have different numbers of threads, so a batch has a number of items for each process, but at most
+ * BATCH_OF_TEAM for all of them. */
 enum { BATCH_PER_MEMBER = 32, BATCH_OF_TEAM = 512, BATCH_AT_LEAST = 2 };
 
 struct batch {
@@ -29,7 +30,7 @@ struct batch {
     size_t n_done;              /* over all batches; counted by parallel_progress */
 };
 
-/* Pixels of so many bytes. */
+/* Mirrors each row of an image with `bytes` bytes per pixel, in place. */
 static void mirror(uint8_t *pixels, int32_t width, int32_t height, size_t bytes)
 {
     for (int32_t y = 0; y < height; y++) {
@@ -57,7 +58,7 @@ static enum clv_status read_truth(struct clv_example *example, const struct clv_
     return status ? fail_within(err, status, item->mask) : CLV_OK;
 }
 
-/* Truth in which no pixel counts is dropped, so that it reads the same from memory and from a feature file. */
+/* Drops the truth if no pixel counts in it, so that the example is the same from memory and from a feature file. */
 static void drop_void_truth(struct clv_example *example, int32_t n_labels)
 {
     size_t n = (size_t)example->problem.n_nodes * (size_t)n_labels;
@@ -71,7 +72,7 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
     example->problem.label = NULL;
 }
 
-/* Mean estimate of each node's pixels: estimate[n_nodes]. */
+/* Estimates the foreground from the boxes and returns its mean over each node's pixels: estimate[n_nodes]. */
 static enum clv_status estimate_foreground(float **estimate, const struct extract_options *how,
                                            const struct item_boxes *boxes, const struct clv_example *example,
                                            const struct clv_image *image, struct clv_error *err)
@@ -96,7 +97,7 @@ static enum clv_status extract_by_maps(struct clv_example *example, const struct
     return status ? fail_within(err, status, item->image) : CLV_OK;
 }
 
-/* Makes the example of an image, which is given back before the mask is read. */
+/* Makes the example of an image. Releases the image before the mask is read, to save memory. */
 static enum clv_status make_example(struct batch *batch, size_t index, struct clv_image *image, struct clv_error *err)
 {
     const struct extract_options *how = batch->how;
@@ -149,7 +150,7 @@ static size_t choose_capacity(int n_threads)
     return each * size;
 }
 
-/* The examples of [first, first + n), by all members of the team. */
+/* Extracts the items [first, first + n) in all processes. */
 static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, enum extract_share share,
                                      struct clv_error *err)
 {
@@ -157,7 +158,7 @@ static enum clv_status extract_batch(struct batch *batch, size_t n, int n_thread
     return examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err);
 }
 
-/* Hands the batch's n examples on; take NULL: nowhere. */
+/* Hands the batch's n examples on to `take`, and drops them if it is NULL. */
 static enum clv_status take_batch(struct batch *batch, size_t n, take_example *take, void *context,
                                   struct clv_error *err)
 {
@@ -214,13 +215,13 @@ enum clv_status extract_set(const struct clv_set *set, const struct extract_opti
     return extract_all(&batch, share, take, context, err);
 }
 
-/* Where examples go. */
+/* The dataset that is built, and the window that is being filled. */
 struct keeping {
-    struct clv_dataset *dataset, *frames; /* frames NULL: not wanted */
+    struct clv_dataset *dataset, *frames; /* frames NULL: not needed */
     const struct item_boxes *boxes;       /* of the next item */
-    struct stack stack;                   /* of slices that are to be one example .. */
-    const struct clv_item *first;         /* .. from this one on; NULL: of none .. */
-    size_t first_slice;                   /* .. which is that of the set */
+    struct stack stack;                   /* slices of the open window */
+    const struct clv_item *first;         /* its first slice; NULL: no window is open */
+    size_t first_slice;                   /* the index of that slice in the set */
     const size_t *begins;                 /* [slices] 1 + the item a window begins with, 0: none does; next item on */
     struct slice before;                  /* superpixels and pixels of the slice added last */
     const struct clv_image_limits *limits;
@@ -244,7 +245,7 @@ static enum clv_status take(struct keeping *self, struct clv_example *example, c
     return CLV_OK;
 }
 
-/* The slices collected so far become an example. */
+/* Makes one example of the slices collected so far. */
 static enum clv_status end_window(struct keeping *self, struct clv_error *err)
 {
     OWNED(clv_example_release) struct clv_example window = {0};
@@ -266,7 +267,8 @@ static enum clv_status end_window(struct keeping *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Windows of one sequence are held out one by one, those of several sequence by sequence. */
+/* Decides what cross-validation holds out together: all windows of a sequence if there are several sequences, else each
+ * window by itself. */
 static void finish_windows(struct clv_dataset *dataset)
 {
     bool has_several = false;
@@ -283,8 +285,8 @@ static bool is_followed(const struct clv_item *items, size_t i)
     return !items[i + 1].is_apart && !strcmp(a ? a : "", b ? b : "");
 }
 
-/* Lays windows of up to `size` slices over items[at, end), which follow each other: one begins at the first mask that
- * none has, or sooner, so that the masks in it are in its middle. Its slices go to the end of `slices`. */
+/* Lays windows of up to `size` slices over items[at, end), which follow each other. A window begins at the first mask
+ * that is in no window yet, or before it, so that its masks are in its middle. Its slices go to the end of `slices`. */
 static void lay_windows(struct clv_set *slices, size_t *begins, const struct clv_item *items, size_t at, size_t end,
                         size_t size)
 {
@@ -307,7 +309,7 @@ static void lay_windows(struct clv_set *slices, size_t *begins, const struct clv
     }
 }
 
-/* The slices that are learned from, by views, and which of them begin a window. */
+/* Chooses the slices that are learned from, as views of the set's items, and which of them begin a window. */
 static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, const struct clv_set *set, size_t size,
                                      const struct clv_progress *progress, struct clv_error *err)
 {
@@ -327,7 +329,7 @@ static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, co
     return CLV_OK;
 }
 
-/* The size of an image; 0x0: it cannot be read, as whoever reads it will say. */
+/* The size of an image. 0x0: it cannot be read; reading its pixels will fail with a message. */
 struct sides {
     int32_t width, height;
 };
@@ -337,7 +339,7 @@ static bool are_same(struct sides a, struct sides b)
     return a.width == b.width && a.height == b.height;
 }
 
-/* Slices of a window have one size. Of two that differ the one is named that has not the commonest size of the
+/* Fails because two slices of a window differ in size. Names the one that does not have the most frequent size of its
  * sequence. */
 static enum clv_status fail_sides(const struct clv_set *slices, const struct sides *sides, size_t first, size_t at,
                                   struct clv_error *err)
@@ -359,7 +361,8 @@ static enum clv_status fail_sides(const struct clv_set *slices, const struct sid
                 sides[odd].width, sides[odd].height, sides[most].width, sides[most].height);
 }
 
-/* Checks sizes by the heads of the files, so that the slice that is odd is named, not the one after it. */
+/* Checks the sizes of slices by the heads of their files, before pixels are read, so that the message names the slice
+ * that differs, not the one after it. */
 static enum clv_status check_sides(const struct clv_set *slices, const size_t *begins,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -386,7 +389,7 @@ static enum clv_status add_slice(struct keeping *self, struct slice *now, const 
     return stack_add(&self->stack, now, self->first ? &self->before : NULL, err);
 }
 
-/* A slice goes with those before it, unless a window begins with it. */
+/* Adds a slice to the open window, or begins a new window with it. */
 static enum clv_status keep_slice(struct keeping *self, struct clv_example *slice, const struct clv_item *item,
                                   struct clv_error *err)
 {

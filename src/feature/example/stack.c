@@ -216,12 +216,11 @@ static enum clv_status look_across(struct stack *self, struct clv_error *err)
 {
     struct region_graph *graph = &self->graph;
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
-    OWNED(means_release)
-    struct means result = {.row = array_zalloc(n + 1, sizeof *result.row),
-                           .first = array_zalloc(n + 2, sizeof *result.first),
-                           .other = array_alloc(m, 2 * sizeof *result.other),
-                           .contact = array_alloc(m, 2 * sizeof *result.contact),
-                           .sum = array_zalloc((size_t)self->at.n_own, sizeof *result.sum)};
+    OWNED(means_release) struct means result = {.row = array_zalloc(n + 1, sizeof *result.row),
+                                                .first = array_zalloc(n + 2, sizeof *result.first),
+                                                .other = array_alloc(m, 2 * sizeof *result.other),
+                                                .contact = array_alloc(m, 2 * sizeof *result.contact),
+                                                .sum = array_zalloc((size_t)self->at.n_own, sizeof *result.sum)};
     NEED(result.row && result.first && result.other && result.contact && result.sum);
     list_overlaps(&result, graph);
     for (int32_t i = 0; i < graph->n_nodes; i++)
@@ -238,9 +237,9 @@ enum clv_status stack_take(struct clv_example *window, struct stack *self, struc
     struct region_graph *graph = &self->graph;
     MUST(look_across(self, err));
     size_t n = (size_t)graph->n_nodes, n_labels = (size_t)graph->n_labels;
-    OWNED(clv_example_release)
-    struct clv_example result = {.theta = n_labels ? array_alloc(n, n_labels * sizeof *result.theta) : NULL,
-                                 .label = n_labels ? array_alloc(n, sizeof *result.label) : NULL};
+    OWNED(clv_example_release) struct clv_example result = {
+        .theta = n_labels ? array_alloc(n, n_labels * sizeof *result.theta) : NULL,
+        .label = n_labels ? array_alloc(n, sizeof *result.label) : NULL};
     NEED(!n_labels || (result.theta && result.label));
     if (n_labels) {
         balanced_theta(result.theta, graph->theta, graph->n_nodes, graph->n_labels);

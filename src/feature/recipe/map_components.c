@@ -19,7 +19,8 @@ static void correlations_release(struct correlations *self)
     arrays_free(self->matrix, self->values);
 }
 
-/* Places a stride apart; the first of them moves from image to image, so that no column of the map is left out. */
+/* Samples a map at places a stride apart. The first place moves from image to image, so that every column of the map is
+ * sampled. */
 static enum clv_status look_at(struct correlations *self, const struct map_reader *map,
                                const struct clv_recipe_map *recipe_map, size_t item, struct clv_error *err)
 {

@@ -395,7 +395,7 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     MUST(read_maps(&result, root, name, err));
     MUST(check(&result, name, err));
     FAIL_IF(clv_tensors_find(tensors, RECIPE_KEPT), CLV_ERR_DATA,
-            "%s: features were left out of it by an earlier version; learn it anew", name);
+            "%s: an earlier version wrote it without some features; train it again", name);
     MUST(read_codebooks(&result, tensors, err));
     MUST(read_mixtures(&result, tensors, name, err));
     MUST(read_map_tensors(&result, tensors, name, err));

@@ -162,8 +162,8 @@ static enum clv_status add_file(struct samples *self, bool *is_colour, const cha
         self->value = array_alloc(self->capacity, (size_t)raster.n_bands * sizeof *self->value);
         NEED(self->value);
     }
-    FAIL_IF(raster.n_bands != self->n_bands, CLV_ERR_DATA, "%s: %d band%s, %s has %d", path, raster.n_bands,
-            raster.n_bands == 1 ? "" : "s", first_path, self->n_bands);
+    FAIL_IF(raster.n_bands != self->n_bands, CLV_ERR_DATA, "%s: %s, %s has %d", path,
+            n_of((size_t)raster.n_bands, "band", "bands").text, first_path, self->n_bands);
     *is_colour &= raster.is_colour;
     return add_samples(self, &raster, wanted, err);
 }

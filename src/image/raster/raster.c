@@ -387,8 +387,8 @@ enum clv_status raster_fail_bands(const struct raster *self, const char *path, i
                     "%s: %d bands, the images learned from have %d; its pages were read as %s: --axes T makes each an "
                     "image",
                     path, self->n_bands, n, name);
-    return fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d%s", path, self->n_bands,
-                self->n_bands == 1 ? "" : "s", n,
+    return fail(err, CLV_ERR_DATA, "%s: %s, the images learned from have %d%s", path,
+                n_of((size_t)self->n_bands, "band", "bands").text, n,
                 is_shown ? "; a model of `train --range LOW,HIGH' takes grey of 16 bits as PNG and as TIFF" : "");
 }
 

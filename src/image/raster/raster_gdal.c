@@ -252,8 +252,8 @@ static enum clv_status stamp_dataset(uint64_t *hash, GDALDatasetH dataset, const
         MUST(stamp_one(hash, *file, is_strict, err));
         if (is_own || depth >= MAX_DEPTH || !text_ends_with(*file, ".vrt"))
             continue;
-        OWNED(dataset_close)
-        GDALDatasetH source = GDALOpenEx(*file, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
+        OWNED(dataset_close) GDALDatasetH source =
+            GDALOpenEx(*file, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
         if (source)
             MUST(stamp_dataset(hash, source, *file, is_strict, depth + 1, err));
     }

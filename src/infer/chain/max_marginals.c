@@ -85,9 +85,9 @@ enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_c
     if (chain->n_nodes == 0)
         return CLV_OK;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
-    OWNED(tracing_release)
-    struct tracing self = {array_alloc(n, k * sizeof(double)), array_alloc(n, k * sizeof(double)),
-                           array_alloc(k, k * sizeof(double)), array_alloc(k, 2 * sizeof(double))};
+    OWNED(tracing_release) struct tracing self = {
+        array_alloc(n, k * sizeof(double)), array_alloc(n, k * sizeof(double)), array_alloc(k, k * sizeof(double)),
+        array_alloc(k, 2 * sizeof(double))};
     NEED(self.forward && self.backward && self.transpose && self.passing);
     fill(&self, chain);
     for (size_t c = 0; c < n * k && max_marginals; c++)

@@ -66,7 +66,7 @@ void exact_cut_release(struct exact_cut *self);
 /* Empties it and makes place. Returns 0, or -1 when out of memory or past 2^29 edges. */
 int exact_cut_reserve(struct exact_cut *self, int32_t n_nodes, size_t n_terms, size_t n_edges);
 
-/* Zeros are left out. Values are finite. */
+/* Adds a term unless it is zero. Values are finite. */
 static inline void exact_cut_add_term(struct exact_cut *self, int32_t node, double value)
 {
     self->terms[self->n_terms] = (struct exact_term){value, node};

@@ -145,8 +145,8 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
                                         const double *label_cost, const uint8_t *is_visible,
                                         const struct clv_decoding *decoding, struct clv_error *err)
 {
-    OWNED(search_release)
-    struct search self = {.oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
+    OWNED(search_release) struct search self = {
+        .oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
     MUST(check_costs(label_cost, field->n_labels, err));
     self.is_in = array_alloc((size_t)field->n_labels, sizeof *self.is_in);
     self.label = array_alloc((size_t)field->n_labels, sizeof *self.label);

@@ -27,7 +27,7 @@
  * the second maximiser, and y_B, the first, if y_A has not label b at node i; else the estimate is 0: the paper's
  * acceleration trick. */
 
-/* The labels that an example asks for. Unlabelled nodes are left out, with their edges. */
+/* The labels that an example asks for. Unlabelled nodes are ignored, with their edges. */
 struct pmap_example {
     struct clv_problem problem;
     const float *weight; /* [n_nodes][n_labels] of log P(y_i = b | x), or NULL: joint */

@@ -105,7 +105,7 @@ static void visit_clamp(void *context, int32_t node, double cost, const int32_t 
     self->value -= t * lost;
 }
 
-/* Whether the node's label is neither left out nor given. */
+/* Whether the node has a label that is not fixed. */
 static bool counts(const struct drawing *self, int32_t i)
 {
     return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);

@@ -12,7 +12,7 @@
 /* Learning from training masks how a model with maps, or of two stages, refines pixels. */
 
 /* The loss of refined labels is their weighted Hamming error + this * (1 - IoU): by default the largest weight with
- * which the error of training images left out stays within its standard error of that without any
+ * which the error of held-out training images stays within its standard error of that without any
  * (tools/learn/refining.c). Without maps it is the one with which such images gain both in error and in IoU. */
 #define REFINING_IOU_WEIGHT        0.25
 #define REFINING_IOU_WEIGHT_STAGES 0.1
@@ -124,7 +124,7 @@ struct logistic_data {
 
 /* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
  * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the lowest one
- * below is left out until none is. A column that does not vary weighs 0, as does one that varies so little that its
+ * below is removed until none is. A column that does not vary weighs 0, as does one that varies so little that its
  * weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond
  * LOGISTIC_LARGEST). O(n columns^2) a step. */
 enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,

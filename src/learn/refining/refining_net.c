@@ -26,7 +26,7 @@ struct looking {
     float *inputs;    /* [n_rows][n_pixels][n_inputs] */
     uint8_t *classes; /* [n_rows][n_pixels] */
     float *weights;   /* [n_rows][n_pixels] */
-    size_t *n_known;  /* [n_rows] of n_pixels: what is void is left out */
+    size_t *n_known;  /* [n_rows] of n_pixels, without void ones */
 };
 
 /* A pixel that is not void and less than `reach` from the border; `n` if MOST_DRAWS find none. */

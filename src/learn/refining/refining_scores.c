@@ -50,7 +50,7 @@ struct learning {
     struct refining tried;
 };
 
-/* The pixels that are rows: spread over the image by multiples of the golden section, void ones left out. */
+/* The pixels that are rows: spread over the image by multiples of the golden section, without void ones. */
 struct picked {
     struct rows *rows;
     int32_t n_terms;
@@ -229,8 +229,8 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     return labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err);
 }
 
-/* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: chosen anew with the coupling,
- * it made images left out no better. */
+/* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: choosing it again with the
+ * coupling did not improve held-out images. */
 static enum clv_status search_coupling(struct learning *self, struct clv_error *err)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};

@@ -38,8 +38,7 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
 }
 
 /* A parameter's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
- * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there
- * are. */
+ * against their sum, and that stays the same when examples are held out: the prior does not depend on their number. */
 static double value_for_fold(const struct folds *self, const struct clv_parameter *parameter, double value,
                              size_t n_train)
 {

@@ -119,8 +119,8 @@ enum {
 
 typedef void pixel_term_use(void *context, int32_t term, const float *plane);
 
-/* Hands over plane[height][width] of each term but the network's in turn. The colours nearby are left out if not asked
- * for: clv_refine adds them by itself. Memory: that of two planes, and the maps'. */
+/* Hands over plane[height][width] of each term except the network's in turn, that of the colours nearby only if
+ * `is_nearby`: clv_refine adds it by itself. Memory: that of two planes, and the maps'. */
 enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
                             struct clv_error *err) CLV_CHECK;
 

@@ -158,10 +158,9 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err)
 {
-    OWNED(evidence_release)
-    struct evidence result = {.n_labels = model->shape.n_labels,
-                              .n_maps = model->recipe.n_maps,
-                              .n = (size_t)example->width * (size_t)example->height};
+    OWNED(evidence_release) struct evidence result = {.n_labels = model->shape.n_labels,
+                                                      .n_maps = model->recipe.n_maps,
+                                                      .n = (size_t)example->width * (size_t)example->height};
     result.plane = result.n * (size_t)result.n_labels;
     result.nodes = array_alloc(result.plane, sizeof *result.nodes);
     result.is_open = array_zalloc((size_t)result.n_labels, 1);
@@ -177,9 +176,8 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
 enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
                                 struct clv_error *err)
 {
-    OWNED(evidence_release)
-    struct evidence result = {.n_labels = segmented->net->n_classes,
-                              .n = (size_t)segmented->image->width * (size_t)segmented->image->height};
+    OWNED(evidence_release) struct evidence result = {
+        .n_labels = segmented->net->n_classes, .n = (size_t)segmented->image->width * (size_t)segmented->image->height};
     result.plane = result.n * (size_t)result.n_labels;
     result.nodes = array_alloc(result.plane, sizeof *result.nodes);
     result.is_open = array_alloc((size_t)result.n_labels, 1);

@@ -94,8 +94,7 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
     small.height = nodes->height;
     view.example = &small;
     bool is_cut = refining_is_cut(view.model);
-    OWNED(pixel_look_release)
-    struct pixel_look result = {.n = (size_t)nodes->width * (size_t)nodes->height};
+    OWNED(pixel_look_release) struct pixel_look result = {.n = (size_t)nodes->width * (size_t)nodes->height};
     result.n_own = pixel_look_inputs(view.model) - (is_cut ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE);
     NEED(result.own = array_alloc(result.n, (size_t)result.n_own * sizeof *result.own));
     MUST(clv_image_resize(&working, view.image, small.width, small.height, err));

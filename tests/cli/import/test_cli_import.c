@@ -48,7 +48,7 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
                                                           "{\"image_id\":2,\"category_id\":2,\"bbox\":[1,2,3,4]}"));
     EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder),
                  "set: 3 images, 2 with masks, 1 with boxes",
-                 "warning: 1 image that it names is not in photos; the first is gone.png",
+                 "names 1 image that is not in photos; the first is gone.png",
                  "says nothing of 1 of 4 images, which were skipped; the first is d.png");
     static const uint8_t wanted[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 2, 2, 1, 1, 0, 0,
                                      0, 1, 2, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -183,7 +183,7 @@ TEST(what_an_image_lacks_costs_that_image)
     ck_assert_int_eq(code, 65);
     ck_assert_msg(strstr(output, "1 annotation cannot be used, so that what it marks is void: "), "%s", output);
     ck_assert_msg(strstr(output, "b.png: not a PNG"), "%s", output);
-    ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
+    ck_assert_msg(strstr(output, "set: 1 image, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
     run_here("cd %s && mkdir others && cp photos/c.png others/z.png", folder);
     expect_error(65, "says something of none of the 1 images in others, such as z.png; it has a.png",
                  "cd %s && cleave import coco photos/coco.json --images others -o other", folder);
@@ -245,7 +245,7 @@ TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
             "of a mask of 8x12 pixels, its image is 8x6"),
         "%s", output);
     ck_assert_msg(strstr(output, "coco.json: annotation 4: runs of a mask of 6x8 pixels, c.png is 8x6"), "%s", output);
-    ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
+    ck_assert_msg(strstr(output, "set: 1 image, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
     ck_assert_msg(strstr(output, "says nothing of 1 of 3 images"), "%s", output);
     run_here("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder);
 }

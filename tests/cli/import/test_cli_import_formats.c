@@ -243,7 +243,7 @@ TEST(subsets_of_cvat_are_folders_and_splits)
         "&& grep -q 'images/Validation/a.png.*test$' set/manifest.tsv");
     expect_mask("set/masks/Validation/a.png", "000000000011"
                                               "000000000011" EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY);
-    expect_error(64, "--seed cannot be used: cvat.xml has splits of its own",
+    expect_error(64, "--seed cannot be used with cvat.xml: it has splits of its own",
                  "cleave import cvat cvat.xml --images photos -o other --seed 3");
     /* Names that are ambiguous cost their images alone. */
     put_photo("flat/a.png");
@@ -403,7 +403,7 @@ TEST(colours_of_voc_are_labels_by_labelmap_and_objects_come_along)
     put_colours("v/SegmentationObject/a.png", objects, "112233000010" EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY);
     put_text("v/labelmap.txt", "\xef\xbb\xbf# label:color_rgb:parts:actions\nbackground:0,0,0::\ncar:250,50,83::\n"
                                "person:51,221,255::\n");
-    EXPECT_PARTS(expect_success("cleave import voc v -o set"), "labelmap.txt does not name their colours: 1 pixels");
+    EXPECT_PARTS(expect_success("cleave import voc v -o set"), "labelmap.txt does not name their colours: 1 pixel");
     expect_mask("set/masks/a.png", "11112200000." EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY);
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_object_map_read(&map, here("set/instances/a.png"), WIDTH, HEIGHT, NULL, err));

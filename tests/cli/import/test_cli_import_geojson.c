@@ -171,7 +171,7 @@ TEST(layers_that_cannot_be_laid_are_refused)
                      "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos %s -o set --overwrite", folder,
                      rows[k].options);
     }
-    expect_error(64, "--property cannot be used: coco is not geojson",
+    expect_error(64, "--property cannot be used with the format coco: it is for the format geojson",
                  "cd %s && \"$CLEAVE\" import coco layer.geojson --property class -o set", folder);
     expect_error(64, "--outside cannot be used", "cd %s && \"$CLEAVE\" import voc photos --outside void -o set",
                  folder);

@@ -351,7 +351,7 @@ TEST(run_lengths_of_a_csv_become_masks_and_objects)
     run_here("! test -e s/instances && grep -q '1\tforeground' s/labels.tsv");
     /* a row for each object, names without extensions, none as -1 */
     run_here("printf 'ImageId,EncodedPixels\na,1 2\na,\"13 2\"\nb,-1\nx,1 1\n' >runs.csv");
-    EXPECT_PARTS(expect_success(RUNS), "warning: 1 images that it names are not in photos; the first is x");
+    EXPECT_PARTS(expect_success(RUNS), "names 1 image that is not in photos; the first is x");
     expect_pixels("s/masks/a.png", "10010"
                                    "10010"
                                    "00000"
@@ -384,7 +384,7 @@ TEST(run_lengths_of_a_csv_become_masks_and_objects)
     char *output;
     ck_assert_int_eq(run_command(&output, "cd $HERE && " RUNS), 65);
     EXPECT_PARTS(output, "runs.csv: line 3: the runs of b are no pairs of a pixel and a length in their order",
-                 "runs.csv: line 4: runs reach out of the 5x4 pixels of c", "s: 1 images, 1 with masks");
+                 "runs.csv: line 4: runs reach out of the 5x4 pixels of c", "s: 1 image, 1 with masks");
     run_here("printf 'ImageId,EncodedPixels,Width,Height\na,1 2,4,5\n' >runs.csv");
     expect_error(65, "line 2: its masks are 4x5, image a.pgm is 5x4", RUNS);
     expect_error(64, "runs.csv: where are its images? --images FOLDER",
@@ -425,7 +425,7 @@ TEST(what_is_beside_masks_is_kept_and_what_is_odd_is_named)
     run_here("printf 'value\tname\n0\tground\n3\tleaf\n' >drawn/labels.tsv");
     EXPECT_PARTS(expect_success("cleave import masks drawn --images photos -o s --overwrite"),
                  "drawn/labels.tsv: names the labels",
-                 "12 pixels of 4 masks (15 % of all) have no label and became void, first in drawn/train/a_mask.pgm");
+                 "12 pixels of 4 masks (15 % of all) became void for lack of a label, first in drawn/train/a_mask.pgm");
     run_here("grep -q '3\tleaf' s/labels.tsv && ! grep -q '7' s/labels.tsv");
     /* a mask that could be of two photos, one that cannot be read, one of no photo, a photo without */
     run_here("cp photos/train/a.pgm photos/train/a.jpg && head -c 9 photos/val/d.pgm >drawn/val/d_mask.pgm && mv "
@@ -434,8 +434,8 @@ TEST(what_is_beside_masks_is_kept_and_what_is_odd_is_named)
     ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import masks drawn --images photos -o s --overwrite"),
                      65);
     EXPECT_PARTS(output, "train/a_mask.pgm: could be of train/a.jpg or train/a.pgm; call it train/a.jpg.png or",
-                 "drawn/val/d_mask.pgm: ", "images have no mask and were skipped", "warning: 2 masks are of no image",
-                 "s: 1 images, 1 with masks", "2 images could not be taken over");
+                 "drawn/val/d_mask.pgm: ", "images have no mask and were skipped", "2 masks are of no image",
+                 "s: 1 image, 1 with masks", "2 images could not be taken over");
     /* one mask under two names */
     run_here("rm photos/train/a.jpg && cp drawn/train/b_mask.pgm drawn/train/b_gt.pgm");
     ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import masks drawn --images photos -o s --overwrite"),
@@ -477,10 +477,10 @@ TEST(tables_and_ways_that_a_user_names_come_first)
                                        "44444");
     static const struct refusal rows[] = {
         {64, "--codes: \"kitti\"", "import masks drawn --images photos -o t --codes kitti"},
-        {64, "--codes cannot be used: --labels names the values",
+        {64, "--codes cannot be used with --labels: --labels names the values",
          "import masks drawn --images photos -o t --codes voc --labels mine.tsv"},
-        {64, "--white cannot be used: coco is not masks", "import coco a.json -o t --white void"},
-        {64, "--outside cannot be used: masks say what is void",
+        {64, "--white cannot be used with the format coco", "import coco a.json -o t --white void"},
+        {64, "--outside cannot be used with the format masks: masks mark void pixels",
          "import masks drawn --images photos -o t "
          "--outside void"},
         {64, "masks and photos are not told apart; --images FOLDER", "import masks drawn -o t"},

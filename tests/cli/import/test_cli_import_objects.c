@@ -172,7 +172,7 @@ TEST(folders_of_a_mask_for_each_object_become_label_images)
                                        "dsb: 1 of 5 folders have no masks and were skipped",
                                        "objects that others overlap: 1,",
                                        "without a pixel and skipped: 1",
-                                       "set: 1 images, 1 with masks"};
+                                       "set: 1 image, 1 with masks"};
     for (size_t k = 0; k < sizeof said / sizeof *said; k++)
         ck_assert_msg(strstr(output, said[k]), "\"%s\" is not in %s", said[k], output);
     free(output);

@@ -214,7 +214,7 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
         formatted("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --boxes some.tsv -o out", folder);
     expect_error(65, "some.tsv: line 3: box 30x30 at 5000,5 is outside images/0002.jpg", "%s", command);
     ck_assert_int_eq(count_files(here("out")), 3);
-    run_here("%s --overwrite 2>&1 | grep -q '1 of the boxes of images/0003.jpg reaches out of it'", command);
+    run_here("%s --overwrite 2>&1 | grep -q 'cut 1 box of images/0003.jpg at the border'", command);
     boxes = HEADER "images/9.jpg\t\to\t5\t5\t30\t30\n";
     spill(here("some.tsv"), boxes, strlen(boxes));
     expect_error(66,
@@ -280,7 +280,7 @@ TEST(four_numbers_are_one_box_of_each_image)
     run_here("%s/0001.jpg $SET/images/0002.jpg --boxes 20,15,50,40 -o typed", command);
     ck_assert(same_bytes(here("table/0001.png"), here("typed/0001.png")));
     ck_assert(same_bytes(here("table/0002.png"), here("typed/0002.png")));
-    expect_output("reaches out of it and was cut at its border", "%s/0001.jpg --boxes 20,15,5000,40 -o cut", command);
+    expect_output("at the border of that image", "%s/0001.jpg --boxes 20,15,5000,40 -o cut", command);
     expect_error(65, "--boxes 20,15,5000,40: reaches out of", "%s --boxes 20,15,5000,40 -o several", command);
     expect_error(64, "--boxes 20,15,0,40: width and height", "%s --boxes 20,15,0,40 -o flat", command);
     expect_error(64, "--boxes 20,15,40: a box has four numbers, X,Y,WIDTH,HEIGHT", "%s --boxes 20,15,40 -o three",

@@ -205,7 +205,7 @@ TEST(another_training_takes_the_maps_of_all_labels)
         "$MODEL --data $SET/manifest.tsv -o maps --samples 5 --all-labels --resume 2>&1 | grep -q ' 12 finished "
         "before' "
         "&& cleave train --seed 1 --superpixels 120 --passes 10 --learner ssvm --blocks maps --maps first=maps --data "
-        "$SET/manifest.tsv --split train -o m >notes 2>&1 && grep -q 'taken for probabilities' notes && cleave segment "
+        "$SET/manifest.tsv --split train -o m >notes 2>&1 && grep -q 'read as probabilities' notes && cleave segment "
         "-q -m m --maps first=maps --data $SET/manifest.tsv --split test -o out");
     ck_assert_int_eq(count_files(here("maps")), 12);
     ck_assert_int_eq(count_files(here("out")), 4);

@@ -189,7 +189,7 @@ TEST(what_cannot_be_propagated_is_refused_by_name)
         {"-o out set other", "propagate: takes one folder or manifest", 64},
         {"set", "no output; add -o FOLDER", 64},
         {"--data set --from-split nobody -o out", "nobody", 65},
-        {"-o out lone", "nothing to propagate: 1 frame", 66},
+        {"-o out lone", "nothing to propagate: no mask of its 1 frame", 66},
         {"-o out bare", "bare: none of the 2 frames has a mask; propagate FOLDER needs FOLDER/images and", 65},
     };
     run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp "

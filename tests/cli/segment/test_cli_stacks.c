@@ -127,8 +127,9 @@ TEST(inspect_tells_what_pages_are)
                   "\"ImageJ\"}",
                   "cleave inspect --json s/images/a.tif");
     static const struct refusal rows[] = {
-        {64, "--axes cannot be used: images are copied", "import coco no.json --images s/images -o x --axes T"},
-        {64, "--top cannot be used: s/images/a.tif is not a model", "inspect --top 3 s/images/a.tif"},
+        {64, "--axes cannot be used with import: images are copied",
+         "import coco no.json --images s/images -o x --axes T"},
+        {64, "--top cannot be used with s/images/a.tif: it is not a model", "inspect --top 3 s/images/a.tif"},
         {64, "--axes: \"XY\" is not an order of the axes T, Z and C", "inspect --axes XY s/images/a.tif"}};
     EXPECT_REFUSALS(rows);
 }

@@ -91,7 +91,7 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
 TEST(drafts_teach_only_if_they_are_asked_for)
 {
     make_set();
-    expect_notes("set: 2 masks are drafts that `cleave label' has not accepted, and were skipped, the first "
+    expect_notes("set: skipped 2 drafts that `cleave label' has not accepted, the first "
                  "is that of images/0001.jpg; --include-drafts takes them",
                  "images    6,", TRAIN RECIPE "--data set");
     expect_notes("images    8,", "", TRAIN RECIPE "--data set --include-drafts");

@@ -164,7 +164,7 @@ TEST(tag_refuses_what_has_no_effect)
         {"--learner bc --eta0 1", "--eta0 cannot be used with --learner bc: it has no couplings between tags"},
         {"--learner tsbc --order 1", "--order cannot be used with --learner tsbc: it has no couplings between tags"},
         {"--order 1 --eta0 1", "--eta0 cannot be used with --learner lmsbn: --order is 1"},
-        {"--cv-gamma 1", "--cv-gamma cannot be used: --kernel is linear"},
+        {"--cv-gamma 1", "--cv-gamma cannot be used with --kernel linear"},
         {"--learner lmbm --order-by f", "--order-by f cannot be used with --learner lmbm: it decides all tags at once"},
         {"--lambda 1 --goal exact", "--goal cannot be used with --learner lmsbn: there is no cross-validation"},
         {"--lambda 1 --cv-repeats 2", "--cv-repeats cannot be used with --learner lmsbn: there is no cross-validation"},

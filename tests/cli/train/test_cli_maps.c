@@ -65,7 +65,7 @@ TEST(a_manifest_s_column_names_maps_as_the_option_does)
     run_here("cleave probabilities -m m.cleave --samples 5 --maps net=$ROOT/assets/animals-maps -q "
              "$ROOT/assets/animals/images/0030.jpg -o marginals");
     ck_assert(same_bytes(here("column"), here("option")));
-    expect_error(64, "learned with maps net; --maps net=FOLDER",
+    expect_error(64, "learned with maps net; give those of the images with --maps net=FOLDER",
                  "cleave segment -m m.cleave -o none $ROOT/assets/animals/images/0030.jpg");
     expect_error(
         64, "was learned without maps \"other\"",
@@ -121,7 +121,7 @@ TEST(bad_options_about_maps_are_refused)
     } cases[] = {
         {"--maps animals", "is not NAME=FOLDER"},
         {"--maps a=$ROOT/assets/animals-maps --maps a=assets", "\"a\" is given twice"},
-        {"--maps a=$ROOT/assets/animals-maps --blocks size", "--blocks leaves them out"},
+        {"--maps a=$ROOT/assets/animals-maps --blocks size", "add maps to --blocks, or leave out --maps"},
         {"--blocks maps", "the block maps needs --maps"},
         {"--maps a=$ROOT/assets/animals-maps --maps-kind b=features", "there is no map b"},
         {"--maps a=$ROOT/assets/animals-maps --maps-kind lots", "--maps-kind: "},

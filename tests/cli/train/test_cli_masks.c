@@ -158,8 +158,8 @@ TEST(a_few_bad_masks_are_named_each_with_its_remedy_and_spoil_none_of_the_others
     ck_assert_int_eq(
         run_command(&output, "cd $HERE && cleave import masks set/masks --images set/images -o set-labels"), 65);
     EXPECT_PARTS(output, "set/masks/5.png: mask is 40x60, image is 40x30; --stretch lays it over the whole image",
-                 "pixels of 2 masks", "have no label and became void, first in set/masks/4.jpg",
-                 "set-labels: 9 images, 9 with masks", "1 images could not be taken over");
+                 "pixels of 2 masks", "became void for lack of a label, first in set/masks/4.jpg",
+                 "set-labels: 9 images, 9 with masks", "1 image could not be taken over");
     run_here(TRAIN "set-labels -o m");
 }
 
@@ -274,7 +274,7 @@ TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
 
 TEST(images_of_another_kind_than_those_learned_from_are_noted)
 {
-    const char *warning = "were in no training image: is the model of images of another";
+    const char *warning = "were in no training image; use a model of similar images";
     if (access("../shared/data/horses", R_OK) || access("../shared/data/nuclei", R_OK))
         return;
     run_here("grep -P '\ttrain$' $ROOT/../shared/data/horses/manifest.tsv | head -20 | cut -f1 >only && cleave train "

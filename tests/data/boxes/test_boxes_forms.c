@@ -28,8 +28,7 @@ static void check(const struct clv_boxes *boxes, const char *image, size_t index
 
 TEST(cvat_boxes_polygons_masks_and_ellipses)
 {
-    OWNED(clv_boxes_release)
-    struct clv_boxes boxes = read_text(
+    OWNED(clv_boxes_release) struct clv_boxes boxes = read_text(
         "annotations.xml",
         CVAT("<box label=\"cow\" source=\"manual\" occluded=\"0\" xtl=\"1.5\" ytl=\"2\" xbr=\"11.5\" ybr=\"5\" "
              "z_order=\"0\"><attribute name=\"x\">1</attribute></box>"
@@ -79,8 +78,7 @@ TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
     };
     for (size_t k = 0; k < sizeof bad_shapes / sizeof *bad_shapes; k++) {
         const char *good = "<box label=\"cow\" xtl=\"1\" ytl=\"2\" xbr=\"3\" ybr=\"4\"/>";
-        OWNED(clv_boxes_release)
-        struct clv_boxes boxes = read_text(
+        OWNED(clv_boxes_release) struct clv_boxes boxes = read_text(
             "odd.xml", formatted("<annotations>\n<image name=\"a.jpg\" width=\"200\" height=\"100\">\n%s%s</image>"
                                  "</annotations>",
                                  bad_shapes[k][0], good));
@@ -192,8 +190,8 @@ TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
 
 TEST(yolo_corners_and_coco_segmentations_are_bounded)
 {
-    OWNED(clv_boxes_release)
-    struct clv_boxes boxes = read_text("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1 0.4\n1 0.5 0.5 0.5 1\n");
+    OWNED(clv_boxes_release) struct clv_boxes boxes =
+        read_text("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1 0.4\n1 0.5 0.5 0.5 1\n");
     check(&boxes, "y.jpg", 0, "0", 0.1 * 200, 0.2 * 100, (0.5 - 0.1) * 200, (0.6 - 0.2) * 100);
     check(&boxes, "y.jpg", 1, "1", 50, 0, 100, 100);
     clv_boxes_release(&boxes);

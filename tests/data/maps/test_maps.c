@@ -118,8 +118,8 @@ TEST(whole_numbers_are_fractions_and_halves_are_exact)
 {
     static const uint8_t bytes[2][2] = {{0, 51}, {102, 255}};
     static const uint16_t words[1][2] = {{0, 65535}}, halves[1][4] = {{0x3c00, 0xc100, 0x0001, 0x7bff}};
-    OWNED(clv_map_release)
-    struct clv_map map = read_npy(1, NPY("|u1", "False", "(2, 2)"), bytes, sizeof bytes, CLV_MAP_LAYOUT_AUTO);
+    OWNED(clv_map_release) struct clv_map map =
+        read_npy(1, NPY("|u1", "False", "(2, 2)"), bytes, sizeof bytes, CLV_MAP_LAYOUT_AUTO);
     ck_assert(map.is_integer && map.n_channels == 1 && map.values[3] == 1 && map.values[1] == 51.0F / 255);
     clv_map_release(&map);
     map = read_npy(1, NPY("<u2", "False", "(1, 2)"), words, sizeof words, CLV_MAP_LAYOUT_AUTO);

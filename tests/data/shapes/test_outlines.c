@@ -58,8 +58,8 @@ TEST(a_rectangle_is_turned_clockwise_around_its_pivot)
     };
     const struct clv_box box = {.x = 2, .y = 1, .width = 4, .height = 2};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        OWNED(outline_drop)
-        struct clv_outline *outline = outline_of_rectangle(&box, cases[k].degrees, (const double[]){2, 1}, pixels_of);
+        OWNED(outline_drop) struct clv_outline *outline =
+            outline_of_rectangle(&box, cases[k].degrees, (const double[]){2, 1}, pixels_of);
         for (int i = 0; i < 8; i++)
             ck_assert_double_eq_tol(outline->points[i / 2][i % 2], cases[k].points[i / 2][i % 2], 1e-12);
     }

@@ -289,8 +289,8 @@ TEST(a_node_without_known_pixels_is_unknown)
 TEST(nodes_that_no_box_touches_are_given_as_background)
 {
     OWNED(clv_recipe_release) struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
-    OWNED(clv_image_release)
-    struct clv_image image = disc_image(130, 90); /* shrunk: working pixels are not the original ones */
+    OWNED(clv_image_release) struct clv_image image =
+        disc_image(130, 90); /* shrunk: working pixels are not the original ones */
     OWNED(clv_example_release) struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
     static const struct clv_pixel_box boxes[] = {

@@ -195,8 +195,8 @@ TEST(the_patches_around_a_pixel_vote_by_how_near_they_are)
 TEST(patches_that_are_mostly_void_are_hidden)
 {
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SIZE);
-    OWNED(clv_image_release)
-    struct clv_image image = noisy_image(30, 20); /* two patches side by side, nearest to 15 columns each */
+    OWNED(clv_image_release) struct clv_image image =
+        noisy_image(30, 20); /* two patches side by side, nearest to 15 columns each */
     OWNED(clv_example_release) struct clv_example example = {0};
     uint8_t labels[20 * 30];
     struct clv_mask mask = {30, 20, labels, NULL};

@@ -186,8 +186,8 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
 {
     for (float scale = 1; scale < 3; scale += 0.7F) {
         OWNED(clv_recipe_release) struct clv_recipe recipe = fixed_recipe(scale);
-        OWNED(clv_image_release)
-        struct clv_image image = noisy_image((int32_t)(WIDTH * scale), (int32_t)(HEIGHT * scale));
+        OWNED(clv_image_release) struct clv_image image =
+            noisy_image((int32_t)(WIDTH * scale), (int32_t)(HEIGHT * scale));
         OWNED(clv_example_release) struct clv_example example = extract(&image, &recipe);
         OWNED(clv_adjacency_release) struct clv_adjacency whole = {0};
         double volume = 0;

@@ -46,8 +46,8 @@ TESTS(features_of_images_of_any_size_are_finite, 0, 12)
 TEST(features_are_the_same_at_any_number_of_threads)
 {
     OWNED(clv_set_release) struct clv_set set = synthetic(3);
-    OWNED(clv_recipe_release)
-    struct clv_recipe recipe = recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_VLFEAT, CLV_KERNEL_MAP_CHI2);
+    OWNED(clv_recipe_release) struct clv_recipe recipe =
+        recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_VLFEAT, CLV_KERNEL_MAP_CHI2);
     OWNED(dataset_drop) struct clv_dataset *one = NULL, *many = NULL;
     must(clv_dataset_extract(&one, &set, &recipe, 1, NULL, NULL, err));
     must(clv_dataset_extract(&many, &set, &recipe, 3, NULL, NULL, err));

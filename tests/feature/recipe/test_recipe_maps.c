@@ -106,8 +106,8 @@ TEST(two_tied_channels_are_one_component)
     OWNED(clv_set_release) struct clv_set set = {0};
     make_set(&set, 3, tied);
     for (int is_whitened = 0; is_whitened < 2; is_whitened++) {
-        OWNED(clv_recipe_release)
-        struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 3), same = recipe_of_maps(CLV_BLOCK_SIZE, 3);
+        OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 3),
+                                                    same = recipe_of_maps(CLV_BLOCK_SIZE, 3);
         recipe.maps[0].is_whitened = same.maps[0].is_whitened = is_whitened;
         must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
         must(recipe_learn_maps(&same, &set, 3, NULL, NULL, err));

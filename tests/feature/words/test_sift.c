@@ -67,8 +67,8 @@ struct agreement {
 static struct agreement compare(const uint8_t *rgb, int32_t width, int32_t height, int32_t bin_px, int32_t step_px)
 {
     OWNED(sift_grid_release) struct sift_grid ours = describe(rgb, width, height, bin_px, step_px);
-    OWNED(sift_grid_release)
-    struct sift_grid theirs = describe_by(CLV_SIFT_VLFEAT, rgb, width, height, bin_px, step_px);
+    OWNED(sift_grid_release) struct sift_grid theirs =
+        describe_by(CLV_SIFT_VLFEAT, rgb, width, height, bin_px, step_px);
     struct agreement of = {0};
     int32_t n_border = 0;
     ck_assert_int_eq(theirs.n_columns, ours.n_columns);
@@ -142,8 +142,8 @@ TESTS(a_ramp_points_one_way, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
             memset(right + (y * 60 + x) * 3, 4 * x, 3);
             memset(down + (y * 60 + x) * 3, 4 * y, 3);
         }
-    OWNED(sift_grid_release)
-    struct sift_grid a = describe_by(_i, right, 60, 40, 3, 3), b = describe_by(_i, down, 60, 40, 3, 3);
+    OWNED(sift_grid_release) struct sift_grid a = describe_by(_i, right, 60, 40, 3, 3),
+                                              b = describe_by(_i, down, 60, 40, 3, 3);
     const uint8_t *middle_a = a.values + (6 * a.n_columns + 10) * SIZE,
                   *middle_b = b.values + (6 * b.n_columns + 10) * SIZE;
     for (int k = 0; k < SIZE; k++) {

@@ -93,19 +93,19 @@ TEST(a_training_that_stops_after_any_step_goes_on_to_the_same_bytes)
             set(&semi.training, keepers[l], "step", variant != 2);
             set(&semi.training, keepers[l], "lambda", 0.01);
             struct stopper stopper = {0};
-            OWNED(clv_training_result_release)
-            struct clv_training_result whole = run_until(&semi.training, keepers[l], SIZE_MAX, &stopper);
+            OWNED(clv_training_result_release) struct clv_training_result whole =
+                run_until(&semi.training, keepers[l], SIZE_MAX, &stopper);
             ck_assert_uint_eq(stopper.seen, stopper.total);
             ck_assert_uint_eq(stopper.total, variant ? 7 * 3 + 2 * 7 * 5 : 7 * 3);
             semi.training.checkpoints = &semi.checkpoints;
             for (size_t after = 1; after < stopper.total; after += variant ? 3 : 1) {
                 struct stopper first = {0};
-                OWNED(clv_training_result_release)
-                struct clv_training_result part = run_until(&semi.training, keepers[l], after, &first);
+                OWNED(clv_training_result_release) struct clv_training_result part =
+                    run_until(&semi.training, keepers[l], after, &first);
                 ck_assert(part.interrupted && first.seen == after);
                 semi.training.n_threads = 3;
-                OWNED(clv_training_result_release)
-                struct clv_training_result rest = run_until(&semi.training, keepers[l], SIZE_MAX, &first);
+                OWNED(clv_training_result_release) struct clv_training_result rest =
+                    run_until(&semi.training, keepers[l], SIZE_MAX, &first);
                 semi.training.n_threads = 1;
                 must_be_same(&whole, &rest);
                 ck_assert_int_eq(unlink(semi.checkpoints.path), 0); /* the library leaves that to its caller */
@@ -182,8 +182,8 @@ TEST(what_differs_from_the_stopped_training_is_named)
     semi.checkpoints.n_facts = 1;
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
-    OWNED(clv_training_result_release)
-    struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
+    OWNED(clv_training_result_release) struct clv_training_result part =
+        run_until(&semi.training, "wmpmap", 4, &stopper);
     const struct semi good = semi;
     semi.training.seed = 2;
     refuse(&semi, "wmpmap", CLV_ERR_USAGE, "cannot go on from it: seed was \"1\", is \"2\"");
@@ -205,8 +205,8 @@ TEST(what_differs_from_the_stopped_training_is_named)
     refuse(&semi, "wmpmap", CLV_ERR_USAGE, "data_digest was \"fnv1a:1\", is \"fnv1a:2\"");
     fact[0][1] = "fnv1a:1";
     refuse(&semi, "mpmap", CLV_ERR_USAGE, "learner was \"wmpmap\", is \"mpmap\"");
-    OWNED(clv_training_result_release)
-    struct clv_training_result rest = run("wmpmap", &semi.training); /* and nothing differs now */
+    OWNED(clv_training_result_release) struct clv_training_result rest =
+        run("wmpmap", &semi.training); /* and nothing differs now */
     toy_release(&semi.toy);
 }
 
@@ -216,8 +216,8 @@ TEST(damaged_checkpoints_are_refused)
     semi_open(&semi, "wmpmap", false);
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
-    OWNED(clv_training_result_release)
-    struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
+    OWNED(clv_training_result_release) struct clv_training_result part =
+        run_until(&semi.training, "wmpmap", 4, &stopper);
     size_t size;
     OWNED_ARRAY char *bytes = slurp(semi.checkpoints.path, &size);
     OWNED_ARRAY char *damaged = malloc(size);
@@ -251,8 +251,8 @@ TEST(a_checkpoint_that_the_disk_does_not_reveal_is_not_begun_anew)
     semi_open(&semi, "wmpmap", false);
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
-    OWNED(clv_training_result_release)
-    struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
+    OWNED(clv_training_result_release) struct clv_training_result part =
+        run_until(&semi.training, "wmpmap", 4, &stopper);
     disk_fails_at = ".checkpoint";
     refuse(&semi, "wmpmap", CLV_ERR_NO_INPUT, "cannot tell whether it is there: Input/output error");
     disk_fails_at = NULL;
@@ -292,8 +292,8 @@ TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
     semi_open(&semi, "wmpmap", true);
     semi.training.checkpoints = &semi.checkpoints;
     struct stopper stopper = {0};
-    OWNED(clv_training_result_release)
-    struct clv_training_result part = run_until(&semi.training, "wmpmap", 29, &stopper);
+    OWNED(clv_training_result_release) struct clv_training_result part =
+        run_until(&semi.training, "wmpmap", 29, &stopper);
     size_t size;
     OWNED_ARRAY char *bytes = slurp(semi.checkpoints.path, &size);
     for (int k = 0; k < 5; k++)

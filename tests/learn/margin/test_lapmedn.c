@@ -131,8 +131,8 @@ TEST(corollaries_6_and_7_hold_at_the_solution)
                                            .C = 2,
                                            .lambda = lambdas[seed % 2]};
             double dual = discriminate(&medn, 1e-9), mean[CHAIN_SIZE];
-            OWNED(clv_training_result_release)
-            struct clv_training_result learnt = learn(&toy, "lapmedn", 2, medn.lambda, update, 1e-5);
+            OWNED(clv_training_result_release) struct clv_training_result learnt =
+                learn(&toy, "lapmedn", 2, medn.lambda, update, 1e-5);
             for (size_t k = 0; k < CHAIN_SIZE; k++) /* Corollary 7 (half of it for the bound) */
                 mean[k] = mean_at(&medn, medn.eta[k]);
             ck_assert_double_eq_tol(kl_objective(&medn, mean), dual, 1e-6 * dual); /* strong duality: Theorem 5, 6 */
@@ -195,8 +195,8 @@ TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
     toy_chains(&toy, 8, &chain_shape, 2);
     for (int i = 0; i < 3; i++) {
         double lambda = pow(1e4, i), radius = 0;
-        OWNED(clv_training_result_release)
-        struct clv_training_result lapmedn = learn(&toy, "lapmedn", 2 * c * sqrt(lambda), lambda, 1, 1e-5);
+        OWNED(clv_training_result_release) struct clv_training_result lapmedn =
+            learn(&toy, "lapmedn", 2 * c * sqrt(lambda), lambda, 1, 1e-5);
         medn = (struct discrimination){.toy = &toy, .prior = PRIOR_GAUSS};
         discriminate(&medn, INFINITY); /* lists labellings */
         for (size_t k = 0; k < CHAIN_SIZE; k++)
@@ -253,9 +253,8 @@ TEST(irrelevant_features_shrink)
     double w[8] = {1, 0, 0, 0, 0, 0, 0.2, 0.1};
     static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
     toy_planted(&toy, 20, 12, &tiny, w, 3);
-    OWNED(clv_training_result_release)
-    struct clv_training_result lapmedn = learn(&toy, "lapmedn", 100, 1e4, 0, 1e-2),
-                               m3n = learn(&toy, "m3n", 10, 0, 0, 1e-2);
+    OWNED(clv_training_result_release) struct clv_training_result lapmedn = learn(&toy, "lapmedn", 100, 1e4, 0, 1e-2),
+                                                                  m3n = learn(&toy, "m3n", 10, 0, 0, 1e-2);
     double sparse = 0, dense = 0;
     for (size_t k = 1; k < 6; k++) {
         sparse += fabs(lapmedn.w[k] / lapmedn.w[0]);
@@ -325,8 +324,8 @@ TEST(rounds_are_those_of_algorithm_1)
             for (size_t k = 0; k < ROUNDS_SIZE; k++)
                 scale[k] = sqrt(variance[k]);
             stretch(&stretched, &toy, scale);
-            OWNED(clv_training_result_release)
-            struct clv_training_result step = learn(&stretched, "m3n", C, 0, 0, 2e-3);
+            OWNED(clv_training_result_release) struct clv_training_result step =
+                learn(&stretched, "m3n", C, 0, 0, 2e-3);
             const struct clv_curve_point *last = &step.curve[step.n_curve - 1];
             ck_assert_double_le(value_of_step(&toy, result.w, variance, C), 1.03 * last->objective);
             ck_assert_double_ge(value_of_step(&toy, result.w, variance, C), last->dual);
@@ -355,8 +354,8 @@ TEST(bounds_meet_where_the_truth_has_a_loss)
     for (int update = 0; update < 2; update++) {
         OWNED(toy_release) struct toy toy = {0};
         toy_mixed(&toy, 5, 8, 4);
-        OWNED(clv_training_result_release)
-        struct clv_training_result result = learn(&toy, "lapmedn", 2, 5, update, 1e-4);
+        OWNED(clv_training_result_release) struct clv_training_result result =
+            learn(&toy, "lapmedn", 2, 5, update, 1e-4);
         const struct clv_curve_point *last = &result.curve[result.n_curve - 1];
         double floor = update ? 0 : ROUNDS_SIZE * laplace_bound_floor(), slacks = 0, value = 0;
         for (size_t i = 0; i < toy.n; i++)

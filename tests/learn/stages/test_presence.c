@@ -102,8 +102,8 @@ TEST(models_give_up_labels_that_an_image_hardly_has)
     double first_w[K * K] = {3, 0, 0, 0, 3, 0, 0, 0, 3}, presence[K * (3 + K)] = {0};
     struct clv_stage stage = {
         .shape = {.n_labels = K, .n_features = K, .pairwise = CLV_PAIRWISE_NONE}, .w = first_w, .temperature = 1};
-    OWNED(clv_model_release)
-    struct clv_model model = {.shape = stage_next_shape(&stage.shape, CLV_PAIRWISE_NONE), .first = &stage};
+    OWNED(clv_model_release) struct clv_model model = {.shape = stage_next_shape(&stage.shape, CLV_PAIRWISE_NONE),
+                                                       .first = &stage};
     OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[NODES];
     model.w = array_zalloc(clv_shape_size(&model.shape), sizeof *model.w);

@@ -208,7 +208,7 @@ static void expect_unseen(bool by_weak_images)
     for (size_t i = 0; i < IMAGES; i++) {
         struct clv_problem problem = clv_dataset_problem(toy.dataset, i);
         for (int64_t k = 0; k < problem.row[NODES]; k++)
-            ck_assert_int_ne(problem.index[k], 2 * IMAGES); /* of probability 1/2: 0, which is left out */
+            ck_assert_int_ne(problem.index[k], 2 * IMAGES); /* of probability 1/2: 0, which is not stored */
     }
     clv_dataset_free(toy.dataset);
 }
@@ -377,7 +377,7 @@ static bool is_any_known(bool has_sequences)
     for (size_t i = 0; i < (size_t)2 * IMAGES; i++) {
         struct clv_problem problem = clv_dataset_problem(toy.dataset, i);
         for (int64_t k = 0; k < problem.row[2]; k++)
-            is_known |= problem.index[k] == SIZE; /* of probability 1/2: 0, which is left out */
+            is_known |= problem.index[k] == SIZE; /* of probability 1/2: 0, which is not stored */
     }
     stage_free(learned.first);
     clv_dataset_free(toy.dataset);

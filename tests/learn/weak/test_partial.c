@@ -286,8 +286,8 @@ TEST(masks_of_weak_examples_are_never_read)
     for (int l = 0; l < 3; l++) {
         struct clv_training a = weak_training(&honest, learners[l], 3, NULL);
         struct clv_training b = weak_training(&spoilt, learners[l], 3, NULL);
-        OWNED(clv_training_result_release)
-        struct clv_training_result of_a = run(learners[l], &a), of_b = run(learners[l], &b);
+        OWNED(clv_training_result_release) struct clv_training_result of_a = run(learners[l], &a),
+                                                                      of_b = run(learners[l], &b);
         ck_assert(!memcmp(of_a.w, of_b.w, 8 * sizeof(double)));
         a.n_weak = 0;
         OWNED(clv_training_result_release) struct clv_training_result alone = run(learners[l], &a);
@@ -384,8 +384,8 @@ TEST(learners_without_marginals_take_map_labels_as_masks)
         a.weak = weak.examples + 3;
         a.n_weak = 5;
         a.given = given;
-        OWNED(clv_training_result_release)
-        struct clv_training_result of_a = run(others[l], &a), of_b = run(others[l], &b);
+        OWNED(clv_training_result_release) struct clv_training_result of_a = run(others[l], &a),
+                                                                      of_b = run(others[l], &b);
         ck_assert_msg(!memcmp(of_a.w, of_b.w, 8 * sizeof(double)), "%s differs", others[l]);
     }
 }

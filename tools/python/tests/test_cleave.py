@@ -74,7 +74,7 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
     with pytest.warns(UserWarning) as warned:
         without = both()
     assert [str(w.message).split(": ")[1] for w in warned] == [
-        "1 mask is a draft that `cleave label' has not accepted, and was skipped, the first is that of images/3.png; include_drafts takes them",
+        "skipped 1 draft that `cleave label' has not accepted, the first is that of images/3.png; include_drafts takes them",
         "1 of 6 images have no mask and were skipped, the first is images/2.png"]
     with pytest.warns(UserWarning) as warned:
         assert not np.array_equal(both(include_drafts=True), without)

@@ -67,7 +67,7 @@ def test_arrays_of_black_and_white_score_as_their_files_do(pairs, command, tmp_p
     with pytest.warns(UserWarning, match="labels: black and white"):
         assert cleave.score(255 * other, truth) == expected
     assert cleave.score(other, white, void=True).n_pixels == (truth == 0).sum()
-    with pytest.raises(cleave.DataError, match="labels: beside truth, 255 may be foreground or void: void=True leaves it out, or"):
+    with pytest.raises(cleave.DataError, match="labels: beside truth, 255 may be foreground or void: void=True ignores it, or"):
         cleave.score(truth, np.full_like(truth, cleave.VOID))
     several = np.where(truth, 2, 1).astype(np.uint8)
     several[0] = cleave.VOID

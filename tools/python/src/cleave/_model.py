@@ -278,9 +278,9 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     objects     True: three values (labels, objects, table), as `--objects` writes them. objects is int32 [height, width], the number
                 of the object of each pixel from 1, 0 for none: as the model has learned to separate them, else connected pieces of
                 each label. table has their measures (cleave.measure) and labels. Not with both a model and a box
-    min_area    leave out objects of fewer pixels; their labels stay
+    min_area    drop objects of fewer pixels; their labels stay
     clear_border
-                leave out objects that have a pixel in the first or last row or column
+                drop objects that have a pixel in the first or last row or column
     sequence    True, of a model that was learned so: image is a volume [slices, height, width], with channels behind, or a list of
                 slices, and so is the result, as `--sequence` writes it: slices hold together, window by window. Then threads (0: all
                 processors) work on it, progress is called as in train, and Ctrl-C ends it

@@ -182,7 +182,7 @@ def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:
         raise UsageError(f"truth has shape {shape}, [height, width] is needed; give one image at a time")
     true, predicted = as_values("truth", truth, shape, void=True), as_values("labels", labels, shape, void=True)
     if not void and (VOID in true or VOID in predicted):
-        (true, predicted), notes = as_binary({"truth": true, "labels": predicted}, "void=True leaves it out, or write foreground as 1")
+        (true, predicted), notes = as_binary({"truth": true, "labels": predicted}, "void=True ignores it, or write foreground as 1")
         for note in notes:
             warnings.warn(note, stacklevel=2)
     both = np.concatenate([true[true != VOID], predicted[predicted != VOID]])
