@@ -114,7 +114,7 @@ static enum clv_status score(struct clv_report_item *shown, const struct labelle
 enum clv_status report_picture(struct outcome *outcome, struct labelled *item, struct batch *run, struct clv_error *err)
 {
     OWNED(clv_mask_release) struct clv_mask truth = {0};
-    char note[80];
+    char note[256];
     if (item->raster)
         MUST(raster_report_make(item, run, err));
     else

@@ -398,6 +398,8 @@ static enum clv_status report_problems(const struct batch *run, struct clv_error
             report_message(&run->progress, CLV_COMPLAINT, "%s", last->problem);
         last = &list->items[i];
     }
+    if (!last)
+        return CLV_OK;
     if (run->options.fail_fast || list->n_problems == list->n)
         return target_fail(last, err);
     report_message(&run->progress, CLV_COMPLAINT, "%s", last->problem);

@@ -51,7 +51,7 @@ void stack_note_look(struct stack_note *self, const char *path)
 
 void stack_note_report(const struct stack_note *self, const struct clv_progress *progress)
 {
-    char others[96] = "";
+    char others[320] = "";
     if (self->n > 1)
         snprintf(others, sizeof others, " (and %s described in the same way)",
                  n_of(self->n - 1, "more file", "more files").text);

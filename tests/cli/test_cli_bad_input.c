@@ -281,7 +281,7 @@ TEST(a_path_that_is_nearly_one_is_named)
         {"train --data=pisc -o m", "pisc: cannot open: No such file or directory; is pics meant?"},
         {"label pisc/", "pisc/: cannot open folder: No such file or directory; is pics meant?"},
         {"segment -m c.cleave pics -o out", "c.cleave: cannot open: No such file or directory; is b.cleave meant?"},
-        {"train pics -o m", "pics: holds no image (1 other files)\n"},
+        {"train pics -o m", "pics: holds no image (1 other file)\n"},
         {"train unlike -o m", "unlike: cannot open: No such file or directory\n"},
         {"train pisc/images -o m", "pisc/images: cannot open: No such file or directory\n"},
     };

@@ -86,7 +86,7 @@ TEST(a_crowd_of_one_piece_is_an_object_and_no_objects_are_no_label_image)
     const char *folder = make_coco(COCO(
         "{\"image_id\":1,\"category_id\":1,\"iscrowd\":1,\"segmentation\":{\"size\":[4,8],\"counts\":[0,2,4,2,24]}}"));
     EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder),
-                 "1 crowds of one piece are objects, as CVAT writes");
+                 "1 crowd of one piece is an object, as CVAT writes");
     static const int32_t wanted[32] = {[0] = 1, [8] = 1, [17] = 1, [25] = 1};
     expect_objects(formatted("%s/set/instances/a.png", folder), wanted, 8, 4);
     make_coco(COCO("{\"image_id\":1,\"category_id\":1,\"iscrowd\":1,\"segmentation\":{\"size\":[4,8],\"counts\":[0,"

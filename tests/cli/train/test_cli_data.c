@@ -109,8 +109,8 @@ TEST(drafts_are_no_truth)
 {
     make_set();
     run_here("cleave segment -q -m $MODEL --data set -o out");
-    expect_notes("2 masks are drafts", "\"images\":10,", "cleave score --data set --pred out --json");
-    expect_notes("2 masks are drafts", "", "cleave features " RECIPE " --data set -o f");
+    expect_notes("skipped 2 drafts", "\"images\":10,", "cleave score --data set --pred out --json");
+    expect_notes("skipped 2 drafts", "", "cleave features " RECIPE " --data set -o f");
     expect_notes("2 of 12 masks are void", "", "cleave train --data f --learner perceptron --passes 1 -o m");
 }
 
