@@ -152,14 +152,12 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
 }
 
 /* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, no label is given for
- * `conditional`, no frames are there for ssvm's `paper`, l1m3n's `beta` is that of its `paper`, and its other solver,
- * which has a gap, is in builds WITH_LP=1. */
+ * `conditional`, no frames are there for ssvm's `paper`, and l1m3n's `beta` is that of its `paper`. */
 static bool is_idle(const struct clv_learner *learner, const char *name)
 {
     return strcmp(name, "reduction") == 0 || strcmp(name, "conditional") == 0 ||
            (strcmp(learner->name, "ssvm") == 0 && strcmp(name, "paper") == 0) ||
-           (strcmp(learner->name, "l1m3n") == 0 &&
-            (strcmp(name, "solver") == 0 || strcmp(name, "gap") == 0 || strcmp(name, "beta") == 0));
+           (strcmp(learner->name, "l1m3n") == 0 && strcmp(name, "beta") == 0);
 }
 
 /* From weights, as they are and with problems held out that are looked at. */
@@ -201,7 +199,7 @@ static void train_all(const struct clv_learner *learner)
             const char *const *names = clv_learner_choices(learner, i);
             double kept = training.parameters[i];
             for (size_t choice = 0; names && names[choice]; choice++) {
-                if ((double)choice == kept || strcmp(names[choice], "lp") == 0)
+                if ((double)choice == kept)
                     continue;
                 training.parameters[i] = (double)choice;
                 const char *base = setting_text(learner, i, (double)choice);

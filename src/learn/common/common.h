@@ -312,7 +312,7 @@ void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 /* Questions about a row of the learners' table, besides the public ones. */
 
 /* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
- * way ("--solver is lp", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
+ * way ("--paper is 1", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
  * training without a dataset is judged by its parameters alone. */
 const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter);
 

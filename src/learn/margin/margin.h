@@ -5,7 +5,7 @@
  * (common/examples.c); each step decodes one example with the loss added (common/decoder.c) and moves towards what was
  * found (common/frank_wolfe.c); bcfw_solve ends when the duality gap is small; result_set hands the weights back.
  * descent.c is the subgradient method of subgradient, m3n and l1m3n. perceptron.c and independent.c are whole by
- * themselves. The linear program of l1m3n --solver lp is apart, in learn/constraint_generation. */
+ * themselves. */
 #ifndef LEARN_MARGIN_MARGIN_H
 #define LEARN_MARGIN_MARGIN_H
 
