@@ -198,6 +198,7 @@ struct clv_learner {
     const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
     bool takes_init;                        /* whether a training may start from given weights */
     bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
+    bool keeps_checkpoints;                 /* whether a training may be given checkpoints, else it is refused */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains;             /* of enum clv_trains */

@@ -1,4 +1,4 @@
-/* The table of learners, and which of them keep checkpoints or read features on demand. */
+/* The list of learners, and which of them read features on demand. */
 #include <stddef.h>
 #include <string.h>
 
@@ -29,28 +29,14 @@ const struct clv_learner *clv_learner_find(const char *name)
     return NULL;
 }
 
-static bool is_among(const struct clv_learner *learner, const struct clv_learner *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (learner == list[i])
-            return true;
-    return false;
-}
-
-bool learner_keeps_checkpoints(const struct clv_learner *learner)
-{
-    static const struct clv_learner *const keepers[] = {
-        &ssvm_learner,  &lapmedn_learner, &pmap_learner, &mpmap_learner, &wmpmap_learner,
-        &mssvm_learner, &lssvm_learner,   &hcrf_learner, &eps_learner,   &crf_learner,
-    };
-    return is_among(learner, keepers, sizeof keepers / sizeof *keepers);
-}
-
 bool learner_reads_on_demand(const struct clv_learner *learner)
 {
     static const struct clv_learner *const readers[] = {
         &ssvm_learner, &m3n_learner,   &lapmedn_learner, &perceptron_learner, &subgradient_learner,
         &pmap_learner, &mpmap_learner, &wmpmap_learner,  &crf_learner,
     };
-    return is_among(learner, readers, sizeof readers / sizeof *readers);
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (learner == readers[i])
+            return true;
+    return false;
 }

@@ -19,7 +19,4 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
 enum clv_status train_part(struct clv_training_result *result, const struct clv_learner *learner,
                            const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* Whether a training may be given checkpoints: ssvm, lapmedn, pmap, mpmap, wmpmap, mssvm, lssvm, hcrf, eps, crf. */
-bool learner_keeps_checkpoints(const struct clv_learner *learner);
-
 #endif

@@ -18,7 +18,7 @@ static const char *learner_of(const char *path)
         learner = name ? clv_learner_find(name) : NULL;
         clv_tensors_close(tensors);
     }
-    return learner && learner_keeps_checkpoints(learner) ? learner->name : "mpmap";
+    return learner && learner->keeps_checkpoints ? learner->name : "mpmap";
 }
 
 /* A training goes on from any bytes to its end, or says in a line why not. */

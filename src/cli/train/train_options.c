@@ -16,7 +16,6 @@
 #include "cli/common/common.h"
 #include "cluster/comm.h"
 #include "intake/intake.h"
-#include "learn/learners.h"
 #include "train/train.h"
 
 /* Whether another file, m.cleave.checkpoint, may be next to the model: not next to standard output or /dev/null. */
@@ -35,7 +34,7 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
                          : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
                                                                                : NULL;
     const struct clv_learner *learner = options->task.learner;
-    bool keeps = learner_keeps_checkpoints(learner), has_place = train_output_is_file(options);
+    bool keeps = learner->keeps_checkpoints, has_place = train_output_is_file(options);
     FAIL_IF(option && !keeps, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
     FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
             options->output);

@@ -264,6 +264,7 @@ const struct clv_learner crf_learner = {
     .parameters = parameters,
     .choices = choices,
     .takes_init = true,
+    .keeps_checkpoints = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .train = train,

@@ -255,8 +255,8 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \
-        .takes_hidden = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true,  \
-        .idle = (IDLE), .scores = (SCORES),                                                                            \
+        .takes_hidden = true, .keeps_checkpoints = true, .train = (TRAIN),                                             \
+        .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true, .idle = (IDLE), .scores = (SCORES),      \
     }
 
 const struct clv_learner mssvm_learner =

@@ -265,6 +265,7 @@ const struct clv_learner lapmedn_learner = {
     .parameters = parameters,
     .choices = choices,
     .takes_init = true,
+    .keeps_checkpoints = true,
     .train = train,
     .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,

@@ -93,8 +93,9 @@ static const char *idle(const struct clv_training *training, int parameter)
 /* The fields that the three share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \
-        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true, .idle = (IDLE),    \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true,                          \
+        .keeps_checkpoints = true, .train = (TRAIN), .bytes = bytes,                                                   \
+        .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true, .idle = (IDLE),                    \
         .scores = (SCORES),                                                                                            \
     }
 
