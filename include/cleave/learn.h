@@ -91,15 +91,11 @@ struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
     const char *help;
+    const char *const *choices; /* the names of its values, which are their places from 0; ends with NULL. NULL: it is a
+                                   number */
 };
 
 #define CLV_MAX_PARAMETERS 24
-
-/* A parameter that is chosen by name: its values are the places of the names, from 0. */
-struct clv_choice {
-    int parameter;            /* index */
-    const char *const *names; /* ends with NULL */
-};
 
 /* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
  * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the pseudo-labels of
@@ -195,7 +191,6 @@ struct clv_learner {
     const char *name;                       /* "ssvm" */
     const char *summary;                    /* one line with its source */
     const struct clv_parameter *parameters; /* ends with a NULL name */
-    const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
     bool takes_init;                        /* whether a training may start from given weights */
     bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
     bool keeps_checkpoints;                 /* whether a training may be given checkpoints, else it is refused */
@@ -222,9 +217,6 @@ CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL pa
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
-
-/* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
-CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples
  * of one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same

@@ -21,7 +21,7 @@ static enum clv_status check_parameter(const struct clv_learner *learner, int in
         return fail_about(
             err, fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum),
             learner->name);
-    if (clv_learner_choices(learner, index) && value != floor(value))
+    if (p->choices && value != floor(value))
         return fail_about(err, fail(err, CLV_ERR_USAGE, "%s is %g, must be a whole number", p->name, value),
                           learner->name);
     return CLV_OK;

@@ -117,7 +117,7 @@ static bool value_at(double *value, const struct clv_learner *learner, int index
     const struct clv_parameter *p = &learner->parameters[index];
     bool is_count = strcmp(p->name, "passes") == 0 || strcmp(p->name, "rounds") == 0 ||
                     strcmp(p->name, "samples") == 0 || strcmp(p->name, "steps") == 0 || strcmp(p->name, "inner") == 0;
-    if (clv_learner_choices(learner, index)) {
+    if (learner->parameters[index].choices) {
         *value = which;
         return which <= p->maximum;
     }
@@ -209,13 +209,13 @@ static void walk_settings(const struct clv_learner *learner, const struct clv_tr
 {
     static const char *const more[][2] = {{"c", "1"}, {"cells", "1e6"}, {"step", "0"}, {"paper", "1"}};
     walk(learner, base, data);
-    for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
-        for (int k = 0; choice->names[k]; k++) {
+    for (int i = 0; learner->parameters[i].name; i++)
+        for (int k = 0; learner->parameters[i].choices && learner->parameters[i].choices[k]; k++) {
             struct clv_training training = *base;
-            if (k == base->parameters[choice->parameter])
+            if (k == base->parameters[i])
                 continue;
-            training.parameters[choice->parameter] = k;
-            walk(learner, &training, formatted("%s, %s", data, choice->names[k]));
+            training.parameters[i] = k;
+            walk(learner, &training, formatted("%s, %s", data, learner->parameters[i].choices[k]));
         }
     for (size_t k = 0; k < sizeof more / sizeof *more; k++)
         if (has(learner, more[k][0])) {

@@ -12,14 +12,6 @@ int clv_learner_parameter(const struct clv_learner *learner, const char *name)
     return -1;
 }
 
-const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter)
-{
-    for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
-        if (choice->parameter == parameter)
-            return choice->names;
-    return NULL;
-}
-
 const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter)
 {
     return learner->idle ? learner->idle(training, parameter) : NULL;

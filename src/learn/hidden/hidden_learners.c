@@ -33,11 +33,21 @@ enum {
     HIDDEN_EPSILON
 };
 
+static const char *const solvers[] = {[SOLVER_ADAGRAD] = "adagrad",
+                                      [SOLVER_SUBGRADIENT] = "subgradient",
+                                      [SOLVER_CCCP] = "cccp",
+                                      [SOLVER_FULL_ADAGRAD] = "adagrad-full",
+                                      NULL};
+
 #define PARAMETERS(margin, usual)                                                                                      \
     [SOLVER] =                                                                                                         \
-        {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                \
+        {"solver",                                                                                                     \
+         SOLVER_ADAGRAD,                                                                                               \
+         SOLVER_ADAGRAD,                                                                                               \
+         SOLVER_FULL_ADAGRAD,                                                                                          \
          "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "   \
-         "adagrad-full, with a full matrix, for at most 128 weights"},                                                 \
+         "adagrad-full, with a full matrix, for at most 128 weights",                                                  \
+         .choices = solvers},                                                                                          \
     [LAMBDA] = {"lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features"},                 \
     [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
     [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
@@ -68,9 +78,6 @@ static const struct clv_parameter extension_parameters[] = {
     [EPSILON] = {"epsilon", 0.5, 0, 1, "temperature of visible nodes; 0: the maximum over them"},
     [HIDDEN_EPSILON] = {"hidden-epsilon", 0, 0, 1, "temperature of hidden nodes; 0: that of the visible ones"},
     {0}};
-
-static const char *const solvers[] = {"adagrad", "subgradient", "cccp", "adagrad-full", NULL};
-static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
 
 /* Parameters of 0 stand for what suits the solver. */
 static void choose_settings(struct hidden_descent *self)
@@ -254,9 +261,9 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 /* The fields that the four share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \
-        .takes_hidden = true, .keeps_checkpoints = true, .train = (TRAIN),                                             \
-        .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true, .idle = (IDLE), .scores = (SCORES),      \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
+        .keeps_checkpoints = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,                     \
+        .lambda_of_mean = true, .idle = (IDLE), .scores = (SCORES),                                                    \
     }
 
 const struct clv_learner mssvm_learner =

@@ -18,11 +18,11 @@
 enum latent_solver { LATENT_ADAGRAD, LATENT_SUBGRADIENT };
 extern const char *const latent_solvers[];
 
-/* Why parameters of the steps are unused, for both learners. `usual` is the text of the plain steps' usual rate. */
+/* Rows of parameters that both learners have. `usual` is the text of the plain steps' usual rate. */
 #define LATENT_SOLVER_PARAMETER                                                                                        \
     {                                                                                                                  \
         "solver", LATENT_ADAGRAD, LATENT_ADAGRAD, LATENT_SUBGRADIENT,                                                  \
-            "adagrad on batches, or plain subgradient steps down the sum over all examples"                            \
+            "adagrad on batches, or plain subgradient steps down the sum over all examples", .choices = latent_solvers \
     }
 #define LATENT_RATE_PARAMETER(usual)                                                                                   \
     {                                                                                                                  \
@@ -38,7 +38,8 @@ extern const char *const latent_solvers[];
     }
 #define LATENT_UNITS_PARAMETER                                                                                         \
     {                                                                                                                  \
-        "units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"        \
+        "units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw",       \
+            .choices = weight_units                                                                                    \
     }
 #define LATENT_DEVIATION_PARAMETER                                                                                     \
     {                                                                                                                  \

@@ -31,8 +31,6 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-static const struct clv_choice choices[] = {{SOLVER, latent_solvers}, {UNITS, weight_units}, {0}};
-
 #define N_POINTS 10 /* of the curve at most, after the start */
 
 struct m3e {
@@ -158,7 +156,6 @@ const struct clv_learner m3e_learner = {
     .name = "m3e",
     .summary = "max-margin min-entropy model, hidden nodes on chains (Miller et al. 2012)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .takes_hidden = true,
     .train = train,

@@ -39,8 +39,6 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-static const struct clv_choice choices[] = {{SOLVER, latent_solvers}, {UNITS, weight_units}, {0}};
-
 struct modlat {
     struct arena arena; /* of the arrays below */
     struct latent latent;
@@ -296,7 +294,6 @@ const struct clv_learner modlat_learner = {
     .name = "modlat",
     .summary = "latent SVM with a model of what is hidden, on chains (Kumar et al. 2012)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .takes_hidden = true,
     .train = train,

@@ -22,7 +22,8 @@ static const struct clv_parameter parameters[] = {
     [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
     [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW,
-               "of radius: relative to examples, weights, largest loss and the size of the features, or raw"},
+               "of radius: relative to examples, weights, largest loss and the size of the features, or raw",
+               .choices = weight_units},
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: as Zhu and Xing (2009, section 7.2) train it: online steps of 1 / (2 beta sqrt(t)), --units raw, the "
@@ -30,8 +31,6 @@ static const struct clv_parameter parameters[] = {
     [BETA] = {"beta", 4, 1e-12, 1e12, "of the published steps"},
     {0},
 };
-
-static const struct clv_choice choices[] = {{UNITS, weight_units}, {0}};
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
@@ -93,7 +92,6 @@ const struct clv_learner l1m3n_learner = {
     .name = "l1m3n",
     .summary = "max-margin Markov network on an L1 ball (Zhu and Xing 2009, appendix A; Duchi et al. 2008)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .train = train,
     .idle = idle,

@@ -24,27 +24,27 @@
 
 enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, UNITS, BATCH, PAPER };
 enum { VARIATIONAL, EXACT };
+static const char *const updates[] = {[VARIATIONAL] = "variational", [EXACT] = "exact", NULL};
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
     [C] = {"C", 200, 1e-12, 1e12, "weight of the slacks"},
     [ROUNDS] = {"rounds", 10, 1, 1e4, "most rounds of variances and weights"},
-    [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's"},
+    [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's",
+                .choices = updates},
     [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round"},
     [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [UNITS] =
         {"units", UNITS_RELATIVE, 0, UNITS_RAW,
-         "of C, lambda and weights: C against the largest loss, the others against the size of the features, or raw"},
+         "of C, lambda and weights: C against the largest loss, the others against the size of the features, or raw",
+         .choices = weight_units},
     [BATCH] = BCFW_BATCH_PARAMETER,
     [PAPER] = {"paper", 0, 0, 1,
                "1: Zhu and Xing's Algorithm 1 (2009): --units raw, --update variational. Step 1 is solved by its dual; "
                "they leave open by what"},
     {0},
 };
-
-static const struct clv_choice choices[] = {
-    {UPDATE, (const char *const[]){"variational", "exact", NULL}}, {UNITS, weight_units}, {0}};
 
 static bool is_published(const struct clv_training *training)
 {
@@ -263,7 +263,6 @@ const struct clv_learner lapmedn_learner = {
     .name = "lapmedn",
     .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .keeps_checkpoints = true,
     .train = train,

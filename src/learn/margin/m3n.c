@@ -13,15 +13,18 @@
 
 enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, UNITS, BATCH, PAPER };
 enum { BCFW, SUBGRADIENT };
+static const char *const solvers[] = {[BCFW] = "bcfw", [SUBGRADIENT] = "subgradient", NULL};
 
 static const struct clv_parameter parameters[] = {
     [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
-    [SOLVER] = {"solver", BCFW, 0, SUBGRADIENT, "block-coordinate Frank-Wolfe, or online subgradient steps"},
+    [SOLVER] = {"solver", BCFW, 0, SUBGRADIENT, "block-coordinate Frank-Wolfe, or online subgradient steps",
+                .choices = solvers},
     [BETA] = {"beta", 0, 0, 1e12, "subgradient steps of 1 / (2 beta sqrt(t)); 0: C / 200"},
     [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
     [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
-    [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"},
+    [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw",
+               .choices = weight_units},
     [BATCH] = BCFW_BATCH_PARAMETER,
     [PAPER] =
         {"paper", 0, 0, 1,
@@ -29,9 +32,6 @@ static const struct clv_parameter parameters[] = {
          "in no ball"},
     {0},
 };
-
-static const struct clv_choice choices[] = {
-    {SOLVER, (const char *const[]){"bcfw", "subgradient", NULL}}, {UNITS, weight_units}, {0}};
 
 static bool is_published(const struct clv_training *training)
 {
@@ -111,7 +111,6 @@ const struct clv_learner m3n_learner = {
     .name = "m3n",
     .summary = "max-margin Markov network (Taskar et al. 2003; Zhu and Xing 2009, P0)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .train = train,
     .idle = idle,
