@@ -54,6 +54,23 @@
 extern "C" {
 #endif
 
+/* What a parameter is for, where others than its learner have to know. A learner has one of each role at most. */
+enum clv_role {
+    CLV_ROLE_NONE,
+    CLV_ROLE_REGULARISATION, /* against the sum of the examples' losses; cross-validation chooses it */
+    CLV_ROLE_LAMBDA_OF_MEAN, /* the same against their mean: on fewer examples the same prior needs a larger one */
+    CLV_ROLE_PASSES,         /* over the examples, at most */
+    CLV_ROLE_GAP,            /* that a training is to reach */
+    CLV_ROLE_RATE,           /* the size of steps, which may be too large */
+    CLV_ROLE_BATCH,          /* examples in a step */
+    CLV_ROLE_CURVE,          /* passes between points of the learning curve */
+    CLV_ROLE_START,          /* deviation of random weights to start from */
+    CLV_ROLE_KAPPA,          /* weight of an example without a mask: the learner labels these itself */
+    CLV_ROLE_DRAWS,          /* samples for marginals of examples without masks: the learner learns from marginals */
+    CLV_ROLE_SHARPNESS,      /* the power that those are raised to */
+    CLV_ROLE_PAPER,          /* a switch: the source's algorithm */
+};
+
 /* A parameter of a learner: its name on the command line (--name), default, range and help come from one table.
  * Parameters that count (passes) are rounded down. Those that switch are off at 0, on otherwise.
  *
@@ -91,6 +108,7 @@ struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
     const char *help;
+    enum clv_role role;
     const char *const *choices; /* the names of its values, which are their places from 0; ends with NULL. NULL: it is a
                                    number */
 };
@@ -122,9 +140,9 @@ struct clv_pseudo_labels; /* opaque */
  *
  * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
  * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
- *   - learners with a parameter `kappa`: by the marginals (pmap: the MAP labels) of what was learned from the masks;
+ *   - learners with CLV_ROLE_KAPPA: by the marginals (pmap: the MAP labels) of what was learned from the masks;
  *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
- *   - with frames: by a teacher, the same learner trained on features and frames (not if its parameter `paper` is 1);
+ *   - with frames: by a teacher, the same learner trained on features and frames (not with CLV_ROLE_PAPER on);
  *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
@@ -200,7 +218,6 @@ struct clv_learner {
     enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
     /* Memory it touches beyond the data, about; NULL: weights alone. */
     double (*bytes)(const struct clv_training *training);
-    bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
     const char *(*idle)(const struct clv_training *training, int parameter); /* why it cannot matter; NULL: never */
 };
 
@@ -246,7 +263,7 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <=
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
  * losses[n_candidates] and standard_errors (either may be NULL) are those of all. A lambda against the mean of losses
- * (lambda_of_mean) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
+ * (CLV_ROLE_LAMBDA_OF_MEAN) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
  * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
  * standard_errors are then those of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,

@@ -14,20 +14,10 @@
 #include "model/model.h"
 #include "train/train.h"
 
-/* Index of the learner's regularisation parameter, or -1. */
-static int regularisation_of(const struct clv_learner *learner)
-{
-    static const char *const names[] = {"lambda", "radius", "C"};
-    int index = -1;
-    for (size_t i = 0; i < sizeof names / sizeof *names && index < 0; i++)
-        index = clv_learner_parameter(learner, names[i]);
-    return index;
-}
-
 /* Index of the parameter that a grid has candidates for, or -1; without a grid, of the regularisation. */
 static int grid_parameter(const struct clv_candidates *grid, const struct clv_learner *learner)
 {
-    return grid && grid->parameter >= 0 ? grid->parameter : regularisation_of(learner);
+    return grid && grid->parameter >= 0 ? grid->parameter : learner_regularisation(learner);
 }
 
 /* Returns why the parameter has no effect with any candidate of --cv-grid, each tried by itself; NULL if it has one. */
@@ -155,7 +145,7 @@ static void default_grid(struct search *self, int index)
 static enum clv_status take_grids(struct search *self, struct clv_error *err)
 {
     const struct clv_learner *learner = self->options->learner;
-    int regularisation = regularisation_of(learner);
+    int regularisation = learner_regularisation(learner);
     int *index = self->index;
     memcpy(self->grids, self->options->grids, sizeof self->grids);
     self->n_grids = self->options->n_grids;

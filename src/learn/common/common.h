@@ -204,6 +204,12 @@ double examples_squared_unit(const struct examples *self, double units);
 enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
                             bool keeps, struct clv_error *err) CLV_CHECK;
 
+/* A parameter's row within a macro of rows. */
+#define ROW(...)                                                                                                       \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
 /* The parameter that asks for it. */
 #define TABLE_VARIANCE_PARAMETER                                                                                       \
     {                                                                                                                  \
@@ -315,6 +321,19 @@ void l1_ball_project(double *w, size_t n, double radius, double *scratch);
  * way ("--paper is 1", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
  * training without a dataset is judged by its parameters alone. */
 const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter);
+
+/* Index of the parameter of that role, or -1. */
+int learner_role(const struct clv_learner *learner, enum clv_role role);
+
+/* Its value in a training; `otherwise` if the learner has none. */
+double learner_value(const struct clv_learner *learner, const struct clv_training *training, enum clv_role role,
+                     double otherwise);
+
+/* Index of the parameter that cross-validation chooses, against the sum of losses or their mean; or -1. */
+int learner_regularisation(const struct clv_learner *learner);
+
+/* Whether the training is to be the source's, by the parameter of CLV_ROLE_PAPER. */
+bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training);
 
 /* Whether the learner trains a form for that many labels on such graphs. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);

@@ -17,6 +17,32 @@ const char *learner_idle(const struct clv_learner *learner, const struct clv_tra
     return learner->idle ? learner->idle(training, parameter) : NULL;
 }
 
+int learner_role(const struct clv_learner *learner, enum clv_role role)
+{
+    for (int i = 0; learner->parameters[i].name; i++)
+        if (learner->parameters[i].role == role)
+            return i;
+    return -1;
+}
+
+double learner_value(const struct clv_learner *learner, const struct clv_training *training, enum clv_role role,
+                     double otherwise)
+{
+    int index = learner_role(learner, role);
+    return index < 0 ? otherwise : training->parameters[index];
+}
+
+int learner_regularisation(const struct clv_learner *learner)
+{
+    int of_mean = learner_role(learner, CLV_ROLE_LAMBDA_OF_MEAN);
+    return of_mean < 0 ? learner_role(learner, CLV_ROLE_REGULARISATION) : of_mean;
+}
+
+bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training)
+{
+    return learner_value(learner, training, CLV_ROLE_PAPER, 0) != 0;
+}
+
 void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)
 {
     *training = (struct clv_training){0};

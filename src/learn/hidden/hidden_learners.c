@@ -40,36 +40,41 @@ static const char *const solvers[] = {[SOLVER_ADAGRAD] = "adagrad",
                                       NULL};
 
 #define PARAMETERS(margin, usual)                                                                                      \
-    [SOLVER] =                                                                                                         \
-        {"solver",                                                                                                     \
-         SOLVER_ADAGRAD,                                                                                               \
-         SOLVER_ADAGRAD,                                                                                               \
-         SOLVER_FULL_ADAGRAD,                                                                                          \
-         "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "   \
-         "adagrad-full, with a full matrix, for at most 128 weights",                                                  \
-         .choices = solvers},                                                                                          \
-    [LAMBDA] = {"lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features"},                 \
-    [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
-    [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
-                "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published"},                   \
-    [INNER] = {"inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"},             \
-    [RATE] = {"rate", 0, 0, 1e6,                                                                                       \
-              "step size; 0: 0.3; of plain steps the source's 0.02, or if all is maximised 0.01, with which ours end " \
-              "lower than with its 0.001, which is that of subgradient and paper 1"},                                  \
-    [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"},                                             \
-    [AVERAGING] = {"averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"},               \
-    [MARGIN] = {"margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"},          \
-    [START] = {"start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look"},    \
-    [SWEEPS] = {"sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"},                  \
-    [CELLS] = {"cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"},           \
-    [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all"},                         \
-    [PAPER] = {"paper", 0, 0, 1,                                                                                       \
-               "1: the source's algorithms: c = 1, all examples a step, plain steps of one length, and the convex "    \
-               "problems of cccp by these. They differ in where they start: at random, as w = 0 leaves hidden "        \
-               "states alike for ever. Images without masks: no teacher sees boxes' cuts"},                            \
-    [SMOOTH] = {"smooth", 0, 0, 0.99,                                                                                  \
-                "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is " \
-                "an eighth"}
+    [SOLVER] = ROW(                                                                                                    \
+        "solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                 \
+        "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "    \
+        "adagrad-full, with a full matrix, for at most 128 weights",                                                   \
+        .choices = solvers),                                                                                           \
+    [LAMBDA] = ROW("lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features",               \
+                   .role = CLV_ROLE_LAMBDA_OF_MEAN),                                                                   \
+    [C] = ROW("c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"),            \
+    [PASSES] =                                                                                                         \
+        ROW("passes", 0, 0, 1e6, "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published",   \
+            .role = CLV_ROLE_PASSES),                                                                                  \
+    [INNER] = ROW("inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"),          \
+    [RATE] =                                                                                                           \
+        ROW("rate", 0, 0, 1e6,                                                                                         \
+            "step size; 0: 0.3; of plain steps the source's 0.02, or if all is maximised 0.01, with which ours end "   \
+            "lower than with its 0.001, which is that of subgradient and paper 1",                                     \
+            .role = CLV_ROLE_RATE),                                                                                    \
+    [BATCH] = ROW("batch", 10, 0, 1e9, "examples a step of adagrad; 0: all", .role = CLV_ROLE_BATCH),                  \
+    [AVERAGING] = ROW("averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"),            \
+    [MARGIN] = ROW("margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"),       \
+    [START] = ROW("start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look",  \
+                  .role = CLV_ROLE_START),                                                                             \
+    [SWEEPS] = ROW("sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"),               \
+    [CELLS] = ROW("cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"),        \
+    [CURVE] =                                                                                                          \
+        ROW("curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all", .role = CLV_ROLE_CURVE),    \
+    [PAPER] = ROW("paper", 0, 0, 1,                                                                                    \
+                  "1: the source's algorithms: c = 1, all examples a step, plain steps of one length, and the convex " \
+                  "problems of cccp by these. They differ in where they start: at random, as w = 0 leaves hidden "     \
+                  "states alike for ever. Images without masks: no teacher sees boxes' cuts",                          \
+                  .role = CLV_ROLE_PAPER),                                                                             \
+    [SMOOTH] =                                                                                                         \
+        ROW("smooth", 0, 0, 0.99,                                                                                      \
+            "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is "     \
+            "an eighth")
 
 static const struct clv_parameter parameters[] = {PARAMETERS(1, 1e-4), [EPSILON] = {0}};
 static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0, 1e-5), [EPSILON] = {0}};
@@ -262,8 +267,8 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
-        .keeps_checkpoints = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,                     \
-        .lambda_of_mean = true, .idle = (IDLE), .scores = (SCORES),                                                    \
+        .keeps_checkpoints = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .idle = (IDLE),     \
+        .scores = (SCORES),                                                                                            \
     }
 
 const struct clv_learner mssvm_learner =

@@ -26,11 +26,12 @@ extern const char *const latent_solvers[];
     }
 #define LATENT_RATE_PARAMETER(usual)                                                                                   \
     {                                                                                                                  \
-        "rate", 0, 0, 1e6, "step size; 0: 0.3 of adagrad, relative to the size of the features, or " usual             \
+        "rate", 0, 0, 1e6, "step size; 0: 0.3 of adagrad, relative to the size of the features, or " usual,            \
+            .role = CLV_ROLE_RATE                                                                                      \
     }
 #define LATENT_BATCH_PARAMETER                                                                                         \
     {                                                                                                                  \
-        "batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"                                                      \
+        "batch", 10, 0, 1e9, "examples a step of adagrad; 0: all", .role = CLV_ROLE_BATCH                              \
     }
 #define LATENT_AVERAGING_PARAMETER                                                                                     \
     {                                                                                                                  \
@@ -43,7 +44,8 @@ extern const char *const latent_solvers[];
     }
 #define LATENT_DEVIATION_PARAMETER                                                                                     \
     {                                                                                                                  \
-        "deviation", 0.1, 0, 1e3, "of the random weights to start from where only hidden nodes look"                   \
+        "deviation", 0.1, 0, 1e3, "of the random weights to start from where only hidden nodes look",                  \
+            .role = CLV_ROLE_START                                                                                     \
     }
 
 struct latent_rules {

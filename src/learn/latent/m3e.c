@@ -19,9 +19,9 @@
 enum { C, SOLVER, PASSES, RATE, BATCH, AVERAGING, ORDER, DEVIATION, UNITS };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss"},
+    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss", .role = CLV_ROLE_REGULARISATION},
     [SOLVER] = LATENT_SOLVER_PARAMETER,
-    [PASSES] = {"passes", 0, 0, 1e6, "over the examples; 0: 50, or 300 plain steps"},
+    [PASSES] = {"passes", 0, 0, 1e6, "over the examples; 0: 50, or 300 plain steps", .role = CLV_ROLE_PASSES},
     [RATE] = LATENT_RATE_PARAMETER("0.02 of the first plain step; the last one's is a tenth"),
     [BATCH] = LATENT_BATCH_PARAMETER,
     [AVERAGING] = LATENT_AVERAGING_PARAMETER,

@@ -25,12 +25,13 @@
 enum { C, SOLVER, BETA, ROUNDS, PASSES, RATE, BATCH, AVERAGING, DEVIATION, UNITS };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss"},
+    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss", .role = CLV_ROLE_REGULARISATION},
     [SOLVER] = LATENT_SOLVER_PARAMETER,
     [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity"},
     [ROUNDS] = {"rounds", 15, 1, 1e6, "turns of theta and w"},
     [PASSES] = {"passes", 0, 0, 1e6,
-                "over the examples for w in a round, half as many for theta; 0: 4, or 40 plain steps"},
+                "over the examples for w in a round, half as many for theta; 0: 4, or 40 plain steps",
+                .role = CLV_ROLE_PASSES},
     [RATE] = LATENT_RATE_PARAMETER("0.01 of the first round's plain steps; the last one's is a tenth"),
     [BATCH] = LATENT_BATCH_PARAMETER,
     [AVERAGING] = LATENT_AVERAGING_PARAMETER,

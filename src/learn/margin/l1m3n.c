@@ -17,9 +17,10 @@ enum { RADIUS, RATE, PASSES, AVERAGING, UNITS, PAPER, BETA };
 
 static const struct clv_parameter parameters[] = {
     [RADIUS] = {"radius", 0.005, 1e-12, 1e12,
-                "most sum of the weights' magnitudes; relative: a weight's for each example, on the mean"},
-    [RATE] = {"rate", 0.2, 1e-6, 1e6, "of the subgradient's steps"},
-    [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples"},
+                "most sum of the weights' magnitudes; relative: a weight's for each example, on the mean",
+                .role = CLV_ROLE_REGULARISATION},
+    [RATE] = {"rate", 0.2, 1e-6, 1e6, "of the subgradient's steps", .role = CLV_ROLE_RATE},
+    [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples", .role = CLV_ROLE_PASSES},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
     [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW,
                "of radius: relative to examples, weights, largest loss and the size of the features, or raw",
@@ -27,7 +28,8 @@ static const struct clv_parameter parameters[] = {
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: as Zhu and Xing (2009, section 7.2) train it: online steps of 1 / (2 beta sqrt(t)), --units raw, the "
-         "last iterate"},
+         "last iterate",
+         .role = CLV_ROLE_PAPER},
     [BETA] = {"beta", 4, 1e-12, 1e12, "of the published steps"},
     {0},
 };

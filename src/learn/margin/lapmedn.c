@@ -27,13 +27,14 @@ enum { VARIATIONAL, EXACT };
 static const char *const updates[] = {[VARIATIONAL] = "variational", [EXACT] = "exact", NULL};
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
+    [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)",
+                .role = CLV_ROLE_REGULARISATION},
     [C] = {"C", 200, 1e-12, 1e12, "weight of the slacks"},
     [ROUNDS] = {"rounds", 10, 1, 1e4, "most rounds of variances and weights"},
     [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's",
                 .choices = updates},
-    [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round"},
-    [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small"},
+    [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [UNITS] =
         {"units", UNITS_RELATIVE, 0, UNITS_RAW,
@@ -42,7 +43,8 @@ static const struct clv_parameter parameters[] = {
     [BATCH] = BCFW_BATCH_PARAMETER,
     [PAPER] = {"paper", 0, 0, 1,
                "1: Zhu and Xing's Algorithm 1 (2009): --units raw, --update variational. Step 1 is solved by its dual; "
-               "they leave open by what"},
+               "they leave open by what",
+               .role = CLV_ROLE_PAPER},
     {0},
 };
 

@@ -16,12 +16,12 @@ enum { BCFW, SUBGRADIENT };
 static const char *const solvers[] = {[BCFW] = "bcfw", [SUBGRADIENT] = "subgradient", NULL};
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
+    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks", .role = CLV_ROLE_REGULARISATION},
     [SOLVER] = {"solver", BCFW, 0, SUBGRADIENT, "block-coordinate Frank-Wolfe, or online subgradient steps",
                 .choices = solvers},
     [BETA] = {"beta", 0, 0, 1e12, "subgradient steps of 1 / (2 beta sqrt(t)); 0: C / 200"},
-    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
     [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw",
                .choices = weight_units},
@@ -29,7 +29,8 @@ static const struct clv_parameter parameters[] = {
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: as Zhu and Xing (2009, section 7.1.2) train it: --solver subgradient, --units raw, the last iterate, "
-         "in no ball"},
+         "in no ball",
+         .role = CLV_ROLE_PAPER},
     {0},
 };
 

@@ -104,7 +104,8 @@ struct bcfw {
 #define BCFW_BATCH_PARAMETER                                                                                           \
     {                                                                                                                  \
         "batch", 1, 1, 1024,                                                                                           \
-            "examples whose worst labellings are sought side by side before steps are taken towards them"              \
+            "examples whose worst labellings are sought side by side before steps are taken towards them",             \
+            .role = CLV_ROLE_BATCH                                                                                     \
     }
 
 /* Opens the examples and starts the dual at the true labels. bcfw_release either way. */

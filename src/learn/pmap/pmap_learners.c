@@ -7,21 +7,26 @@
 
 /* paper 1 is the source's Algorithms 1 to 4 with its section on partial labels, without departures. */
 #define SHARED_PARAMETERS                                                                                              \
-    [PMAP_LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},             \
-    [PMAP_PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                               \
-    [PMAP_BATCH] = {"batch", 1, 1, 65536, "examples in a step, drawn in parallel"},                                    \
-    [PMAP_STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                        \
-    [PMAP_RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},      \
-    [PMAP_AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                \
+    [PMAP_LAMBDA] = ROW("lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features",           \
+                        .role = CLV_ROLE_LAMBDA_OF_MEAN),                                                              \
+    [PMAP_PASSES] = ROW("passes", 100, 1, 1e9, "passes over the examples", .role = CLV_ROLE_PASSES),                   \
+    [PMAP_BATCH] = ROW("batch", 1, 1, 65536, "examples in a step, drawn in parallel", .role = CLV_ROLE_BATCH),         \
+    [PMAP_STEP] = ROW("step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"),                     \
+    [PMAP_RATE] = ROW("rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features",    \
+                      .role = CLV_ROLE_RATE),                                                                          \
+    [PMAP_AVERAGING] = ROW("averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"),             \
     [PMAP_TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,                                                                  \
-    [PMAP_KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                         \
-    [PMAP_ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"},           \
-    [PMAP_CONDITIONAL] = {"conditional", 0, 0, 1,                                                                      \
-                          "of images with boxes 1: the likelihood given what is outside them; 0: of all labels"},      \
-    [PMAP_PAPER] = {"paper", 0, 0, 1,                                                                                  \
-                    "1: the source's algorithm: --step 0, --averaging 0, --conditional 1, marginals by no power, "     \
-                    "volumes as their sums and not agreeing with the weights, and images with boxes labelled by the "  \
-                    "model of the masks, not by a teacher that sees boxes' cuts"}
+    [PMAP_KAPPA] =                                                                                                     \
+        ROW("kappa", 1, 0, 1e6, "weight of an image without a mask against one with", .role = CLV_ROLE_KAPPA),         \
+    [PMAP_ROUNDS] = ROW("rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"),        \
+    [PMAP_CONDITIONAL] = ROW("conditional", 0, 0, 1,                                                                   \
+                             "of images with boxes 1: the likelihood given what is outside them; 0: of all labels"),   \
+    [PMAP_PAPER] =                                                                                                     \
+        ROW("paper", 0, 0, 1,                                                                                          \
+            "1: the source's algorithm: --step 0, --averaging 0, --conditional 1, marginals by no power, "             \
+            "volumes as their sums and not agreeing with the weights, and images with boxes labelled by the "          \
+            "model of the masks, not by a teacher that sees boxes' cuts",                                              \
+            .role = CLV_ROLE_PAPER)
 
 static const struct clv_parameter joint_parameters[] = {
     SHARED_PARAMETERS,
@@ -30,8 +35,10 @@ static const struct clv_parameter joint_parameters[] = {
 
 static const struct clv_parameter marginal_parameters[] = {
     SHARED_PARAMETERS,
-    [PMAP_DRAWS] = {"samples", 100, 1, 1e6, "samples for the marginals of an image without a mask"},
-    [PMAP_SHARPNESS] = {"sharpness", 3, 1, 100, "power of those marginals; 1: as published"},
+    [PMAP_DRAWS] = {"samples", 100, 1, 1e6, "samples for the marginals of an image without a mask",
+                    .role = CLV_ROLE_DRAWS},
+    [PMAP_SHARPNESS] = {"sharpness", 3, 1, 100, "power of those marginals; 1: as published",
+                        .role = CLV_ROLE_SHARPNESS},
     [PMAP_REDUCTION] = {"reduction", 1, 0, 1,
                         "0: find every node's clamped labelling, even where it is known beforehand"},
     [PMAP_DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
@@ -95,8 +102,7 @@ static const char *idle(const struct clv_training *training, int parameter)
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true,                          \
         .keeps_checkpoints = true, .train = (TRAIN), .bytes = bytes,                                                   \
-        .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true, .idle = (IDLE),                    \
-        .scores = (SCORES),                                                                                            \
+        .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .idle = (IDLE), .scores = (SCORES),                        \
     }
 
 const struct clv_learner pmap_learner =
