@@ -71,6 +71,33 @@ enum clv_role {
     CLV_ROLE_PAPER,          /* a switch: the source's algorithm */
 };
 
+/* What a parameter needs to have an effect. */
+enum clv_need_of {
+    CLV_NEEDS_NOTHING,
+    CLV_NEEDS_VALUE,        /* one of some values of another parameter */
+    CLV_NEEDS_TABLES,       /* full pairwise tables */
+    CLV_NEEDS_HIDDEN,       /* nodes of unknown label */
+    CLV_NEEDS_WEAK,         /* weak examples */
+    CLV_NEEDS_MASKS,        /* masks, if there are weak examples */
+    CLV_NEEDS_MIXTURE,      /* masks and weak examples */
+    CLV_NEEDS_GIVEN,        /* weak examples of which some labels are given */
+    CLV_NEEDS_FRAMES,       /* features that only training knows */
+    CLV_NEEDS_RANDOM_START, /* weights that start at random: all of them by some values of another parameter, else those
+                               of features that hidden nodes alone have */
+};
+
+struct clv_need {
+    enum clv_need_of of;
+    int parameter;   /* index of the other one, where there is one */
+    unsigned values; /* of it, bits: 1 << its place among the choices; of a number, 1: it is 0, 2: it is not */
+};
+#define CLV_MAX_NEEDS 3
+
+struct clv_published {
+    bool is_set;
+    double value;
+};
+
 /* A parameter of a learner: its name on the command line (--name), default, range and help come from one table.
  * Parameters that count (passes) are rounded down. Those that switch are off at 0, on otherwise.
  *
@@ -109,6 +136,8 @@ struct clv_parameter {
     double value, minimum, maximum;
     const char *help;
     enum clv_role role;
+    struct clv_need needs[CLV_MAX_NEEDS]; /* all must be met, or no value has an effect */
+    struct clv_published published; /* the value that stands in its place where the learner's CLV_ROLE_PAPER is on */
     const char *const *choices; /* the names of its values, which are their places from 0; ends with NULL. NULL: it is a
                                    number */
 };
@@ -218,7 +247,8 @@ struct clv_learner {
     enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
     /* Memory it touches beyond the data, about; NULL: weights alone. */
     double (*bytes)(const struct clv_training *training);
-    const char *(*idle)(const struct clv_training *training, int parameter); /* why it cannot matter; NULL: never */
+    /* Why a parameter has no effect, where its row's needs cannot say it: a clause; NULL: it has one. */
+    const char *(*idle)(const struct clv_training *training, int parameter);
 };
 
 /* The default shape of the weights for a dataset: its labels and features, and the pairwise form that it is

@@ -189,8 +189,9 @@ static bool is_about_time(const char *name)
 
 static void walk(const struct clv_learner *learner, const struct clv_training *training, const char *setting)
 {
+    char space[IDLE_SPACE];
     for (int index = 0; learner->parameters[index].name; index++) {
-        const char *name = learner->parameters[index].name, *why = learner_idle(learner, training, index);
+        const char *name = learner->parameters[index].name, *why = learner_idle(space, learner, training, index);
         int n_tried;
         if (is_about_time(name))
             continue;
@@ -260,10 +261,10 @@ TEST(without_data_parameters_alone_decide)
         const char *learner, *set, *value, *parameter, *why;
     } cases[] = {
         {"mssvm", "solver", "1", "lambda", "--solver is subgradient"},
-        {"mssvm", "c", "2", "lambda", "--c is above 0"},
+        {"mssvm", "c", "2", "lambda", "--c is 2"},
         {"hcrf", "paper", "1", "lambda", "--paper is 1"},
         {"hcrf", "paper", "0", "smooth", "there are no maxima to smooth"},
-        {"mssvm", "paper", "0", "inner", "--solver is not cccp"},
+        {"mssvm", "paper", "0", "inner", "--solver is adagrad"},
         {"wmpmap", "step", "0", "rate", "--step is 0"},
         {"m3n", "solver", "0", "beta", "--solver is bcfw"},
         {"crf", "penalty", "0", "lambda", "--penalty is none"},
@@ -271,11 +272,12 @@ TEST(without_data_parameters_alone_decide)
         {"mssvm", "paper", "0", "sweeps", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char space[IDLE_SPACE];
         const struct clv_learner *learner = clv_learner_find(cases[i].learner);
         struct clv_training training = {0};
         clv_training_defaults(&training, learner);
         set(&training, cases[i].learner, cases[i].set, atof(cases[i].value));
-        ck_assert_pstr_eq(learner_idle(learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
+        ck_assert_pstr_eq(learner_idle(space, learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
                           cases[i].why);
     }
 }

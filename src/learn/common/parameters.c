@@ -1,5 +1,4 @@
-/* Answers questions about a row of the learners' table: its parameters, their values, when they matter, the forms that
- * it trains. */
+/* Answers questions about a row of the learners' table: its parameters, their values, the forms that it trains. */
 #include "learn/common/common.h"
 
 #include <string.h>
@@ -10,11 +9,6 @@ int clv_learner_parameter(const struct clv_learner *learner, const char *name)
         if (!strcmp(learner->parameters[i].name, name))
             return i;
     return -1;
-}
-
-const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter)
-{
-    return learner->idle ? learner->idle(training, parameter) : NULL;
 }
 
 int learner_role(const struct clv_learner *learner, enum clv_role role)
@@ -29,7 +23,7 @@ double learner_value(const struct clv_learner *learner, const struct clv_trainin
                      double otherwise)
 {
     int index = learner_role(learner, role);
-    return index < 0 ? otherwise : training->parameters[index];
+    return index < 0 ? otherwise : learner_setting(learner, training, index);
 }
 
 int learner_regularisation(const struct clv_learner *learner)
@@ -40,7 +34,15 @@ int learner_regularisation(const struct clv_learner *learner)
 
 bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training)
 {
-    return learner_value(learner, training, CLV_ROLE_PAPER, 0) != 0;
+    int paper = learner_role(learner, CLV_ROLE_PAPER);
+    return paper >= 0 && training->parameters[paper] != 0;
+}
+
+double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter)
+{
+    const struct clv_published *published = &learner->parameters[parameter].published;
+    return published->is_set && learner_is_published(learner, training) ? published->value
+                                                                        : training->parameters[parameter];
 }
 
 void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)

@@ -99,7 +99,7 @@ static const struct clv_parameter parameters[] = {
                  "what is added to the negative log-likelihood: nothing, lambda |w|^2, lambda |w|_1",
                  .choices = penalties},
     [LAMBDA] = {"lambda", 1, 1e-12, 1e12, "weight of the penalty; the likelihood is summed over the examples",
-                .role = CLV_ROLE_REGULARISATION},
+                .role = CLV_ROLE_REGULARISATION, .needs = {NEEDS(PENALTY, 1 << PENALTY_L2 | 1 << PENALTY_L1)}},
     [PASSES] = {"passes", 2000, 1, 1e6, "most steps, each of one pass over the examples or a few",
                 .role = CLV_ROLE_PASSES},
     [TOLERANCE] = {"tolerance", 1e-5, 0, 1, "stop once ten steps lower the objective by less than this share"},
@@ -228,11 +228,6 @@ static void crf_release(struct crf *self)
     lbfgs_release(&self->lbfgs);
 }
 
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    return parameter == LAMBDA && training->parameters[PENALTY] == PENALTY_NONE ? "--penalty is none" : NULL;
-}
-
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -268,6 +263,5 @@ const struct clv_learner crf_learner = {
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .train = train,
-    .idle = idle,
     .bytes = bytes,
 };

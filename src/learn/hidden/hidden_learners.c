@@ -39,26 +39,35 @@ static const char *const solvers[] = {[SOLVER_ADAGRAD] = "adagrad",
                                       [SOLVER_FULL_ADAGRAD] = "adagrad-full",
                                       NULL};
 
+enum {
+    ADAGRADS = 1 << SOLVER_ADAGRAD | 1 << SOLVER_FULL_ADAGRAD,
+    BY_LAMBDA = ADAGRADS | 1 << SOLVER_CCCP, /* the subgradient method has c, as published */
+};
+
 #define PARAMETERS(margin, usual)                                                                                      \
     [SOLVER] = ROW(                                                                                                    \
         "solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                 \
         "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "    \
         "adagrad-full, with a full matrix, for at most 128 weights",                                                   \
         .choices = solvers),                                                                                           \
-    [LAMBDA] = ROW("lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features",               \
-                   .role = CLV_ROLE_LAMBDA_OF_MEAN),                                                                   \
+    [LAMBDA] =                                                                                                         \
+        ROW("lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features",                      \
+            .role = CLV_ROLE_LAMBDA_OF_MEAN, .needs = {NEEDS(C, OFF), NEEDS(SOLVER, BY_LAMBDA), NEEDS(PAPER, OFF)}),   \
     [C] = ROW("c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"),            \
     [PASSES] =                                                                                                         \
         ROW("passes", 0, 0, 1e6, "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published",   \
             .role = CLV_ROLE_PASSES),                                                                                  \
-    [INNER] = ROW("inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"),          \
+    [INNER] = ROW("inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published",           \
+                  .needs = {NEEDS(SOLVER, 1 << SOLVER_CCCP)}),                                                         \
     [RATE] =                                                                                                           \
         ROW("rate", 0, 0, 1e6,                                                                                         \
             "step size; 0: 0.3; of plain steps the source's 0.02, or if all is maximised 0.01, with which ours end "   \
             "lower than with its 0.001, which is that of subgradient and paper 1",                                     \
             .role = CLV_ROLE_RATE),                                                                                    \
-    [BATCH] = ROW("batch", 10, 0, 1e9, "examples a step of adagrad; 0: all", .role = CLV_ROLE_BATCH),                  \
-    [AVERAGING] = ROW("averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"),            \
+    [BATCH] = ROW("batch", 10, 0, 1e9, "examples a step of adagrad; 0: all", .role = CLV_ROLE_BATCH,                   \
+                  .needs = {NEEDS(SOLVER, ADAGRADS), NEEDS(PAPER, OFF)}),                                              \
+    [AVERAGING] = ROW("averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one",             \
+                      .needs = {NEEDS(SOLVER, ADAGRADS), NEEDS(PAPER, OFF)}),                                          \
     [MARGIN] = ROW("margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"),       \
     [START] = ROW("start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look",  \
                   .role = CLV_ROLE_START),                                                                             \
@@ -70,11 +79,12 @@ static const char *const solvers[] = {[SOLVER_ADAGRAD] = "adagrad",
                   "1: the source's algorithms: c = 1, all examples a step, plain steps of one length, and the convex " \
                   "problems of cccp by these. They differ in where they start: at random, as w = 0 leaves hidden "     \
                   "states alike for ever. Images without masks: no teacher sees boxes' cuts",                          \
-                  .role = CLV_ROLE_PAPER),                                                                             \
+                  .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}}),                                               \
     [SMOOTH] =                                                                                                         \
         ROW("smooth", 0, 0, 0.99,                                                                                      \
             "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is "     \
-            "an eighth")
+            "an eighth",                                                                                               \
+            .needs = {NEEDS(SOLVER, ADAGRADS)})
 
 static const struct clv_parameter parameters[] = {PARAMETERS(1, 1e-4), [EPSILON] = {0}};
 static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0, 1e-5), [EPSILON] = {0}};
@@ -83,6 +93,12 @@ static const struct clv_parameter extension_parameters[] = {
     [EPSILON] = {"epsilon", 0.5, 0, 1, "temperature of visible nodes; 0: the maximum over them"},
     [HIDDEN_EPSILON] = {"hidden-epsilon", 0, 0, 1, "temperature of hidden nodes; 0: that of the visible ones"},
     {0}};
+
+/* Whether plain steps are taken, as the source has them. */
+static bool is_published(const struct clv_training *training)
+{
+    return training->parameters[PAPER] != 0 || training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
+}
 
 /* Parameters of 0 stand for what suits the solver. */
 static void choose_settings(struct hidden_descent *self)
@@ -132,11 +148,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         .training = training,
         .result = result,
         .solver = (enum hidden_solver)training->parameters[SOLVER],
-        .is_published = training->parameters[PAPER] >= 1,
-        .is_constant = training->parameters[PAPER] >= 1,
+        .is_published = is_published(training),
+        .is_constant = training->parameters[PAPER] != 0,
     };
-    if (self.solver == SOLVER_SUBGRADIENT)
-        self.is_published = 1;
     if (training->parameters[INNER] > 0 && training->parameters[INNER] < 2)
         return fail(err, CLV_ERR_USAGE, "inner is %g, must be 0 or from 2 on", training->parameters[INNER]);
     if (training->parameters[SMOOTH] > 0 && !hidden_descent_is_adagrad(&self))
@@ -192,21 +206,6 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
     return train(result, training, &eps_learner, training->parameters[EPSILON], hidden_epsilon(training), err);
 }
 
-static const char *idle_unless_published(int parameter, bool is_adagrad, bool is_cccp)
-{
-    if ((parameter == AVERAGING || parameter == BATCH || parameter == SMOOTH) && !is_adagrad)
-        return is_cccp ? "--solver is cccp" : "--solver is subgradient";
-    return parameter == RATE && is_cccp ? "--solver is cccp and --paper is 0" : NULL;
-}
-
-static const char *idle_if_published(const struct clv_training *training, int parameter)
-{
-    bool is_subgradient = training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
-    return parameter == LAMBDA || parameter == AVERAGING || parameter == BATCH
-               ? is_subgradient ? "--solver is subgradient" : "--paper is 1"
-               : NULL;
-}
-
 /* The inputs of belief propagation and elimination. */
 static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
 {
@@ -220,27 +219,17 @@ static const char *idle_inference(const struct clv_training *training, int param
 
 static const char *idle(const struct clv_training *training, int parameter, double visible, double hidden)
 {
-    const double *p = training->parameters;
-    enum hidden_solver solver = (enum hidden_solver)p[SOLVER];
-    bool is_adagrad = solver == SOLVER_ADAGRAD || solver == SOLVER_FULL_ADAGRAD, is_cccp = solver == SOLVER_CCCP;
-    const char *why = NULL;
-    if (parameter == LAMBDA && p[C] > 0)
-        return "--c is above 0";
-    if (parameter == PAPER)
-        return idle_paper(training);
-    if (parameter == INNER && !is_cccp)
-        return "--solver is not cccp";
-    if (parameter == SMOOTH && visible > 0)
-        return "there are no maxima to smooth";
-    if (parameter == START)
-        return idle_start(training, p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT);
-    if (parameter == SWEEPS || parameter == CELLS)
-        return idle_inference(training, parameter, visible, hidden);
-    if (p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT)
-        why = idle_if_published(training, parameter);
-    else
-        why = idle_unless_published(parameter, is_adagrad, is_cccp);
-    return !why && parameter == SMOOTH && !is_adagrad ? "--solver is neither adagrad nor adagrad-full" : why;
+    switch (parameter) {
+    case RATE:
+        return training->parameters[SOLVER] == SOLVER_CCCP && !is_published(training)
+                   ? "--solver is cccp and --paper is 0"
+                   : NULL;
+    case START: return idle_start(training, is_published(training));
+    case SMOOTH: return visible > 0 ? "there are no maxima to smooth" : NULL;
+    case SWEEPS:
+    case CELLS: return idle_inference(training, parameter, visible, hidden);
+    default: return NULL;
+    }
 }
 
 static const char *idle_mssvm(const struct clv_training *training, int parameter)

@@ -23,10 +23,10 @@ static const struct clv_parameter parameters[] = {
     [SOLVER] = LATENT_SOLVER_PARAMETER,
     [PASSES] = {"passes", 0, 0, 1e6, "over the examples; 0: 50, or 300 plain steps", .role = CLV_ROLE_PASSES},
     [RATE] = LATENT_RATE_PARAMETER("0.02 of the first plain step; the last one's is a tenth"),
-    [BATCH] = LATENT_BATCH_PARAMETER,
-    [AVERAGING] = LATENT_AVERAGING_PARAMETER,
+    [BATCH] = LATENT_BATCH_PARAMETER(SOLVER),
+    [AVERAGING] = LATENT_AVERAGING_PARAMETER(SOLVER),
     [ORDER] = {"order", 2, 1, 1e9, "of Renyi's entropy; 1: Shannon's"},
-    [DEVIATION] = LATENT_DEVIATION_PARAMETER,
+    [DEVIATION] = LATENT_DEVIATION_PARAMETER(SOLVER),
     [UNITS] = LATENT_UNITS_PARAMETER,
     {0},
 };
@@ -101,14 +101,6 @@ static enum clv_status descend(struct m3e *self, struct clv_training_result *res
     return latent_objective(&result->at_zero, &self->latent, self->latent.zero, entropy_terms, err);
 }
 
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    bool is_plain = training->parameters[SOLVER] == LATENT_SUBGRADIENT;
-    if ((parameter == BATCH || parameter == AVERAGING) && is_plain)
-        return "--solver is subgradient";
-    return parameter == DEVIATION ? idle_start(training, is_plain) : NULL;
-}
-
 static enum clv_status m3e_open(struct m3e *self, const struct clv_training *training, struct clv_error *err)
 {
     const double *p = training->parameters;
@@ -159,6 +151,5 @@ const struct clv_learner m3e_learner = {
     .takes_init = true,
     .takes_hidden = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

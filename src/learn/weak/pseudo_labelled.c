@@ -71,12 +71,12 @@ enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct 
 
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
 {
-    bool is_published = learner_is_published(learner, training);
-    return (struct partial_options){.weighted = true,
-                                    .is_published = is_published,
-                                    .n_samples = (uint32_t)learner_value(learner, training, CLV_ROLE_DRAWS, 1),
-                                    .sharpness =
-                                        is_published ? 1 : learner_value(learner, training, CLV_ROLE_SHARPNESS, 1)};
+    return (struct partial_options){
+        .weighted = true,
+        .is_published = learner_is_published(learner, training),
+        .n_samples = (uint32_t)learner_value(learner, training, CLV_ROLE_DRAWS, 1),
+        .sharpness = learner_value(learner, training, CLV_ROLE_SHARPNESS, 1),
+    };
 }
 
 /* Gives an item the labels and weights that its pseudo-labels ask for. */
