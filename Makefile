@@ -5,7 +5,6 @@
 #   make help      the rest
 #
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
-#        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; a binary with both it and libmaxflow must not be distributed)
 #        WITH_MPI=0|1 (BUILD/mpi/cleave next to the plain one, whose processes under mpirun share their work; its own checks)
 #        WITH_GDAL=0|1 (reads whatever GDAL does: VRT, JPEG 2000, netCDF ..; some 100 Debian packages come with it)
 #        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)
@@ -18,7 +17,6 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 WITH_BK ?= 1
-WITH_LP ?= 0
 WITH_MPI ?= 0
 WITH_GDAL ?= 0
 SANITIZE ?=
@@ -27,7 +25,7 @@ COVERAGE ?=
 HARDEN ?= $(if $(SANITIZE)$(COVERAGE),0,1)
 empty :=
 comma := ,
-BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_LP)),/lp)$(if $(filter 1,$(WITH_GDAL)),/gdal)
+BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_GDAL)),/gdal)
 CLEAVE_DATA ?= ../shared/data
 export CLEAVE_DATA
 
@@ -70,10 +68,6 @@ SYSTEM_LIBS := -lvl -pthread -lm
 ifeq ($(WITH_BK),1)
 MODULES += maxflow
 SYSTEM_LIBS += -lstdc++
-endif
-ifeq ($(WITH_LP),1)
-CPPFLAGS += -DWITH_LP=1
-SYSTEM_LIBS += -lClp -lCoinUtils
 endif
 ifeq ($(WITH_GDAL),1)
 MODULES += gdal
@@ -120,7 +114,7 @@ bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(WITH_MPI)),$(BUILD)/mpi/cleave)
 
 help:
-	@sed -n '2,13s/^# \{0,1\}//p' Makefile
+	@sed -n '2,12s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
@@ -130,9 +124,6 @@ help:
 
 deps:
 	$(Q)tools/deps build
-ifeq ($(WITH_LP),1)
-	$(Q)tools/deps lp
-endif
 ifeq ($(WITH_MPI),1)
 	$(Q)tools/deps mpi
 endif
@@ -462,6 +453,9 @@ $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 
 # libsvm and liblinear are the peers of the annotation benchmark, where they are.
 $(BUILD)/bench/tag: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
+
+# Clp's linear programs are those of branch and bound's, where it is.
+$(BUILD)/bench/branch: LDLIBS += $(if $(wildcard /usr/include/coin/Clp_C_Interface.h),-lClp -lCoinUtils)
 
 # OpenCV's side of the benchmarks; built only where its headers are.
 $(BUILD)/bench/opencv: tools/bench/opencv.cc

@@ -1,4 +1,4 @@
-/* The table of learners, and which of them keep checkpoints or read features on demand. */
+/* The list of learners, and which of them read features on demand. */
 #include <stddef.h>
 #include <string.h>
 
@@ -29,21 +29,13 @@ const struct clv_learner *clv_learner_find(const char *name)
     return NULL;
 }
 
-static bool is_among(const struct clv_learner *learner, const struct clv_learner *const *list, size_t n)
+const struct clv_learner *learner_of_any_graph(void)
 {
-    for (size_t i = 0; i < n; i++)
-        if (learner == list[i])
-            return true;
-    return false;
-}
-
-bool learner_keeps_checkpoints(const struct clv_learner *learner)
-{
-    static const struct clv_learner *const keepers[] = {
-        &ssvm_learner,  &lapmedn_learner, &pmap_learner, &mpmap_learner, &wmpmap_learner,
-        &mssvm_learner, &lssvm_learner,   &hcrf_learner, &eps_learner,   &crf_learner,
-    };
-    return is_among(learner, keepers, sizeof keepers / sizeof *keepers);
+    const int all = CLV_TRAINS_POTTS | CLV_TRAINS_FULL;
+    size_t i = 0;
+    while ((learners[i]->trains & all) != all)
+        i++;
+    return learners[i];
 }
 
 bool learner_reads_on_demand(const struct clv_learner *learner)
@@ -52,5 +44,8 @@ bool learner_reads_on_demand(const struct clv_learner *learner)
         &ssvm_learner, &m3n_learner,   &lapmedn_learner, &perceptron_learner, &subgradient_learner,
         &pmap_learner, &mpmap_learner, &wmpmap_learner,  &crf_learner,
     };
-    return is_among(learner, readers, sizeof readers / sizeof *readers);
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (learner == readers[i])
+            return true;
+    return false;
 }

@@ -7,6 +7,9 @@
 /* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.c). */
 bool learner_reads_on_demand(const struct clv_learner *learner);
 
+/* The first learner of Potts couplings and full tables on any graph, which stands in where another goes no further. */
+const struct clv_learner *learner_of_any_graph(void);
+
 /* Says (CLV_WARNING) that a training ended above its objective at w = 0, or far from its optimum by its own bound,
  * where it did. Not for one that was interrupted. */
 void training_judge(const struct clv_learner *learner, const struct clv_training *training,
@@ -18,8 +21,5 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
 /* clv_train for a part of a training's examples, such as folds, which may know one label alone. */
 enum clv_status train_part(struct clv_training_result *result, const struct clv_learner *learner,
                            const struct clv_training *training, struct clv_error *err) CLV_CHECK;
-
-/* Whether a training may be given checkpoints: ssvm, lapmedn, pmap, mpmap, wmpmap, mssvm, lssvm, hcrf, eps, crf. */
-bool learner_keeps_checkpoints(const struct clv_learner *learner);
 
 #endif

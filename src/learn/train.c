@@ -21,7 +21,7 @@ static enum clv_status check_parameter(const struct clv_learner *learner, int in
         return fail_about(
             err, fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum),
             learner->name);
-    if (clv_learner_choices(learner, index) && value != floor(value))
+    if (p->choices && value != floor(value))
         return fail_about(err, fail(err, CLV_ERR_USAGE, "%s is %g, must be a whole number", p->name, value),
                           learner->name);
     return CLV_OK;
@@ -49,10 +49,11 @@ static enum clv_status check_form(const struct clv_learner *learner, const struc
     static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
     enum clv_graph graph;
     MUST(problem_graph(&graph, problem, err));
+    bool learns_full = learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph);
     FAIL_IF(!learner_trains(learner, shape->pairwise, shape->n_labels, graph), CLV_ERR_USAGE,
-            "%s does not learn %s pairwise terms of %d labels on a %s; %s", learner->name,
+            "%s does not learn %s pairwise terms of %d labels on a %s; %s %s", learner->name,
             shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph],
-            learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "it learns full ones" : "mssvm does");
+            learns_full ? "it" : learner_of_any_graph()->name, learns_full ? "learns full ones" : "does");
     return CLV_OK;
 }
 
@@ -159,8 +160,7 @@ static enum clv_status check_streaming(const struct clv_learner *learner, const 
 static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
                                     struct clv_error *err)
 {
-    double weights = 4.0 * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
-    double needed = learner->bytes ? fmax(weights, learner->bytes(training)) : weights, had = memory_available();
+    double needed = learner_bytes(learner, training), had = memory_available();
     FAIL_IF(!(needed <= had), CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
             learner->name, needed / GIGABYTE, had / GIGABYTE);
     return CLV_OK;
@@ -193,7 +193,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     for (int i = 0; learner->parameters[i].name; i++)
         MUST(check_parameter(learner, i, training->parameters[i], err));
-    if (training->checkpoints && !learner_keeps_checkpoints(learner))
+    if (training->checkpoints && !learner->keeps_checkpoints)
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     MUST(check_streaming(learner, training, err));
     MUST(check_training(learner, training, err));
@@ -203,7 +203,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(check_weak(training, err));
     MUST(check_memory(learner, training, err));
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
-    if (training->n_weak && !training->n_examples && weak_as_published(learner, training)) {
+    if (training->n_weak && !training->n_examples && learner_is_published(learner, training)) {
         fail(err, CLV_ERR_USAGE,
              "with --paper 1 images without masks are labelled by what masks have taught, and no image has one");
         return fail_about(err, CLV_ERR_USAGE, learner->name);
@@ -215,7 +215,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         MUST(pseudo_labels_make(&pseudo_labels, learner, training, err));
         guided.pseudo_labels = &pseudo_labels;
     }
-    if (is_weak && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
+    if (is_weak && (!training->n_examples || learner_role(learner, CLV_ROLE_KAPPA) < 0))
         MUST(pseudo_labels_train(&trained, &pseudo_labels, learner, training, err));
     else
         MUST(learner->train(&trained, &guided, err));

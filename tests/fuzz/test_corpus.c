@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleave/learn.h"
 #include "fuzz/small_training.h"
-#include "learn/learners.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -161,7 +161,7 @@ TEST(checkpoint_seeds_are_survived)
     snprintf(path, sizeof path, "%s/small.checkpoint", temporary_folder());
     int n_written = 0;
     for (size_t l = 0; clv_learner_at(l); l++)
-        for (int left = 2; left < 100 && learner_keeps_checkpoints(clv_learner_at(l)); left += 90) {
+        for (int left = 2; left < 100 && clv_learner_at(l)->keeps_checkpoints; left += 90) {
             struct countdown countdown = {left, 0};
             const struct clv_progress progress = {count_down, &countdown, &countdown.stop, NULL, NULL};
             const char *learner = clv_learner_at(l)->name;

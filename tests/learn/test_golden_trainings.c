@@ -116,7 +116,7 @@ static uint64_t train_one(const struct clv_learner *learner, const struct clv_tr
 
 static const char *setting_text(const struct clv_learner *learner, int parameter, double value)
 {
-    const char *const *names = clv_learner_choices(learner, parameter), *name = learner->parameters[parameter].name;
+    const char *const *names = learner->parameters[parameter].choices, *name = learner->parameters[parameter].name;
     return names ? formatted("%s %s", name, names[(size_t)value]) : formatted("%s %g", name, value);
 }
 
@@ -141,7 +141,7 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
 {
     for (int i = 0; learner->parameters[i].name; i++) {
         double kept = training->parameters[i], other = other_value(&learner->parameters[i], kept);
-        if (clv_learner_choices(learner, i))
+        if (learner->parameters[i].choices)
             continue;
         training->parameters[i] = other;
         uint64_t changed = train_one(learner, training, kind,
@@ -152,14 +152,12 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
 }
 
 /* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, no label is given for
- * `conditional`, no frames are there for ssvm's `paper`, l1m3n's `beta` is that of its `paper`, and its other solver,
- * which has a gap, is in builds WITH_LP=1. */
+ * `conditional`, no frames are there for ssvm's `paper`, and l1m3n's `beta` is that of its `paper`. */
 static bool is_idle(const struct clv_learner *learner, const char *name)
 {
     return strcmp(name, "reduction") == 0 || strcmp(name, "conditional") == 0 ||
            (strcmp(learner->name, "ssvm") == 0 && strcmp(name, "paper") == 0) ||
-           (strcmp(learner->name, "l1m3n") == 0 &&
-            (strcmp(name, "solver") == 0 || strcmp(name, "gap") == 0 || strcmp(name, "beta") == 0));
+           (strcmp(learner->name, "l1m3n") == 0 && strcmp(name, "beta") == 0);
 }
 
 /* From weights, as they are and with problems held out that are looked at. */
@@ -198,10 +196,10 @@ static void train_all(const struct clv_learner *learner)
         train_on(learner, &training, kind, "");
         train_apart(learner, &training, kind, "");
         for (int i = 0; learner->parameters[i].name; i++) {
-            const char *const *names = clv_learner_choices(learner, i);
+            const char *const *names = learner->parameters[i].choices;
             double kept = training.parameters[i];
             for (size_t choice = 0; names && names[choice]; choice++) {
-                if ((double)choice == kept || strcmp(names[choice], "lp") == 0)
+                if ((double)choice == kept)
                     continue;
                 training.parameters[i] = (double)choice;
                 const char *base = setting_text(learner, i, (double)choice);

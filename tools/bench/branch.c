@@ -1,7 +1,7 @@
 /* Branch and bound in belief networks: nodes and time against the number of tags K, for trained networks and for random
  * ones (Miao & Rao, Figure 3, upper), and how often a cut-off S is enough (lower), with Theorem 9's bound 1 - L / S. On
  * bibtex, which has 159 tags; the sources' RCV1-V2 is not to be had. With a folder as argument, the tables go there as
- * TSV: tags.tsv, cutoff.tsv. Builds WITH_LP=1 time the linear program that the sources compare with, too. One thread,
+ * TSV: tags.tsv, cutoff.tsv. Where Clp is, the linear program that the sources compare with is timed, too. One thread,
  * CPU times. */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "bench.h"
 #include "cleave.h"
 #include "tags/tags.h"
-#if WITH_LP
+#if __has_include(<coin/Clp_C_Interface.h>)
+#define HAS_CLP 1
 #include "relaxation.h"
 #endif
 
@@ -140,7 +141,7 @@ static struct effort measure(const struct clv_tag_model *model, const struct clv
 /* The relaxation's time on the first examples, and how often its rounding is the optimum. */
 static void relax(FILE *table, const char *name, const struct clv_tag_model *model, const struct clv_tag_set *test)
 {
-#if WITH_LP
+#if HAS_CLP
     struct clv_error error;
     struct clv_tag_set part = part_of(test, MAX_PROGRAMS, model->n_tags);
     size_t k = (size_t)model->n_tags;
@@ -153,7 +154,7 @@ static void relax(FILE *table, const char *name, const struct clv_tag_model *mod
     stop_on(clv_tag_scores(scores, model, &part, 1, &error), &error);
     for (size_t l = 0; l < part.n; l++) {
         struct clv_belief_result result;
-        double bound, start = bench_cpu();
+        double bound = 0, start = bench_cpu();
         stop_on(relaxation_solve(y, &bound, &net, scores + l * k, &error), &error);
         double took = bench_cpu() - start;
         start = bench_cpu();

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "learn/margin/constraint_generation.h"
+#include "lp.h"
 #include "tags/tags.h"
 
 /* xi_i + a_i y_i + sum_j w_ij y_i y_j >= 1, of pairs alone. column[], value[] of 2 n + 1 entries. */

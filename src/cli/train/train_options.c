@@ -16,7 +16,6 @@
 #include "cli/common/common.h"
 #include "cluster/comm.h"
 #include "intake/intake.h"
-#include "learn/learners.h"
 #include "train/train.h"
 
 /* Whether another file, m.cleave.checkpoint, may be next to the model: not next to standard output or /dev/null. */
@@ -35,7 +34,7 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
                          : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
                                                                                : NULL;
     const struct clv_learner *learner = options->task.learner;
-    bool keeps = learner_keeps_checkpoints(learner), has_place = train_output_is_file(options);
+    bool keeps = learner->keeps_checkpoints, has_place = train_output_is_file(options);
     FAIL_IF(option && !keeps, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
     FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
             options->output);
@@ -86,9 +85,8 @@ static char parameter_help[MAX_PARAMETERS][320], parameters_title[96];
 static void describe(char *text, size_t size, const struct clv_learner *learner, int index)
 {
     const struct clv_parameter *parameter = &learner->parameters[index];
-    const char *const *names = clv_learner_choices(learner, index);
-    if (names)
-        snprintf(text, size, "%s (default %s)", parameter->help, names[(size_t)parameter->value]);
+    if (parameter->choices)
+        snprintf(text, size, "%s (default %s)", parameter->help, parameter->choices[(size_t)parameter->value]);
     else
         snprintf(text, size, "%s (default %g; %g..%g)", parameter->help, parameter->value, parameter->minimum,
                  parameter->maximum);
@@ -121,7 +119,7 @@ static void show_learner(const struct clv_learner *learner)
         row->flags = index < 0 ? CLV_OPTION_HIDDEN : 0;
         if (index < 0)
             continue;
-        row->choices = clv_learner_choices(learner, index);
+        row->choices = learner->parameters[index].choices;
         row->argument = row->choices ? "NAME" : "X";
         describe(parameter_help[row - parameter_rows], sizeof *parameter_help, learner, index);
     }
@@ -173,7 +171,7 @@ static enum clv_status take_value(double *value, const struct clv_learner *learn
                                   struct clv_error *err)
 {
     const struct clv_parameter *parameter = &learner->parameters[index];
-    const char *const *names = clv_learner_choices(learner, index);
+    const char *const *names = parameter->choices;
     int place = 0;
     if (!names)
         return option_number(value, parameter->name, typed, parameter->minimum, parameter->maximum, err);

@@ -20,9 +20,10 @@
 enum { LAMBDA, PASSES, GAP };
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
-    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features",
+                .role = CLV_ROLE_LAMBDA_OF_MEAN},
+    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP},
     {0},
 };
 
@@ -166,6 +167,12 @@ static void independent_release(struct independent *self)
     arena_release(&self->arena);
 }
 
+/* Two dual variables of a node in a row. */
+static double bytes(const struct clv_training *training)
+{
+    return 2 * (double)sizeof(double) * (double)clv_shape_rows(&training->shape) * training_n_nodes(training);
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -195,7 +202,8 @@ const struct clv_learner independent_learner = {
     .name = "independent",
     .summary = "cost-weighted SVM on each node alone, no couplings (Hsieh et al. 2008)",
     .parameters = parameters,
+    .n_vectors = 2,
+    .bytes = bytes,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = true,
 };

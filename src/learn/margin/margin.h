@@ -5,7 +5,7 @@
  * (common/examples.c); each step decodes one example with the loss added (common/decoder.c) and moves towards what was
  * found (common/frank_wolfe.c); bcfw_solve ends when the duality gap is small; result_set hands the weights back.
  * descent.c is the subgradient method of subgradient, m3n and l1m3n. perceptron.c and independent.c are whole by
- * themselves. The linear program of l1m3n --solver lp is apart, in learn/constraint_generation. */
+ * themselves. */
 #ifndef LEARN_MARGIN_MARGIN_H
 #define LEARN_MARGIN_MARGIN_H
 
@@ -100,11 +100,14 @@ struct bcfw {
     struct bcfw_keeper keeper; /* zeros: no checkpoints */
 };
 
-/* The row of a learner's parameter --batch. */
-#define BCFW_BATCH_PARAMETER                                                                                           \
+/* The row of a learner's parameter --batch, and what it needs; {CLV_NEEDS_NOTHING}: nothing. */
+#define BCFW_BATCH_PARAMETER(need)                                                                                     \
     {                                                                                                                  \
         "batch", 1, 1, 1024,                                                                                           \
-            "examples whose worst labellings are sought side by side before steps are taken towards them"              \
+            "examples whose worst labellings are sought side by side before steps are taken towards them",             \
+            .role = CLV_ROLE_BATCH, .needs = {                                                                         \
+                need                                                                                                   \
+            }                                                                                                          \
     }
 
 /* Opens the examples and starts the dual at the true labels. bcfw_release either way. */
@@ -112,7 +115,9 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training
                           struct clv_error *err) CLV_CHECK;
 void bcfw_release(struct bcfw *self);
 
-/* Bytes that bcfw_open asks for, about: a block holds marginals of its nodes and a pairwise part. */
+/* Bytes that bcfw_open asks for, about, besides BCFW_VECTORS of weights: a block holds marginals of its nodes and a
+ * pairwise part, a direction weights. */
+enum { BCFW_VECTORS = 4 };
 double bcfw_bytes(const struct clv_training *training, double batch);
 
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */

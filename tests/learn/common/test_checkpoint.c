@@ -312,7 +312,7 @@ TEST(learners_without_checkpoints_say_so)
     semi_open(&semi, "wmpmap", false);
     for (size_t l = 0; clv_learner_at(l); l++) {
         const struct clv_learner *learner = clv_learner_at(l);
-        if (learner_keeps_checkpoints(learner))
+        if (learner->keeps_checkpoints)
             continue;
         struct clv_training training = toy_training(&semi.toy, learner->name);
         training.checkpoints = &semi.checkpoints;

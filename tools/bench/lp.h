@@ -1,8 +1,8 @@
-/* Linear programs whose rows come one after the other, for constraint generation: a wrapper of Clp's dual simplex,
- * which goes on from the last optimum. Compiled WITH_LP alone. Start at lp_optimise. */
-#include "learn/margin/constraint_generation.h"
+/* Linear programs whose rows come one after the other: min <cost, x> subject to rows >= their right sides and bounds. A
+ * wrapper of Clp's dual simplex. Start at lp_optimise. */
+#ifndef LP_H
+#define LP_H
 
-#if WITH_LP
 #include <coin/Clp_C_Interface.h>
 #include <float.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct lp {
     size_t n_rows, row_capacity, entry_capacity;
 };
 
-void lp_free(struct lp *lp)
+static inline void lp_free(struct lp *lp)
 {
     if (!lp)
         return;
@@ -28,8 +28,9 @@ void lp_free(struct lp *lp)
         Clp_deleteModel(lp->program);
     arrays_free(lp->least, lp->most, lp->start, lp->column, lp->value, lp->at_least, lp);
 }
+DROPS(lp_drop, struct lp, lp_free)
 
-enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
+static inline enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
 {
     *lp = NULL;
     OWNED(lp_drop) struct lp *result = array_zalloc(1, sizeof *result);
@@ -48,14 +49,14 @@ enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, str
     return CLV_OK;
 }
 
-void lp_set_bounds(struct lp *lp, size_t column, double least, double most)
+static inline void lp_set_bounds(struct lp *lp, size_t column, double least, double most)
 {
     lp->least[column] = least;
     lp->most[column] = most;
 }
 
 /* Capacity for one more row of n entries. */
-static enum clv_status reserve(struct lp *lp, size_t n, struct clv_error *err)
+static inline enum clv_status lp_reserve(struct lp *lp, size_t n, struct clv_error *err)
 {
     size_t used = lp->n_rows ? (size_t)lp->start[lp->n_rows] : 0;
     const struct array_part by_row[] = {{&lp->start, sizeof *lp->start}, {&lp->at_least, sizeof *lp->at_least}};
@@ -67,10 +68,10 @@ static enum clv_status reserve(struct lp *lp, size_t n, struct clv_error *err)
     return CLV_OK;
 }
 
-enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
-                           struct clv_error *err)
+static inline enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value,
+                                         double at_least, struct clv_error *err)
 {
-    MUST(reserve(lp, n, err));
+    MUST(lp_reserve(lp, n, err));
     size_t used = (size_t)lp->start[lp->n_rows];
     memcpy(lp->column + used, column, n * sizeof *column);
     memcpy(lp->value + used, value, n * sizeof *value);
@@ -79,7 +80,7 @@ enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const dou
     return CLV_OK;
 }
 
-enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_error *err)
+static inline enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_error *err)
 {
     Clp_chgColumnLower(lp->program, lp->least);
     Clp_chgColumnUpper(lp->program, lp->most);
