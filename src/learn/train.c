@@ -150,8 +150,8 @@ static enum clv_status check_streaming(const struct clv_learner *learner, const 
     if (!dataset_is_on_demand(training->dataset))
         return CLV_OK;
     FAIL_IF(!learner_reads_on_demand(learner), CLV_ERR_USAGE, "%s needs all features in memory", learner->name);
-    FAIL_IF(training->n_weak, CLV_ERR_USAGE, "%zu images come without masks, whose features must be in memory",
-            training->n_weak);
+    FAIL_IF(training->n_weak, CLV_ERR_USAGE, "%s without masks, whose features must be in memory",
+            n_of(training->n_weak, "image comes", "images come").text);
     return CLV_OK;
 }
 
