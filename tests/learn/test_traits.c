@@ -456,7 +456,7 @@ static const struct load {
     size_t n;
     double edges; /* share of all; 0: chains */
     double factor;
-} loads[] = {{"weights", 30000, 5, 8, 0, 1.4}, {"nodes", 4, 63, 400, 0, 1.4}, {"messages", 4, 20, 40, 0.5, 3}};
+} loads[] = {{"weights", 30000, 5, 4, 0, 1.4}, {"nodes", 4, 63, 400, 0, 1.4}, {"messages", 4, 20, 40, 0.5, 3}};
 
 static void check_load(const struct clv_learner *learner, const struct load *load)
 {
@@ -482,6 +482,8 @@ static void check_load(const struct clv_learner *learner, const struct load *loa
     set_role(&training, learner, CLV_ROLE_PASSES, 2);
     set_named(&training, learner, "rounds", 1);
     set_named(&training, learner, "sweeps", 1);
+    set_role(&training, learner, CLV_ROLE_BATCH, 4);
+    set_named(&training, learner, "memory", 3);
     size_t before = most_in_use = in_use();
     OWNED(clv_training_result_release) struct clv_training_result result = run(learner->name, &training);
     double returned = (result.variance ? 2 : 1) * (double)sizeof(double) * (double)clv_shape_size(&toy.shape);
