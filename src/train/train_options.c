@@ -1,5 +1,5 @@
-/* The options of a training, one row each, with the functions that parse values of more than one word or number. Start
- * at train_option_rows. */
+/* The options of a training, one row each, with the functions that parse values of more than one word or number, and the
+ * rules on options that are given together. Start at train_option_rows and train_option_rules. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static enum clv_status take_scale(void *member, const struct clv_option *option,
 static enum clv_status take_bins(void *member, const struct clv_option *option, const char *typed,
                                  struct clv_error *err)
 {
-    struct clv_recipe *recipe = member;
+    struct clv_recipe *recipe = (void *)((char *)member - offsetof(struct clv_recipe, n_scales));
     char copy[64], *cursor = copy, *part;
     int32_t n = 0, bins[CLV_MAX_SCALES] = {0};
     FAIL_IF((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy, CLV_ERR_USAGE,
@@ -135,11 +135,12 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
 
 /* The tables. */
 
-#define AT(member) offsetof(struct clv_train_options, member)
-#define BASIC      CLV_OPTION_BASIC
-#define PLAIN      CLV_OPTION_PLAIN
-#define NEEDED     CLV_OPTION_NEEDED
-#define UNRECORDED CLV_OPTION_UNRECORDED
+#define AT(member)   offsetof(struct clv_train_options, member)
+#define SIZE(member) sizeof((struct clv_train_options *)0)->member
+#define BASIC        CLV_OPTION_BASIC
+#define PLAIN        CLV_OPTION_PLAIN
+#define NEEDED       CLV_OPTION_NEEDED
+#define UNRECORDED   CLV_OPTION_UNRECORDED
 
 static const char *const forms[] = {"auto", "none", "potts", "full", NULL};
 static const char *const losses[] = {"auto", "balanced", "counts", NULL};
@@ -188,7 +189,7 @@ const struct clv_option train_option_rows[] = {
              "usual "
              "(with --label-weights 0.3), else balanced"},
     {"label-weights", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_OTHER, AT(label_weights), .minimum = 0, .maximum = 1,
-     .take = take_label_weights,
+     .take = take_label_weights, .size = SIZE(label_weights),
      .help = "Let errors in rare labels cost more (default 0; 0..1)\n"
              "A label's share of the loss is its count to the power of -X; with 1 all labels weigh the same. auto, "
              "with --stages 2: the X of the second stage that is best on held-out images, by the sum of pixel accuracy "
@@ -225,7 +226,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Keep at most so much of a feature file in memory, such as 800M or 2G\n"
              "The rest is read whenever it is needed (default: the file is mapped)"},
     {"engine", 0, "NAME", SECTION_RUNNING, 0, CLV_OPTION_OTHER, AT(engine), .choices = engine_names,
-     .take = option_take_engine, .help = ENGINE_HELP},
+     .take = option_take_engine, .size = SIZE(engine), .help = ENGINE_HELP},
     {0},
 };
 
@@ -236,7 +237,7 @@ static const char *const map_uses[] = {"auto", "keep", "ignore", NULL}; /* enum 
 
 const struct clv_option feature_option_rows[] = {
     {"maps", 0, "NAME=FOLDER", SECTION_LEARN_FROM, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps),
-     .take = option_take_maps, .help = MAPS_HELP},
+     .take = option_take_maps, .size = offsetof(struct clv_map_options, kinds), .help = MAPS_HELP},
     {"nodes", 0, "KIND", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.nodes), .choices = kinds_of_nodes,
      .help = "What is labelled: superpixels, or patches of a regular grid (for many labels)"},
     {"superpixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.slic.n_superpixels), .minimum = 1,
@@ -248,7 +249,7 @@ const struct clv_option feature_option_rows[] = {
     {"working-pixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.working_pixels), .minimum = 256,
      .maximum = 1 << 26, .help = "Shrink larger images to this many pixels for features; masks come out at full size"},
     {"scale", 0, "X", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.scale), .minimum = 1, .maximum = 64,
-     .take = take_scale,
+     .take = take_scale, .size = SIZE(recipe.scale),
      .help =
          "One scale for all images, in tiles: X pixels along a side become one (1 to 64)\n"
          "For large images and those in which sizes mean something. --working-pixels and --superpixels do not count "
@@ -259,7 +260,7 @@ const struct clv_option feature_option_rows[] = {
      .help = "Side of a tile at a fixed scale (default 1024)\n"
              "Superpixels end where a tile does; pairwise terms go across"},
     {"blocks", 0, "NAME,..", SECTION_FEATURES, PLAIN, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = blocks,
-     .take = take_blocks,
+     .take = take_blocks, .size = SIZE(recipe.blocks),
      .help = "Feature blocks: words, colour, position, size, contrast, surround, scene, rgb, word, hog, fisher, maps\n"
              "The default of superpixels are the first five; of patches, too, surround, scene and fisher; and maps "
              "where there are some"},
@@ -269,7 +270,8 @@ const struct clv_option feature_option_rows[] = {
      .maximum = 10000000, .help = "Descriptors of each scale that the words are learned from"},
     {"sift-step", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.step_px), .minimum = 1, .maximum = 64,
      .help = "Pixels between SIFT descriptors"},
-    {"sift-bins", 0, "N,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe), .take = take_bins,
+    {"sift-bins", 0, "N,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.n_scales), .take = take_bins,
+     .size = SIZE(recipe.n_scales) + SIZE(recipe.bin_size_px),
      .help = "Spatial bins of the SIFT scales in pixels\n"
              "(default of superpixels 2,4,8,16, of patches 4,10; up to 4 scales of 1 to 24 pixels)"},
     {"sift", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.sift), .choices = sources,
@@ -280,15 +282,50 @@ const struct clv_option feature_option_rows[] = {
      .help = "Kernel that compares histograms of words and colours\n"
              "none: Hellinger's, in one number a bin. The others take three numbers a bin"},
     {"maps-kind", 0, "[NAME=]KIND", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.kinds),
-     .choices = map_kind_names, .take = take_map_word,
+     .choices = map_kind_names, .take = take_map_word, .size = SIZE(maps.kinds),
      .help = "What the values of maps are: probabilities, logits, features or guess\n"
              "guess: probabilities if they are in 0..1 and there is one channel, or one for each label (default)"},
     {"maps-pca", 0, "[NAME=]N", SECTION_FEATURES, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.components),
-     .take = take_map_word, .help = "Reduce the channels of feature maps to their first N principal components"},
+     .take = take_map_word, .size = SIZE(maps.components),
+     .help = "Reduce the channels of feature maps to their first N principal components"},
     {"maps-use", 0, "[NAME=]CHOICE", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.uses),
-     .choices = map_uses, .take = take_map_word,
+     .choices = map_uses, .take = take_map_word, .size = SIZE(maps.uses),
      .help = "Whether to use feature maps: auto, keep or ignore\n"
              "auto: not where channels mean different things in different training images (default)"},
+    {0},
+};
+
+/* Rules, of the command and of clv_train_set (train_rules.c says when an option is set, and has the facts). */
+
+const struct option_rule train_option_rules[] = {
+    {"@grids", RULE_NEEDS, "cv", "the number of folds"},
+    {"stages=2", RULE_EXCLUDES, "init", "which stage would start from it?"},
+    {"label-weights=auto", RULE_NEEDS, "stages=2", "whose folds choose"},
+    {"label-costs", RULE_NEEDS, "stages=2", "whose first stage says which labels an image has"},
+    {"pixel-net", RULE_EXCLUDES, "mirror",
+     "it learns from images that a training has not seen, nor their mirror images"},
+    {"sequence window", RULE_EXCLUDES, "boxes weak-split unlabelled-split mirror maps",
+     "slices are learned from by their masks alone"},
+    {"@recipe mirror maps sequence window", RULE_EXCLUDES, "@features", "its features are made already"},
+    {"void", RULE_EXCLUDES, "@features", "made with its own labels (features --void)"},
+    {"split only include-drafts boxes weak-split unlabelled-split", RULE_EXCLUDES, "@features", "which has no splits"},
+    {"pixel-net", RULE_EXCLUDES, "@features", "and the network looks at images"},
+    {"sequence window init validate mirror maps split only boxes weak-split unlabelled-split void", RULE_EXCLUDES,
+     "@memory", "and it goes with files"},
+    {"@recipe", RULE_EXCLUDES, "@init", NULL},
+    {0},
+};
+
+const struct option_rule feature_option_rules[] = {
+    {"region-area tile", RULE_NEEDS, "scale", "without which images have one tile"},
+    {"superpixels working-pixels", RULE_IDLE, "scale", "--region-area says how large superpixels are"},
+    {"scale", RULE_EXCLUDES, "nodes=patches", "it is for superpixels"},
+    {"superpixels", RULE_IDLE, "nodes=patches", "--patch-size says how large patches are"},
+    {"patch-size patch-step", RULE_NEEDS, "nodes=patches", "whose grid it sets"},
+    {"sift-step codebook-samples sift-bins sift", RULE_NEEDS, "@sift", "no block is made of SIFT descriptors"},
+    {"words kmeans", RULE_NEEDS, "@words", "no block is made of words"},
+    {"kernel-map", RULE_NEEDS, "@histograms", "no block is a histogram"},
+    {"maps", RULE_EXCLUDES, "@no-maps", "name the block maps as well"},
     {0},
 };
 

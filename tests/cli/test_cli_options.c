@@ -277,7 +277,7 @@ TEST(a_refused_option_says_why)
         {"train --data f.safetensors -o x --label-weights 1",
          "--label-weights cannot be used: all labels weigh the same"},
         {"train --data f.safetensors -o x --stages 2 --label-weights auto", "--label-weights cannot be used"},
-        {"features --data set -m model --seed 2 -o x", "--seed cannot be used with --model: -m gives the recipe"},
+        {"features --data set -m model --seed 2 -o x", "--seed cannot be used with --model: it gives the recipe"},
         {"import coco pred/coco.json --images set/images -o x --range 1,2",
          "--range cannot be used: images are copied"},
         {"import voc split -o x --seed 2", "--seed cannot be used: split/ImageSets has a split of its own"},

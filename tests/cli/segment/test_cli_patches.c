@@ -259,8 +259,6 @@ TEST(what_labels_cost_is_learned_and_kept_in_the_model)
              "grep -v command >$m.text; done; cmp again.text c5.text && grep -q '^  label_costs  *5$' c5.text && ! "
              "grep label_costs c0.text",
              folder, training);
-    expect_error(64, "--label-costs needs --stages 2", "cd %s && cleave train --data set --label-costs 3 -o b.cleave",
-                 folder);
     expect_error(64, "--label-costs", "cd %s && cleave train --data set --label-costs -1 -o b.cleave", folder);
 }
 

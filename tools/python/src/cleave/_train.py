@@ -198,8 +198,6 @@ def prepared(learner: str, threads: int, progress: Optional[Progress], options: 
     native.recipe_given = recipe[0] if recipe else ffi.NULL
     native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
     native.n_threads = as_whole("threads", threads, 0)
-    if native.label_costs and native.stages < 2:
-        raise UsageError("label_costs need stages=2: its first stage tells what an image has")
     work = Work(progress)
     native.progress = work.native
     return native, keep, work
