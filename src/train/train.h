@@ -50,13 +50,6 @@ enum clv_status option_take_maps(void *member, const struct clv_option *option, 
 enum clv_status option_take_engine(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Feature blocks by name. */
-enum { N_BLOCK_NAMES = 12 };
-extern const struct block_name {
-    const char *name;
-    int32_t block; /* of enum clv_blocks */
-} block_names[N_BLOCK_NAMES];
-
 /* Digests of training data, which the training record of a model names. */
 
 /* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the

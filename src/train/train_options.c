@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/known_options.h"
 #include "base/options.h"
 #include "cleave/infer.h"
 #include "cleave/options.h"
 #include "cleave/train.h"
+#include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
 #include "intake/intake.h"
 #include "train/train.h"
@@ -108,15 +110,6 @@ static enum clv_status take_bins(void *member, const struct clv_option *option, 
     return CLV_OK;
 }
 
-const struct block_name block_names[N_BLOCK_NAMES] = {
-    {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
-    {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
-    {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
-    {"hog", CLV_BLOCK_HOG},     {"maps", CLV_BLOCK_MAPS},         {"fisher", CLV_BLOCK_FISHER},
-};
-static const char *const blocks[] = {"words", "colour", "position", "size", "contrast", "surround", "scene",
-                                     "rgb",   "word",   "hog",      "maps", "fisher",   NULL};
-
 static enum clv_status take_blocks(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err)
 {
@@ -126,8 +119,8 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
             "--blocks: \"%s\" is too long", typed);
     while ((part = strsep(&cursor, ","))) {
         int place = 0;
-        MUST(option_choice(&place, option->name, part, blocks, N_BLOCK_NAMES, err));
-        chosen |= block_names[place].block;
+        MUST(option_choice(&place, option->name, part, block_names, N_BLOCKS, err));
+        chosen |= block_rows[place].flag;
     }
     *(int32_t *)member = chosen;
     return CLV_OK;
@@ -259,9 +252,9 @@ const struct clv_option feature_option_rows[] = {
     {"tile", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.tile_px), .minimum = 64, .maximum = 8192,
      .help = "Side of a tile at a fixed scale (default 1024)\n"
              "Superpixels end where a tile does; pairwise terms go across"},
-    {"blocks", 0, "NAME,..", SECTION_FEATURES, PLAIN, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = blocks,
+    {"blocks", 0, "NAME,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = block_names,
      .take = take_blocks, .size = SIZE(recipe.blocks),
-     .help = "Feature blocks: words, colour, position, size, contrast, surround, scene, rgb, word, hog, fisher, maps\n"
+     .help = "Feature blocks\n"
              "The default of superpixels are the first five; of patches, too, surround, scene and fisher; and maps "
              "where there are some"},
     {"words", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.n_words), .minimum = 1, .maximum = 65535,
@@ -337,4 +330,14 @@ const struct clv_option *clv_train_option_at(size_t index)
             if (!index--)
                 return row;
     return NULL;
+}
+
+void clv_train_defaults_sized(struct clv_train_options *options, size_t size, const struct clv_learner *learner)
+{
+    struct clv_train_options own = {
+        .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
+    clv_recipe_init(&own.recipe);
+    for (int i = 0; learner->parameters[i].name; i++)
+        own.parameters[i] = learner->parameters[i].value;
+    known_options_give(options, size, &own, sizeof own);
 }

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "cleave/options.h"
 #include "cleave/train.h"
+#include "feature/blocks/blocks.h"
 #include "intake/intake.h"
 #include "train/train.h"
 
@@ -61,18 +62,10 @@ static bool has_value(const struct asked *self, const struct clv_option *row, co
     return clv_option_set(&other, row, value, &ignored) == CLV_OK && is_same(row, self->options, &other);
 }
 
-/* Blocks made of SIFT descriptors, of words, and histograms. */
-enum {
-    OF_WORDS = CLV_BLOCK_WORDS | CLV_BLOCK_WORD,
-    OF_SIFT = OF_WORDS | CLV_BLOCK_FISHER,
-    HISTOGRAMS = CLV_BLOCK_WORDS | CLV_BLOCK_COLOUR | CLV_BLOCK_RGB | CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE
-};
-
 /* Says what a fact is, or returns NULL if it does not hold. */
 static const char *state_fact(struct asked *self, const char *name)
 {
     const struct clv_train_options *options = self->options;
-    const int32_t blocks = options->recipe.blocks;
     if (strcmp(name, "@recipe") == 0)
         return options->recipe_given;
     if (strcmp(name, "@grids") == 0)
@@ -90,8 +83,8 @@ static const char *state_fact(struct asked *self, const char *name)
                  options->init ? options->init : "");
         return options->init ? self->words : NULL;
     }
-    const int32_t made_of = strcmp(name, "@sift") == 0 ? OF_SIFT : strcmp(name, "@words") == 0 ? OF_WORDS : HISTOGRAMS;
-    return blocks & made_of ? name : NULL;
+    const unsigned made_of = strcmp(name, "@sift") == 0 ? OF_SIFT : strcmp(name, "@words") == 0 ? OF_WORDS : HISTOGRAM;
+    return block_that_is(options->recipe.blocks, made_of) ? name : NULL;
 }
 
 static const char *is_set(void *context, const char *name)

@@ -41,16 +41,6 @@ static void run_release(struct run *self)
     clv_model_release(&self->start);
 }
 
-void clv_train_defaults_sized(struct clv_train_options *options, size_t size, const struct clv_learner *learner)
-{
-    struct clv_train_options own = {
-        .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
-    clv_recipe_init(&own.recipe);
-    for (int i = 0; learner->parameters[i].name; i++)
-        own.parameters[i] = learner->parameters[i].value;
-    known_options_give(options, size, &own, sizeof own);
-}
-
 /* Windows are large and few: unless --batch says otherwise, a pass over them takes four steps or more. Of two windows
  * of four sections in electron microscopy, mssvm's weights after 50 passes missed 6.6 % fewer pixels of the rarer
  * labels in four later sections when each was a step of its own. A point of the curve takes as long as several passes

@@ -241,7 +241,7 @@ TEST(fisher_vectors_travel_with_the_model_and_are_for_patches)
         "-o f_features && for i in f_features/*/* f_features/*.png; do [ ! -f $i ] || cmp $i f_images${i#f_features}; "
         "done && cleave inspect f.cleave --top 900 | grep -q 'Fisher vector of scale 0, mean 3 of component'",
         folder);
-    expect_error(64, "surround, scene and fisher are for patches",
+    expect_error(64, "the block fisher is for patches",
                  "cd %s && cleave train --data set/manifest.tsv --blocks fisher,size -o b.cleave", folder);
 }
 
