@@ -11,6 +11,7 @@
 #include "cleave/infer.h"
 #include "cleave/options.h"
 #include "cleave/train.h"
+#include "data/boxes/boxes.h"
 #include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
 #include "intake/intake.h"
@@ -146,7 +147,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Learn from these splits (default: train if there is one)\n(else all of the manifest)"},
     {"boxes", 0, "PATH", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Also learn from boxes around objects, in images without masks\n"
-             "A file or folder of them: TSV, VOC, COCO, labelme, YOLO, CVAT, Label Studio"},
+             "A file or folder of them: " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"},
     {"validate", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(validate),
      .help = "Also report the loss on these splits of the set, or on a feature file"},
     {"only", 0, "FILE", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(only),
