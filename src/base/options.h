@@ -38,8 +38,8 @@ struct option_rule {
     const char *why; /* NULL: the fact says it */
 };
 
-/* Returns NULL if the option is not set or the fact does not hold, else what messages say of a fact: a clause, or of one
- * that stands for an option its name. What is returned for an option is not read. */
+/* Returns NULL if the option is not set or the fact does not hold, else what messages say of a fact: a clause, or of
+ * one that stands for an option its name. What is returned for an option is not read. */
 typedef const char *option_is_set(void *context, const char *name);
 
 /* Whether an option was given, by its name. */

@@ -1,5 +1,5 @@
-/* Recognises the format of a file by its first bytes, not by its name: those that are read by their codecs, others, which
- * messages call by name, by the table `foreign`. Start at image_format. */
+/* Recognises the format of a file by its first bytes, not by its name: those that are read by their codecs, others,
+ * which messages call by name, by the table `foreign`. Start at image_format. */
 #include "image/image.h"
 
 #include <string.h>

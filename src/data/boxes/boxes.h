@@ -1,10 +1,11 @@
-/* This folder reads annotations in many formats. EACH_BOXES_READER below is the table of readers; boxes_read.c
- * finds the one that fits and walks folders. A reader parses one file and hands over each annotation, as struct annotation, to annotation_add
- * (annotation.c), which has the rules that hold for all formats: what is an object, what is void, what is counted.
- * boxes_tsv.c, boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON;
- * brush.c has Label Studio's run lengths), boxes_geojson.c and boxes_yolo.c (boxes_yaml.c) are the readers;
- * boxes_lists.c finds names of classes, boxes_splits.c has published splits; boxes.c stores; boxes_find.c finds an
- * image's boxes and places them in its pixels. Read cleave/boxes.h first, then annotation.c, then boxes_tsv.c. */
+/* This folder reads annotations in many formats. EACH_BOXES_READER below is the table of readers; boxes_read.c finds
+ * the one that fits and walks folders. A reader parses one file and hands over each annotation, as struct
+ * annotation, to annotation_add (annotation.c), which has the rules that hold for all formats: what is an object,
+ * what is void, what is counted. boxes_tsv.c, boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c,
+ * boxes_labelme.c and boxes_tasks.c (JSON; brush.c has Label Studio's run lengths), boxes_geojson.c and boxes_yolo.c
+ * (boxes_yaml.c) are the readers; boxes_lists.c finds names of classes, boxes_splits.c has published splits; boxes.c
+ * stores; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then
+ * annotation.c, then boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
 #define DATA_BOXES_BOXES_H
 
@@ -183,7 +184,8 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
 
 /* For help, and messages about files of another format. */
 #define BOXES_TITLE(form, reader, name, title, place, ending, help) title ", "
-#define BOXES_FORMATS                                               "boxes are read as " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"
+
+#define BOXES_FORMATS "boxes are read as " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"
 
 /* A file that a reader parses. */
 struct boxes_file {

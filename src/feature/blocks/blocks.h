@@ -1,8 +1,8 @@
 /* This folder computes the features. A block fills its own stretch of one node's row (recipe/layout.c says where the
- * stretches are) from the views of an image (views.c): the image at working size, each node's pixels (scene.c), and what
- * blocks share. Every block has a norm of about 1, so that one L2 regulariser fits them all. EACH_BLOCK below is the
- * table of all. Read position.c first, the shortest block: four functions, _size, _met, _fill and _name. contrast.c
- * stands on zones.c and pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
+ * stretches are) from the views of an image (views.c): the image at working size, each node's pixels (scene.c), and
+ * what blocks share. Every block has a norm of about 1, so that one L2 regulariser fits them all. EACH_BLOCK below
+ * is the table of all. Read position.c first, the shortest block: four functions, _size, _met, _fill and _name.
+ * contrast.c stands on zones.c and pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
 #ifndef FEATURE_BLOCKS_BLOCKS_H
 #define FEATURE_BLOCKS_BLOCKS_H
 
