@@ -262,6 +262,9 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
             keep += _use_set(native, path, by_name, labels)
         try:
             work.run(lambda: call(lib.clv_train_set, model, native, path=path))
+        except UsageError as error:
+            error.args = (by_keyword(str(error)),)
+            raise
         finally:
             for note in [*(files.notes if files else []), *work.notes]:
                 warnings.warn(by_keyword(files.plain(note) if files else note), stacklevel=2)
