@@ -105,7 +105,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -115,7 +115,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -168,6 +168,10 @@ wheel: deps
 	$(Q)tools/deps python
 	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk stage
 	$(Q)tools/wheel $(BUILD)
+
+# A learner, a block, an option and formats added to a copy of the tree by the files that src/README.md names: does all follow?
+check-extend: deps
+	$(Q)tools/check-extend $(BUILD)
 
 # Every allocation and system call of every command failed, files cut off and flipped, processes killed: a table.
 check-faults: deps

@@ -45,6 +45,7 @@ struct clv_option {
     double minimum, maximum;
     const char *const *choices; /* ends with NULL */
     enum clv_status (*take)(void *member, const struct clv_option *option, const char *typed, struct clv_error *err);
+    size_t size; /* of the member of CLV_OPTION_OTHER, in bytes; 0: whether it was set is not asked */
 };
 
 /* How work treats outputs that exist already: refuses to begin, replaces them, or keeps what is finished. */

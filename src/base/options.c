@@ -1,5 +1,5 @@
-/* Reads values of options, as typed, into the members of a struct that the rows of a table name. Start at
- * clv_option_set. */
+/* Reads values of options, as typed, into the members of a struct that the rows of a table name, and checks rules on
+ * options that are given together. Start at clv_option_set and option_rules_check. */
 #include "base/options.h"
 
 #include <inttypes.h>
@@ -119,5 +119,73 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
         *(bool *)member = place == 1;
     else
         *(int *)member = option->kind == CLV_OPTION_CHOICE ? place : place - 1;
+    return CLV_OK;
+}
+
+/* Rules. */
+
+enum { NAME_SIZE = 64 };
+
+/* Copies the next of the names to `name`, and goes behind it; false: there was none. */
+static bool next_name(char name[NAME_SIZE], const char **names)
+{
+    *names += strspn(*names, " ");
+    size_t length = strcspn(*names, " ");
+    snprintf(name, NAME_SIZE, "%.*s", (int)length, *names);
+    *names += length;
+    return length > 0;
+}
+
+/* "stages=2" as it is typed after two dashes: "stages 2". */
+static void say_value(char *name)
+{
+    char *equals = strchr(name, '=');
+    if (equals)
+        *equals = ' ';
+}
+
+static enum clv_status refuse(const struct option_rule *rule, const char *option, char *other, const char *fact,
+                              struct clv_error *err)
+{
+    bool needs = rule->relation == RULE_NEEDS, is_fact = *other == '@';
+    FAIL_IF(is_fact && needs, CLV_ERR_USAGE, "--%s cannot be used: %s", option, rule->why);
+    FAIL_IF(is_fact, CLV_ERR_USAGE, "--%s: %s%s%s", option, fact, rule->why ? ", " : "", rule->why ? rule->why : "");
+    say_value(other);
+    FAIL_IF(needs, CLV_ERR_USAGE, "--%s needs --%s, %s", option, other, rule->why);
+    return fail(err, CLV_ERR_USAGE, "--%s %s --%s: %s", option,
+                rule->relation == RULE_IDLE ? "cannot be used with" : "excludes", other, rule->why);
+}
+
+/* Checks a rule for one of its options, which is set. */
+static enum clv_status check_others(const struct option_rule *rule, const char *option, option_is_set *is_set,
+                                    void *context, struct clv_error *err)
+{
+    char other[NAME_SIZE], first[NAME_SIZE] = "";
+    for (const char *others = rule->others; next_name(other, &others);) {
+        const char *fact = is_set(context, other);
+        if (fact && rule->relation == RULE_NEEDS)
+            return CLV_OK;
+        if (fact)
+            return refuse(rule, option, other, fact, err);
+        if (!*first)
+            memcpy(first, other, sizeof first);
+    }
+    return rule->relation == RULE_NEEDS ? refuse(rule, option, first, NULL, err) : CLV_OK;
+}
+
+enum clv_status option_rules_check(const struct option_rule *rules, option_is_set *is_set, void *context,
+                                   struct clv_error *err)
+{
+    char name[NAME_SIZE];
+    for (const struct option_rule *rule = rules; rule->options; rule++)
+        for (const char *options = rule->options; next_name(name, &options);) {
+            const char *fact = is_set(context, name);
+            char option[NAME_SIZE];
+            if (!fact)
+                continue;
+            snprintf(option, sizeof option, "%s", *name == '@' ? fact : name);
+            say_value(option);
+            MUST(check_others(rule, option, is_set, context, err));
+        }
     return CLV_OK;
 }

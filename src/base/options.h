@@ -1,6 +1,7 @@
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,5 +23,30 @@ enum clv_status option_choice(int *value, const char *name, const char *typed, c
                               struct clv_error *err) CLV_CHECK;
 /* The number of names before the NULL that ends them. */
 size_t option_count_names(const char *const *names);
+
+/* A rule on options that are given together. A name is an option without its dashes, an option with a value
+ * ("stages=2"), or a fact of the run ("@features"); several are separated by blanks. */
+struct option_rule {
+    const char *options; /* the rule is one for each of these; NULL: the end of a table */
+    enum {
+        RULE_NEEDS,    /* "--option needs --other, why"; one of several others is enough */
+        RULE_EXCLUDES, /* "--option excludes --other: why" */
+        RULE_IDLE,     /* "--option cannot be used with --other: why" */
+    } relation;
+    const char
+        *others; /* a fact that is needed: "--option cannot be used: why", one that excludes: "--option: FACT, why" */
+    const char *why; /* NULL: the fact says it */
+};
+
+/* Returns NULL if the option is not set or the fact does not hold, else what messages say of a fact: a clause, or of
+ * one that stands for an option its name. What is returned for an option is not read. */
+typedef const char *option_is_set(void *context, const char *name);
+
+/* Whether an option was given, by its name. */
+typedef bool option_is_given(const void *context, const char *name);
+
+/* The first rule of the table that is broken is CLV_ERR_USAGE. */
+enum clv_status option_rules_check(const struct option_rule *rules, option_is_set *is_set, void *context,
+                                   struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -51,13 +51,10 @@ static const struct clv_option features_rows[] = {
     {0},
 };
 
-static const struct option_rule of_recipes[] =
-    {
-        {"recipe", RULE_EXCLUDES, "model", "the recipe is the model's, given by -m"},
-},
-                                of_seeds[] = {
-                                    {"seed", RULE_IDLE, "model", "-m gives the recipe"},
-                                    {"seed", RULE_IDLE, "recipe", "--recipe gives the recipe"},
+static const struct option_rule rules[] = {
+    {"recipe", RULE_EXCLUDES, "model", "each gives a recipe; leave out one of them"},
+    {"seed", RULE_IDLE, "model recipe", "it gives the recipe"},
+    {0},
 };
 
 static enum clv_status parse(struct features *self, int argc, char **argv, struct clv_error *err)
@@ -95,10 +92,9 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: no dataset; give a folder or manifest with --data");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "features: no output file; add -o FILE");
     bool is_given = self->model_path || self->recipe_path;
-    MUST(options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err));
     FAIL_IF(is_given && of_recipe, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
             self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
-    MUST(options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err));
+    MUST(options_check(common, rules, err));
     self->own_output = shard_path(self->output, &self->shard, false);
     NEED(self->own_output);
     self->output = self->own_output;

@@ -75,7 +75,7 @@ static enum clv_status read_size(struct bitmap *self, size_t *header, const stru
     return size_take(&self->width, &self->height, width, height, limits, err);
 }
 
-enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct bitmap self = {.bytes = from->bytes, .size = from->size};
     size_t header;
@@ -273,8 +273,10 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, bool is_t
     }
 }
 
-enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status bmp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                                  struct clv_error *err)
 {
+    (void)orientation; /* none is stated */
     OWNED(bitmap_release) struct bitmap self = {0};
     OWNED(clv_image_release) struct clv_image result = {0};
     MUST(open_bitmap(&self, from, err));
@@ -309,8 +311,8 @@ static bool is_grey_ramp(const struct bitmap *self)
     return true;
 }
 
-enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
-                                   struct clv_error *err)
+static enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                          struct clv_error *err)
 {
     OWNED(bitmap_release) struct bitmap self = {0};
     OWNED(clv_indexed_image_release) struct clv_indexed_image result = {0};
@@ -332,3 +334,13 @@ enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct
     *image = TAKE(result);
     return CLV_OK;
 }
+
+const struct image_codec bmp_codec = {
+    .name = "BMP",
+    .magics = {{"BM", 2}},
+    .is_weak = true,
+    .extensions = {".bmp"},
+    .size = bmp_size,
+    .decode = bmp_decode,
+    .decode_indexed = bmp_decode_indexed,
+};

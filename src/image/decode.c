@@ -1,4 +1,4 @@
-/* Reads images and label images from files and from memory: opens the source, recognises its format, calls the decoder,
+/* Reads images and label images from files and from memory: opens the source, recognises its format, calls its codec,
  * and turns the result upright. Start at source_open and decode. */
 #include <string.h>
 
@@ -13,6 +13,7 @@ struct source {
     size_t size;
     uint32_t page; /* of a TIFF, from 1 */
     enum image_format format;
+    const struct image_codec *codec; /* NULL: it is not read */
     const char *format_name;
     const char *path; /* NULL: bytes alone */
     char *owned;
@@ -38,6 +39,7 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
     self->bytes = bytes;
     self->size = size;
     self->format = image_format(&self->format_name, bytes, size);
+    self->codec = image_codec(self->format);
 }
 
 /* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may be anywhere, only
@@ -55,7 +57,7 @@ static enum clv_status source_open(struct source *self, const char *path, size_t
     MUST(file_read_head(&result.owned, &size, file, wanted ? wanted : FORMAT_HEAD_BYTES, err));
     source_of_bytes(&result, result.owned, size);
     FAIL_IF(names_page && result.format != FORMAT_TIFF, CLV_ERR_DATA, "%s: not a TIFF, which alone has pages", path);
-    if (result.format == FORMAT_TIFF) {
+    if (result.codec && result.codec->reading == PARTS_ANYWHERE) {
         MUST(file_map_open(&result.map, file, err));
         source_of_bytes(&result, result.map.bytes, result.map.size);
     } else if (!wanted) {
@@ -92,21 +94,11 @@ static enum clv_status not_readable(const struct source *self, struct clv_error 
     FAIL_IF(self->format == FORMAT_FOREIGN, CLV_ERR_DATA,
             "%s %s file, which cleave does not read; convert it to PNG or JPEG",
             strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
-    return fail(err, CLV_ERR_DATA, "%snot a PNG, JPEG, WebP, TIFF, BMP or PNM image", self->size ? "" : "empty file, ");
-}
-
-static enum clv_status decode_as_stored(struct clv_image *image, int *orientation, const struct source *self,
-                                        const struct image_bytes *from, struct clv_error *err)
-{
-    switch (self->format) {
-    case FORMAT_PNG: return png_decode(image, from, err);
-    case FORMAT_JPEG: return jpeg_decode(image, orientation, from, err);
-    case FORMAT_WEBP: return webp_decode(image, orientation, from, err);
-    case FORMAT_TIFF: return tiff_decode(image, orientation, from, err);
-    case FORMAT_BMP: return bmp_decode(image, from, err);
-    case FORMAT_PNM: return pnm_decode(image, from, err);
-    default: return not_readable(self, err);
-    }
+    OWNED(text_release) struct text names = {0};
+    text_init(&names, 1024);
+    image_format_names(&names);
+    return fail(err, CLV_ERR_DATA, "%snot a %s image", self->size ? "" : "empty file, ",
+                names.bytes ? names.bytes : "");
 }
 
 static enum clv_status decode(struct clv_image *image, const struct source *self, const struct clv_image_limits *limits,
@@ -116,7 +108,7 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
     const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     OWNED(clv_image_release) struct clv_image result = {0};
     int orientation = 1;
-    MUST(decode_as_stored(&result, &orientation, self, &from, err));
+    MUST(self->codec ? self->codec->decode(&result, &orientation, &from, err) : not_readable(self, err));
     MUST(image_orient(&result, orientation, err));
     *image = TAKE(result);
     return CLV_OK;
@@ -144,15 +136,7 @@ static enum clv_status head_of(struct image_head *head, const struct source *sel
 {
     struct clv_image_limits resolved = limits_resolved(limits);
     const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
-    switch (self->format) {
-    case FORMAT_PNG: return png_size(head, &from, err);
-    case FORMAT_JPEG: return jpeg_size(head, &from, err);
-    case FORMAT_WEBP: return webp_size(head, &from, err);
-    case FORMAT_TIFF: return tiff_size(head, &from, err);
-    case FORMAT_BMP: return bmp_size(head, &from, err);
-    case FORMAT_PNM: return pnm_size(head, &from, err);
-    default: return not_readable(self, err);
-    }
+    return self->codec ? self->codec->size(head, &from, err) : not_readable(self, err);
 }
 
 static enum clv_status size_of(int32_t *width, int32_t *height, const struct source *self,
@@ -172,10 +156,9 @@ enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *pa
     OWNED(source_close) struct source source = {0};
     MUST(source_open(&source, path, HEAD_BYTES, limits, err));
     enum clv_status status = size_of(width, height, &source, limits, err);
-    /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its
-     * image. */
-    bool is_cut = source.size == HEAD_BYTES &&
-                  ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
+    bool is_behind = source.codec && ((source.codec->reading == SIZE_MAY_BE_BEHIND && status == CLV_ERR_DATA) ||
+                                      source.codec->reading == SIZE_BEHIND_IMAGE);
+    bool is_cut = is_behind && source.size == HEAD_BYTES;
     if (is_cut) {
         source_close(&source);
         MUST(source_open(&source, path, 0, limits, err));
@@ -211,18 +194,13 @@ static enum clv_status decode_indexed(struct clv_indexed_image *image, const str
 {
     struct clv_image_limits resolved = limits_resolved(limits);
     const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
-    switch (self->format) {
-    case FORMAT_PNG: return png_decode_indexed(image, &from, err);
-    case FORMAT_TIFF: return tiff_decode_indexed(image, &from, err);
-    case FORMAT_BMP: return bmp_decode_indexed(image, &from, err);
-    case FORMAT_PNM: return pnm_decode_indexed(image, &from, err);
-    case FORMAT_JPEG:
-    case FORMAT_WEBP:
+    if (!self->codec)
+        return not_readable(self, err);
+    if (!self->codec->decode_indexed)
         return fail_fault(err, CLV_FAULT_MASK_FORMAT,
                           "a %s, which does not keep label values; masks must be 8-bit grey or palette PNG",
                           self->format_name);
-    default: return not_readable(self, err);
-    }
+    return self->codec->decode_indexed(image, &from, err);
 }
 
 enum clv_status clv_indexed_image_decode(struct clv_indexed_image *image, const void *bytes, size_t size,

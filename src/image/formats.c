@@ -1,13 +1,43 @@
-/* Recognises the format of a file by its first bytes, not by its name. Start at image_format; the table magics has a
- * row for each mark. */
+/* Recognises the format of a file by its first bytes, not by its name: those that are read by their codecs, others,
+ * which messages call by name, by the table `foreign`. Start at image_format. */
 #include "image/image.h"
 
 #include <string.h>
 
 #include "base/base.h"
 
-/* The bytes that a file has from `at` on. */
-struct magic {
+/* The formats that are read. */
+
+#define ROW(format, name) [FORMAT_##format] = &name##_codec,
+static const struct image_codec *const codecs[N_FORMATS] = {EACH_CODEC(ROW)};
+
+const struct image_codec *image_codec(enum image_format format)
+{
+    return codecs[format];
+}
+
+static bool recognises(const struct image_codec *codec, const uint8_t *bytes, size_t size)
+{
+    if (codec->recognises)
+        return codec->recognises(bytes, size);
+    for (size_t k = 0; k < MAX_MAGICS && codec->magics[k].bytes; k++)
+        if (size >= codec->magics[k].length && memcmp(bytes, codec->magics[k].bytes, codec->magics[k].length) == 0)
+            return true;
+    return false;
+}
+
+void image_format_names(struct text *text)
+{
+    for (int format = FORMAT_FIRST_READ; format < N_FORMATS; format++)
+        text_printf(text, "%s%s",
+                    format == FORMAT_FIRST_READ ? ""
+                    : format + 1 < N_FORMATS    ? ", "
+                                                : " or ",
+                    codecs[format]->name);
+}
+
+/* Formats that are not read, or by GDAL alone: the bytes that a file has from `at` on. */
+struct foreign {
     const char *name;
     enum image_format format;
     uint8_t at, length;
@@ -16,14 +46,8 @@ struct magic {
 };
 
 /* ISO base media files (HEIC, AVIF) name their kind by the brand behind "ftyp". */
-static const struct magic magics[] = {
-    {"PNG", FORMAT_PNG, 0, 8, "\x89PNG\r\n\x1a\n", false},
-    {"JPEG", FORMAT_JPEG, 0, 3, "\xff\xd8\xff", false},
+static const struct foreign foreign[] = {
     {"Canon CR2", FORMAT_FOREIGN, 0, 10, "II*\0\x10\0\0\0CR", false},
-    {"TIFF", FORMAT_TIFF, 0, 4, "II*\0", false},
-    {"TIFF", FORMAT_TIFF, 0, 4, "MM\0*", false},
-    {"TIFF", FORMAT_TIFF, 0, 4, "II+\0", false},
-    {"TIFF", FORMAT_TIFF, 0, 4, "MM\0+", false},
     {"HEIC", FORMAT_FOREIGN, 4, 8, "ftypheic", false},
     {"HEIC", FORMAT_FOREIGN, 4, 8, "ftypheix", false},
     {"HEIC", FORMAT_FOREIGN, 4, 8, "ftyphevc", false},
@@ -66,43 +90,29 @@ static const struct magic magics[] = {
     {"PDF", FORMAT_FOREIGN, 0, 5, "%PDF-", true},
     {"SVG", FORMAT_FOREIGN, 0, 4, "<svg", true},
     {"PAM", FORMAT_FOREIGN, 0, 3, "P7\n", true},
-    {"BMP", FORMAT_BMP, 0, 2, "BM", true},
 };
 
-static const struct magic *find_magic(const uint8_t *bytes, size_t size)
+static const struct foreign *find_foreign(const uint8_t *bytes, size_t size)
 {
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-        if (size >= (size_t)magics[i].at + magics[i].length &&
-            memcmp(bytes + magics[i].at, magics[i].bytes, magics[i].length) == 0)
-            return &magics[i];
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (size >= (size_t)foreign[i].at + foreign[i].length &&
+            memcmp(bytes + foreign[i].at, foreign[i].bytes, foreign[i].length) == 0)
+            return &foreign[i];
     return NULL;
 }
 
-static bool is_webp(const uint8_t *bytes, size_t size)
-{
-    return size >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0;
-}
-
-static bool is_pnm(const uint8_t *bytes, size_t size)
-{
-    return size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' && strchr(" \t\r\n#", bytes[2]) &&
-           bytes[2];
-}
-
+/* Foreign formats first: Canon's begins as a TIFF. */
 enum image_format image_format(const char **name, const uint8_t *bytes, size_t size)
 {
-    const struct magic *magic = find_magic(bytes, size);
-    *name = magic ? magic->name : NULL;
-    if (magic)
-        return magic->format;
-    if (is_webp(bytes, size)) {
-        *name = "WebP";
-        return FORMAT_WEBP;
-    }
-    if (is_pnm(bytes, size)) {
-        *name = "PNM";
-        return FORMAT_PNM;
-    }
+    const struct foreign *found = find_foreign(bytes, size);
+    *name = found ? found->name : NULL;
+    if (found)
+        return found->format;
+    for (int format = FORMAT_FIRST_READ; format < N_FORMATS; format++)
+        if (recognises(codecs[format], bytes, size)) {
+            *name = codecs[format]->name;
+            return (enum image_format)format;
+        }
     return FORMAT_UNKNOWN;
 }
 
@@ -110,44 +120,32 @@ enum image_format image_format(const char **name, const uint8_t *bytes, size_t s
 static bool begins_like_an_image(const char *path)
 {
     struct clv_error ignored;
-    char *bytes;
+    OWNED_ARRAY char *bytes = NULL;
     size_t size;
     if (file_read_head(&bytes, &size, path, FORMAT_HEAD_BYTES, &ignored) != CLV_OK)
         return false;
     const uint8_t *head = (const uint8_t *)bytes;
-    const struct magic *magic = find_magic(head, size);
-    bool is_image = is_webp(head, size) || (magic && !magic->is_weak);
-    array_free(bytes);
-    return is_image;
+    const char *name;
+    const struct foreign *found = find_foreign(head, size);
+    const struct image_codec *codec = codecs[image_format(&name, head, size)];
+    return found ? !found->is_weak : codec && !codec->is_weak;
 }
 
 bool path_is_image(const char *path)
 {
-    static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".webp", ".tif",  ".tiff", ".bmp", ".pnm",
-                                             ".pbm", ".pgm", ".ppm",  ".heic", ".heif", ".avif", ".jxl", ".gif",
-                                             ".psd", ".jp2", ".j2k",  ".exr",  ".xcf",  ".qoi",  ".dng", ".cr2",
-                                             ".cr3", ".nef", ".arw",  ".raf",  ".orf",  ".rw2"};
+    static const char *const extensions[] = {".heic", ".heif", ".avif", ".jxl", ".gif", ".psd", ".jp2",
+                                             ".j2k",  ".exr",  ".xcf",  ".qoi", ".dng", ".cr2", ".cr3",
+                                             ".nef",  ".arw",  ".raf",  ".orf", ".rw2"};
     size_t length;
     uint32_t page;
     if (path_page(&length, &page, path))
         return true;
+    for (int format = FORMAT_FIRST_READ; format < N_FORMATS; format++)
+        for (size_t k = 0; k < MAX_EXTENSIONS && codecs[format]->extensions[k]; k++)
+            if (text_ends_with(path, codecs[format]->extensions[k]))
+                return true;
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
         if (text_ends_with(path, extensions[i]))
             return true;
     return begins_like_an_image(path);
-}
-
-static uint32_t big_endian(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-enum clv_status png_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
-{
-    FAIL_IF(from->size < 33 /* signature and IHDR chunk */, CLV_ERR_DATA, "corrupt PNG: truncated file");
-    if (memcmp(from->bytes + 8, "\0\0\0\x0dIHDR", 8) != 0)
-        return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
-    head->orientation = 1;
-    return size_take(&head->width, &head->height, big_endian(from->bytes + 16), big_endian(from->bytes + 20),
-                     from->limits, err);
 }

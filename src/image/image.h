@@ -38,38 +38,12 @@ struct image_head {
     int32_t width, height;
     int orientation; /* the EXIF tag, 1..8, still to be applied */
 };
-enum clv_status png_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-enum clv_status jpeg_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-
-enum clv_status webp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 
 /* The orientation that a file states (JPEG and WebP by EXIF, TIFF), 1..8; 1: none, or it cannot be read. */
 int image_orientation(const char *path, const struct clv_image_limits *limits);
 
-/* Whole images, 3 channels. */
-enum clv_status png_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
-                            struct clv_error *err) CLV_CHECK;
-
-enum clv_status webp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
-                            struct clv_error *err) CLV_CHECK;
-enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
-                            struct clv_error *err) CLV_CHECK;
-enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-enum clv_status pnm_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
-
 /* Label values as they are stored; what shows the darker of two inks has the smaller one. */
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
-                                   struct clv_error *err) CLV_CHECK;
-
-enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
-                                    struct clv_error *err) CLV_CHECK;
-enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
-                                   struct clv_error *err) CLV_CHECK;
-enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                    struct clv_error *err) CLV_CHECK;
 
 /* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit
@@ -137,17 +111,53 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
 
 /* Which format a file has by its first bytes; those that cleave does not read are known by name as well. */
 
+/* The formats that are read, each by a codec at the end of its file: png_codec in png.c. */
+#define EACH_CODEC(ROW) ROW(PNG, png) ROW(JPEG, jpeg) ROW(WEBP, webp) ROW(TIFF, tiff) ROW(BMP, bmp) ROW(PNM, pnm)
+
+#define PLACE(format, name) FORMAT_##format,
 enum image_format {
     FORMAT_UNKNOWN,
     FORMAT_FOREIGN, /* an image, in a format that is not read */
     FORMAT_GDAL,    /* a raster, in one that builds with GDAL read */
-    FORMAT_PNG,
-    FORMAT_JPEG,
-    FORMAT_WEBP,
-    FORMAT_TIFF,
-    FORMAT_BMP,
-    FORMAT_PNM,
+    EACH_CODEC(PLACE) N_FORMATS,
+    FORMAT_FIRST_READ = FORMAT_GDAL + 1
 };
+#undef PLACE
+
+enum { MAX_MAGICS = 4, MAX_EXTENSIONS = 4 };
+struct image_codec {
+    const char *name; /* in messages: "WebP" */
+    struct {
+        const char *bytes; /* that a file begins with */
+        size_t length;
+    } magics[MAX_MAGICS];                                  /* NULL bytes end them */
+    bool (*recognises)(const uint8_t *bytes, size_t size); /* by the first FORMAT_HEAD_BYTES; NULL: magics do */
+    bool is_weak;                                          /* too short to recognise an image among other files */
+    const char *extensions[MAX_EXTENSIONS];                /* NULL ends them */
+    enum {
+        SIZE_IN_HEAD,
+        SIZE_MAY_BE_BEHIND, /* what the head lacks is looked for in all of the file */
+        SIZE_BEHIND_IMAGE,
+        PARTS_ANYWHERE, /* the file is mapped, and has pages */
+    } reading;
+    enum clv_status (*size)(struct image_head *head, const struct image_bytes *from, struct clv_error *err);
+    /* 3 channels; *orientation is 1 before. */
+    enum clv_status (*decode)(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                              struct clv_error *err);
+    /* Label values as they are stored; NULL: the format does not keep them. */
+    enum clv_status (*decode_indexed)(struct clv_indexed_image *image, const struct image_bytes *from,
+                                      struct clv_error *err);
+};
+#define DECLARE(format, name) extern const struct image_codec name##_codec;
+EACH_CODEC(DECLARE)
+#undef DECLARE
+
+/* NULL of a format that is not read. */
+const struct image_codec *image_codec(enum image_format format);
+
+/* Appends "PNG, JPEG .. or PNM". */
+struct text;
+void image_format_names(struct text *text);
 
 #define FORMAT_HEAD_BYTES 32
 

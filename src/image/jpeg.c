@@ -162,7 +162,7 @@ static void reader_close(struct reader *reader)
     arrays_free(reader->inks, reader->pixels);
 }
 
-enum clv_status jpeg_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status jpeg_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     OWNED(reader_close) struct reader reader = {0};
     MUST(reader_open(&reader, from->bytes, from->size, from->limits, err));
@@ -209,8 +209,8 @@ static void read_pixels(struct reader *reader)
     jpeg_finish_decompress(jpeg);
 }
 
-enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
-                            struct clv_error *err)
+static enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                                   struct clv_error *err)
 {
     OWNED(reader_close) struct reader reader = {0};
     MUST(reader_open(&reader, from->bytes, from->size, from->limits, err));
@@ -324,3 +324,12 @@ enum clv_status clv_jpeg_write(const char *path, const struct clv_image *image, 
         return fail_within(err, status, path);
     return file_write(path, bytes, size, err);
 }
+
+const struct image_codec jpeg_codec = {
+    .name = "JPEG",
+    .magics = {{"\xff\xd8\xff", 3}},
+    .extensions = {".jpg", ".jpeg"},
+    .reading = SIZE_MAY_BE_BEHIND, /* megabytes of application segments */
+    .size = jpeg_size,
+    .decode = jpeg_decode,
+};

@@ -169,6 +169,21 @@ static void reader_close(struct job *job)
     array_free(job->samples);
 }
 
+static uint32_t big_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static enum clv_status png_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
+{
+    FAIL_IF(from->size < 33 /* signature and IHDR chunk */, CLV_ERR_DATA, "corrupt PNG: truncated file");
+    if (memcmp(from->bytes + 8, "\0\0\0\x0dIHDR", 8) != 0)
+        return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
+    head->orientation = 1;
+    return size_take(&head->width, &head->height, big_endian(from->bytes + 16), big_endian(from->bytes + 20),
+                     from->limits, err);
+}
+
 /* Opens and reads up to the pixels. Whatever comes back, reader_close ends it. */
 static enum clv_status reader_open(struct job *job, const struct image_bytes *from, struct clv_error *err)
 {
@@ -263,8 +278,10 @@ static void paint(struct clv_image *image, const struct job *job)
     }
 }
 
-enum clv_status png_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status png_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                                  struct clv_error *err)
 {
+    (void)orientation; /* none is stated */
     OWNED(reader_close) struct job job = {0};
     MUST(reader_open(&job, from, err));
     MUST(reader_samples(&job, err));
@@ -621,3 +638,12 @@ enum clv_status png_rows_commit(struct png_rows *self, struct clv_error *err)
     OWNED(file_abort) struct file_writer file = TAKE(owned->file);
     return file_commit(&file, err);
 }
+
+const struct image_codec png_codec = {
+    .name = "PNG",
+    .magics = {{"\x89PNG\r\n\x1a\n", 8}},
+    .extensions = {".png"},
+    .size = png_size,
+    .decode = png_decode,
+    .decode_indexed = png_decode_indexed,
+};

@@ -65,7 +65,7 @@ static enum clv_status read_header(struct pnm *self, const struct clv_image_limi
     return size_take(&self->width, &self->height, width, height, limits, err);
 }
 
-enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct pnm self = {.bytes = from->bytes, .size = from->size};
     MUST(read_header(&self, from->limits, err));
@@ -140,8 +140,10 @@ static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const struct i
     return CLV_OK;
 }
 
-enum clv_status pnm_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status pnm_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                                  struct clv_error *err)
 {
+    (void)orientation; /* none is stated */
     struct pnm self;
     OWNED(clv_image_release) struct clv_image result = {0};
     OWNED_ARRAY uint16_t *row = NULL;
@@ -162,8 +164,8 @@ enum clv_status pnm_decode(struct clv_image *image, const struct image_bytes *fr
     return CLV_OK;
 }
 
-enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
-                                   struct clv_error *err)
+static enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                          struct clv_error *err)
 {
     struct pnm self;
     OWNED(clv_indexed_image_release) struct clv_indexed_image result = {0};
@@ -184,3 +186,19 @@ enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct
     *image = TAKE(result);
     return CLV_OK;
 }
+
+static bool is_pnm(const uint8_t *bytes, size_t size)
+{
+    return size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' && strchr(" \t\r\n#", bytes[2]) &&
+           bytes[2];
+}
+
+const struct image_codec pnm_codec = {
+    .name = "PNM",
+    .recognises = is_pnm,
+    .is_weak = true,
+    .extensions = {".pnm", ".pbm", ".pgm", ".ppm"},
+    .size = pnm_size,
+    .decode = pnm_decode,
+    .decode_indexed = pnm_decode_indexed,
+};

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "image/image.h"
 
-enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     OWNED(tiff_close) struct tiff_file self = {0};
     struct image_bytes first = *from;
@@ -170,8 +170,8 @@ static enum clv_status read_lab(uint8_t *pixels, struct tiff_file *self, struct 
     return CLV_OK;
 }
 
-enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
-                            struct clv_error *err)
+static enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                                   struct clv_error *err)
 {
     OWNED(tiff_close) struct tiff_file self = {0};
     OWNED(clv_image_release) struct clv_image result = {0};
@@ -198,8 +198,8 @@ static void read_palette(struct clv_indexed_image *image, const struct tiff_file
             image->palette[i][c] = sample_scaled(channels[c][i], 0, 65535);
 }
 
-enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
-                                    struct clv_error *err)
+static enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                           struct clv_error *err)
 {
     OWNED(tiff_close) struct tiff_file self = {0};
     OWNED(clv_indexed_image_release) struct clv_indexed_image result = {0};
@@ -254,3 +254,13 @@ enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *
     *values = (int32_t *)TAKE(turned.pixels);
     return CLV_OK;
 }
+
+const struct image_codec tiff_codec = {
+    .name = "TIFF",
+    .magics = {{"II*\0", 4}, {"MM\0*", 4}, {"II+\0", 4}, {"MM\0+", 4}},
+    .extensions = {".tif", ".tiff"},
+    .reading = PARTS_ANYWHERE,
+    .size = tiff_size,
+    .decode = tiff_decode,
+    .decode_indexed = tiff_decode_indexed,
+};

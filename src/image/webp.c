@@ -42,7 +42,7 @@ static enum clv_status read_features(WebPBitstreamFeatures *features, const uint
     return limits_check((uint32_t)features->width, (uint32_t)features->height, limits, err);
 }
 
-enum clv_status webp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
+static enum clv_status webp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     WebPBitstreamFeatures features;
     MUST(read_features(&features, from->bytes, from->size, from->limits, err));
@@ -58,8 +58,8 @@ static enum clv_status check_length(const uint8_t *bytes, size_t size, struct cl
                : CLV_OK;
 }
 
-enum clv_status webp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
-                            struct clv_error *err)
+static enum clv_status webp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                                   struct clv_error *err)
 {
     WebPDecoderConfig config;
     OWNED_ARRAY uint8_t *rgba = NULL;
@@ -89,3 +89,17 @@ enum clv_status webp_decode(struct clv_image *image, int *orientation, const str
     *orientation = find_orientation(from->bytes, from->size);
     return CLV_OK;
 }
+
+static bool is_webp(const uint8_t *bytes, size_t size)
+{
+    return size >= RIFF_HEADER && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0;
+}
+
+const struct image_codec webp_codec = {
+    .name = "WebP",
+    .recognises = is_webp,
+    .extensions = {".webp"},
+    .reading = SIZE_BEHIND_IMAGE, /* by the orientation */
+    .size = webp_size,
+    .decode = webp_decode,
+};

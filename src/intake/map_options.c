@@ -50,8 +50,6 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
                               const struct clv_set *set, struct clv_error *err)
 {
     MUST(check_all_words(self, set, err));
-    FAIL_IF(!is_wanted && self->n, CLV_ERR_USAGE,
-            "--maps cannot be used with --blocks without the block maps; add maps to --blocks, or leave out --maps");
     FAIL_IF(recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps, CLV_ERR_USAGE,
             "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
     if (!is_wanted || !set->n_maps)

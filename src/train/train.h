@@ -30,6 +30,16 @@
 /* Tables that end with a NULL name. The rows of features are also those of `cleave features`. */
 extern const struct clv_option train_option_rows[], feature_option_rows[];
 
+/* Rules on these options, and on facts: "@features" (the data is a feature file), "@memory" (it is images in memory),
+ * "@init" (the training starts from a model), "@recipe" (options->recipe_given), "@grids" (there are some), "@no-maps"
+ * (blocks leave maps out), "@sift", "@words" and "@histograms" (a block is made of these). */
+extern const struct option_rule train_option_rules[], feature_option_rules[];
+
+/* Checks one of these tables. With is_given NULL, as in a program in C, options are given that differ from their
+ * defaults: those of the learner, of the kind of nodes and of a fixed scale. */
+enum clv_status train_rules_check(const struct option_rule *rules, const struct clv_train_options *options,
+                                  option_is_given *is_given, const void *context, struct clv_error *err) CLV_CHECK;
+
 /* --engine, wherever it is offered. */
 #define ENGINE_HELP "Min-cut engine; all give the same labels"
 extern const char *const engine_names[]; /* places are those of enum clv_engine; ends with NULL */
@@ -39,13 +49,6 @@ enum clv_status option_take_maps(void *member, const struct clv_option *option, 
                                  struct clv_error *err) CLV_CHECK;
 enum clv_status option_take_engine(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err) CLV_CHECK;
-
-/* Feature blocks by name. */
-enum { N_BLOCK_NAMES = 12 };
-extern const struct block_name {
-    const char *name;
-    int32_t block; /* of enum clv_blocks */
-} block_names[N_BLOCK_NAMES];
 
 /* Digests of training data, which the training record of a model names. */
 

@@ -82,23 +82,6 @@ static enum clv_status open_dataset(struct train_data *data, const struct clv_tr
 static enum clv_status open_features(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err)
 {
-    FAIL_IF(options->recipe_given, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
-            options->recipe_given, options->data);
-    FAIL_IF(options->mirror, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already",
-            options->data);
-    FAIL_IF(options->maps.n, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already",
-            options->data);
-    const char *option = options->recipe.window      ? "sequence"
-                         : options->split            ? "split"
-                         : options->only             ? "only"
-                         : options->drafts           ? "include-drafts"
-                         : options->boxes            ? "boxes"
-                         : options->weak_split       ? "weak-split"
-                         : options->unlabelled_split ? "unlabelled-split"
-                                                     : NULL;
-    FAIL_IF(options->voids, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
-            options->data);
-    FAIL_IF(option, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     const struct path_list files = train_files(options);
     MUST(digest_features(data->digest, &files, err));
     MUST(open_dataset(data, options, err));
@@ -274,9 +257,9 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     FAIL_IF(options->init && options->recipe.window && !own.recipe.window, CLV_ERR_USAGE,
             "--sequence: %s was not learned of sequences", options->init);
     bool has_windows = own.recipe.window;
-    FAIL_IF(has_windows && (options->boxes || options->weak_split || options->unlabelled_split || options->mirror ||
-                            options->maps.n),
-            CLV_ERR_USAGE, "--sequence: goes with masks alone, without boxes, other splits, mirror images and maps");
+    own.sequence = has_windows;
+    if (options->init) /* by whose windows more is refused */
+        MUST(train_rules_check(train_option_rules, &own, NULL, NULL, err));
     MUST(supervision_read(&supervision, &own, err));
     begin_recipe(&data->recipe, &own, start);
     MUST(check_set(&supervision, &data->recipe, &own, err));

@@ -1,15 +1,18 @@
-/* The options of a training, one row each, with the functions that parse values of more than one word or number. Start
- * at train_option_rows. */
+/* The options of a training, one row each, with the functions that parse values of more than one word or number, and
+ * the rules on options that are given together. Start at train_option_rows and train_option_rules. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/known_options.h"
 #include "base/options.h"
 #include "cleave/infer.h"
 #include "cleave/options.h"
 #include "cleave/train.h"
+#include "data/boxes/boxes.h"
+#include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
 #include "intake/intake.h"
 #include "train/train.h"
@@ -93,7 +96,7 @@ static enum clv_status take_scale(void *member, const struct clv_option *option,
 static enum clv_status take_bins(void *member, const struct clv_option *option, const char *typed,
                                  struct clv_error *err)
 {
-    struct clv_recipe *recipe = member;
+    struct clv_recipe *recipe = (void *)((char *)member - offsetof(struct clv_recipe, n_scales));
     char copy[64], *cursor = copy, *part;
     int32_t n = 0, bins[CLV_MAX_SCALES] = {0};
     FAIL_IF((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy, CLV_ERR_USAGE,
@@ -108,15 +111,6 @@ static enum clv_status take_bins(void *member, const struct clv_option *option, 
     return CLV_OK;
 }
 
-const struct block_name block_names[N_BLOCK_NAMES] = {
-    {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
-    {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
-    {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
-    {"hog", CLV_BLOCK_HOG},     {"maps", CLV_BLOCK_MAPS},         {"fisher", CLV_BLOCK_FISHER},
-};
-static const char *const blocks[] = {"words", "colour", "position", "size", "contrast", "surround", "scene",
-                                     "rgb",   "word",   "hog",      "maps", "fisher",   NULL};
-
 static enum clv_status take_blocks(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err)
 {
@@ -126,8 +120,8 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
             "--blocks: \"%s\" is too long", typed);
     while ((part = strsep(&cursor, ","))) {
         int place = 0;
-        MUST(option_choice(&place, option->name, part, blocks, N_BLOCK_NAMES, err));
-        chosen |= block_names[place].block;
+        MUST(option_choice(&place, option->name, part, block_names, N_BLOCKS, err));
+        chosen |= block_rows[place].flag;
     }
     *(int32_t *)member = chosen;
     return CLV_OK;
@@ -135,11 +129,12 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
 
 /* The tables. */
 
-#define AT(member) offsetof(struct clv_train_options, member)
-#define BASIC      CLV_OPTION_BASIC
-#define PLAIN      CLV_OPTION_PLAIN
-#define NEEDED     CLV_OPTION_NEEDED
-#define UNRECORDED CLV_OPTION_UNRECORDED
+#define AT(member)   offsetof(struct clv_train_options, member)
+#define SIZE(member) sizeof((struct clv_train_options *)0)->member
+#define BASIC        CLV_OPTION_BASIC
+#define PLAIN        CLV_OPTION_PLAIN
+#define NEEDED       CLV_OPTION_NEEDED
+#define UNRECORDED   CLV_OPTION_UNRECORDED
 
 static const char *const forms[] = {"auto", "none", "potts", "full", NULL};
 static const char *const losses[] = {"auto", "balanced", "counts", NULL};
@@ -152,7 +147,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Learn from these splits (default: train if there is one)\n(else all of the manifest)"},
     {"boxes", 0, "PATH", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Also learn from boxes around objects, in images without masks\n"
-             "A file or folder of them: TSV, VOC, COCO, labelme, YOLO, CVAT, Label Studio"},
+             "A file or folder of them: " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"},
     {"validate", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(validate),
      .help = "Also report the loss on these splits of the set, or on a feature file"},
     {"only", 0, "FILE", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(only),
@@ -188,7 +183,7 @@ const struct clv_option train_option_rows[] = {
              "usual "
              "(with --label-weights 0.3), else balanced"},
     {"label-weights", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_OTHER, AT(label_weights), .minimum = 0, .maximum = 1,
-     .take = take_label_weights,
+     .take = take_label_weights, .size = SIZE(label_weights),
      .help = "Let errors in rare labels cost more (default 0; 0..1)\n"
              "A label's share of the loss is its count to the power of -X; with 1 all labels weigh the same. auto, "
              "with --stages 2: the X of the second stage that is best on held-out images, by the sum of pixel accuracy "
@@ -225,7 +220,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Keep at most so much of a feature file in memory, such as 800M or 2G\n"
              "The rest is read whenever it is needed (default: the file is mapped)"},
     {"engine", 0, "NAME", SECTION_RUNNING, 0, CLV_OPTION_OTHER, AT(engine), .choices = engine_names,
-     .take = option_take_engine, .help = ENGINE_HELP},
+     .take = option_take_engine, .size = SIZE(engine), .help = ENGINE_HELP},
     {0},
 };
 
@@ -236,7 +231,7 @@ static const char *const map_uses[] = {"auto", "keep", "ignore", NULL}; /* enum 
 
 const struct clv_option feature_option_rows[] = {
     {"maps", 0, "NAME=FOLDER", SECTION_LEARN_FROM, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps),
-     .take = option_take_maps, .help = MAPS_HELP},
+     .take = option_take_maps, .size = offsetof(struct clv_map_options, kinds), .help = MAPS_HELP},
     {"nodes", 0, "KIND", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.nodes), .choices = kinds_of_nodes,
      .help = "What is labelled: superpixels, or patches of a regular grid (for many labels)"},
     {"superpixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.slic.n_superpixels), .minimum = 1,
@@ -248,7 +243,7 @@ const struct clv_option feature_option_rows[] = {
     {"working-pixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.working_pixels), .minimum = 256,
      .maximum = 1 << 26, .help = "Shrink larger images to this many pixels for features; masks come out at full size"},
     {"scale", 0, "X", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.scale), .minimum = 1, .maximum = 64,
-     .take = take_scale,
+     .take = take_scale, .size = SIZE(recipe.scale),
      .help = "One scale for all images, in tiles: X pixels along a side become one (1 to 64)\n"
              "For large images and those in which sizes mean something. It replaces --working-pixels and "
              "--superpixels. The blocks position and scene, which describe the whole image, are not used then"},
@@ -257,9 +252,9 @@ const struct clv_option feature_option_rows[] = {
     {"tile", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.tile_px), .minimum = 64, .maximum = 8192,
      .help = "Side of a tile at a fixed scale (default 1024)\n"
              "Superpixels end where a tile does; pairwise terms go across"},
-    {"blocks", 0, "NAME,..", SECTION_FEATURES, PLAIN, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = blocks,
-     .take = take_blocks,
-     .help = "Feature blocks: words, colour, position, size, contrast, surround, scene, rgb, word, hog, fisher, maps\n"
+    {"blocks", 0, "NAME,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = block_names,
+     .take = take_blocks, .size = SIZE(recipe.blocks),
+     .help = "Feature blocks\n"
              "The default of superpixels are the first five; of patches, too, surround, scene and fisher; and maps "
              "where there are some"},
     {"words", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.n_words), .minimum = 1, .maximum = 65535,
@@ -268,7 +263,8 @@ const struct clv_option feature_option_rows[] = {
      .maximum = 10000000, .help = "Descriptors of each scale that the words are learned from"},
     {"sift-step", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.step_px), .minimum = 1, .maximum = 64,
      .help = "Pixels between SIFT descriptors"},
-    {"sift-bins", 0, "N,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe), .take = take_bins,
+    {"sift-bins", 0, "N,..", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.n_scales), .take = take_bins,
+     .size = SIZE(recipe.n_scales) + SIZE(recipe.bin_size_px),
      .help = "Spatial bins of the SIFT scales in pixels\n"
              "(default of superpixels 2,4,8,16, of patches 4,10; up to 4 scales of 1 to 24 pixels)"},
     {"sift", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.sift), .choices = sources,
@@ -279,15 +275,50 @@ const struct clv_option feature_option_rows[] = {
      .help = "Kernel that compares histograms of words and colours\n"
              "none: Hellinger's, in one number a bin. The others take three numbers a bin"},
     {"maps-kind", 0, "[NAME=]KIND", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.kinds),
-     .choices = map_kind_names, .take = take_map_word,
+     .choices = map_kind_names, .take = take_map_word, .size = SIZE(maps.kinds),
      .help = "What the values of maps are: probabilities, logits, features or guess\n"
              "guess: probabilities if they are in 0..1 and there is one channel, or one for each label (default)"},
     {"maps-pca", 0, "[NAME=]N", SECTION_FEATURES, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.components),
-     .take = take_map_word, .help = "Reduce the channels of feature maps to their first N principal components"},
+     .take = take_map_word, .size = SIZE(maps.components),
+     .help = "Reduce the channels of feature maps to their first N principal components"},
     {"maps-use", 0, "[NAME=]CHOICE", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.uses),
-     .choices = map_uses, .take = take_map_word,
+     .choices = map_uses, .take = take_map_word, .size = SIZE(maps.uses),
      .help = "Whether to use feature maps: auto, keep or ignore\n"
              "auto: not where channels mean different things in different training images (default)"},
+    {0},
+};
+
+/* Rules, of the command and of clv_train_set (train_rules.c says when an option is set, and has the facts). */
+
+const struct option_rule train_option_rules[] = {
+    {"@grids", RULE_NEEDS, "cv", "the number of folds"},
+    {"stages=2", RULE_EXCLUDES, "init", "which stage would start from it?"},
+    {"label-weights=auto", RULE_NEEDS, "stages=2", "whose folds choose"},
+    {"label-costs", RULE_NEEDS, "stages=2", "whose first stage says which labels an image has"},
+    {"pixel-net", RULE_EXCLUDES, "mirror",
+     "it learns from images that a training has not seen, nor their mirror images"},
+    {"sequence window", RULE_EXCLUDES, "boxes weak-split unlabelled-split mirror maps",
+     "slices are learned from by their masks alone"},
+    {"@recipe mirror maps sequence window", RULE_EXCLUDES, "@features", "its features are made already"},
+    {"void", RULE_EXCLUDES, "@features", "made with its own labels (features --void)"},
+    {"split only include-drafts boxes weak-split unlabelled-split", RULE_EXCLUDES, "@features", "which has no splits"},
+    {"pixel-net", RULE_EXCLUDES, "@features", "and the network looks at images"},
+    {"sequence window init validate mirror maps split only boxes weak-split unlabelled-split void", RULE_EXCLUDES,
+     "@memory", "and it goes with files"},
+    {"@recipe", RULE_EXCLUDES, "@init", NULL},
+    {0},
+};
+
+const struct option_rule feature_option_rules[] = {
+    {"region-area tile", RULE_NEEDS, "scale", "without which images have one tile"},
+    {"superpixels working-pixels", RULE_IDLE, "scale", "--region-area says how large superpixels are"},
+    {"scale", RULE_EXCLUDES, "nodes=patches", "it is for superpixels"},
+    {"superpixels", RULE_IDLE, "nodes=patches", "--patch-size says how large patches are"},
+    {"patch-size patch-step", RULE_NEEDS, "nodes=patches", "whose grid it sets"},
+    {"sift-step codebook-samples sift-bins sift", RULE_NEEDS, "@sift", "no block is made of SIFT descriptors"},
+    {"words kmeans", RULE_NEEDS, "@words", "no block is made of words"},
+    {"kernel-map", RULE_NEEDS, "@histograms", "no block is a histogram"},
+    {"maps", RULE_EXCLUDES, "@no-maps", "name the block maps as well"},
     {0},
 };
 
@@ -299,4 +330,14 @@ const struct clv_option *clv_train_option_at(size_t index)
             if (!index--)
                 return row;
     return NULL;
+}
+
+void clv_train_defaults_sized(struct clv_train_options *options, size_t size, const struct clv_learner *learner)
+{
+    struct clv_train_options own = {
+        .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
+    clv_recipe_init(&own.recipe);
+    for (int i = 0; learner->parameters[i].name; i++)
+        own.parameters[i] = learner->parameters[i].value;
+    known_options_give(options, size, &own, sizeof own);
 }

@@ -41,16 +41,6 @@ static void run_release(struct run *self)
     clv_model_release(&self->start);
 }
 
-void clv_train_defaults_sized(struct clv_train_options *options, size_t size, const struct clv_learner *learner)
-{
-    struct clv_train_options own = {
-        .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
-    clv_recipe_init(&own.recipe);
-    for (int i = 0; learner->parameters[i].name; i++)
-        own.parameters[i] = learner->parameters[i].value;
-    known_options_give(options, size, &own, sizeof own);
-}
-
 /* Windows are large and few: unless --batch says otherwise, a pass over them takes four steps or more. Of two windows
  * of four sections in electron microscopy, mssvm's weights after 50 passes missed 6.6 % fewer pixels of the rarer
  * labels in four later sections when each was a step of its own. A point of the curve takes as long as several passes
@@ -75,13 +65,10 @@ static void suit_windows(struct clv_training *training, const struct clv_train_o
 /* Refuses data that the pixel network (--pixel-net) cannot be trained on. */
 static enum clv_status check_pixel_net(const struct run *self, struct clv_error *err)
 {
-    const struct clv_train_options *options = self->options;
     const struct train_data *data = &self->data;
     int32_t n_labels = self->training.shape.n_labels;
     size_t least = data->recipe.window ? 2 : 4;
     const char *what = data->recipe.window ? "windows of slices" : "images";
-    FAIL_IF(!data->set.n_items && !options->n_images, CLV_ERR_USAGE,
-            "--pixel-net: looks at images, which %s does not have", options->data);
     FAIL_IF(data->recipe.n_maps && n_labels > 2, CLV_ERR_USAGE, "--pixel-net: of %d labels it goes without maps",
             n_labels);
     FAIL_IF(n_labels > PIXEL_NET_CLASSES, CLV_ERR_USAGE, "--pixel-net: %d labels, at most %d", n_labels,
@@ -107,7 +94,6 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     bool may_be_idle = options->cv;
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
-    FAIL_IF(options->pixel_net && options->mirror, CLV_ERR_USAGE, "--pixel-net: goes without --mirror");
     MUST(train_check_memory(options, err));
     if (may_be_idle)
         MUST(train_check_effect(options, training, err));
@@ -226,16 +212,15 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     clv_train_defaults(&own, options->learner);
     known_options_take(&own, sizeof own, options);
     *model = (struct clv_model){0};
-    if (own.sequence && !own.recipe.window)
-        own.recipe.window = CLV_DEFAULT_WINDOW;
-    FAIL_IF(own.recipe.window && own.n_images, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
     FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
-    FAIL_IF(own.n_images && (own.init || own.validate || own.mirror || own.maps.n), CLV_ERR_USAGE,
-            "training: init, validate, mirror and maps go with data, not with images");
     if (!own.n_files) {
         own.files = &own.data;
         own.n_files = 1;
     }
+    MUST(train_rules_check(train_option_rules, &own, NULL, NULL, err));
+    MUST(train_rules_check(feature_option_rules, &own, NULL, NULL, err));
+    if (own.sequence && !own.recipe.window)
+        own.recipe.window = CLV_DEFAULT_WINDOW;
     enum clv_status status = gather(&self, err);
     if (status == CLV_ERR_INTERRUPTED)
         return fail(err, status, "interrupted before anything was learned; nothing is written");

@@ -159,8 +159,6 @@ enum clv_status train_init_read(struct clv_model *start, const struct clv_train_
     bool extracts = !is_tensor_file(options->data);
     FAIL_IF(extracts && !start->has_recipe, CLV_ERR_USAGE,
             "--init: %s was learned on features from elsewhere, which images do not have", options->init);
-    FAIL_IF(extracts && options->recipe_given, CLV_ERR_USAGE, "--%s: features are those of the model %s",
-            options->recipe_given, options->init);
     return CLV_OK;
 }
 

@@ -55,6 +55,8 @@ static enum clv_status read_split(struct clv_set *set, const struct clv_train_op
 enum clv_status train_validation_check(const struct clv_train_options *options, struct clv_error *err)
 {
     OWNED(clv_set_release) struct clv_set set = {0};
+    FAIL_IF(options->validate && is_tensor_file(options->data) && !is_tensor_file(options->validate), CLV_ERR_USAGE,
+            "--validate: %s is a feature file, which has no splits", options->data);
     if (!options->validate || is_tensor_file(options->validate) || is_tensor_file(options->data))
         return CLV_OK;
     enum clv_status status = read_split(&set, options, NULL, err);

@@ -280,7 +280,7 @@ TEST(a_refused_option_says_why)
          "--label-weights cannot be used with the balanced loss, which weighs labels equally; add --loss counts"},
         {"train --data f.safetensors -o x --stages 2 --label-weights auto",
          "--label-weights cannot be used with the balanced loss"},
-        {"features --data set -m model --seed 2 -o x", "--seed cannot be used with --model: -m gives the recipe"},
+        {"features --data set -m model --seed 2 -o x", "--seed cannot be used with --model: it gives the recipe"},
         {"import coco pred/coco.json --images set/images -o x --range 1,2",
          "--range cannot be used with import: images are copied"},
         {"import voc split -o x --seed 2", "--seed cannot be used with split/ImageSets: it has a split of its own"},

@@ -35,11 +35,6 @@ TEST(a_model_at_a_fixed_scale_segments_images_of_any_size)
 TEST(options_that_do_not_go_with_a_fixed_scale_are_named)
 {
     static const struct refusal refusals[] = {
-        {64, "--superpixels cannot be used with --scale", "train --scale 1 --superpixels 9 -d x -o y"},
-        {64, "--working-pixels cannot be used with --scale", "train --scale 1 --working-pixels 900 -d x -o y"},
-        {64, "--region-area cannot be used without --scale", "train --region-area 9 -d x -o y"},
-        {64, "--tile cannot be used without --scale", "train --tile 99 -d x -o y"},
-        {64, "--scale is for superpixels", "train --scale 1 --nodes patches -d x -o y"},
         {64, "--scale: \"0.5\"", "train --scale 0.5 -d x -o y"},
         {64, "block position looks at the whole image",
          "train --scale 1 --blocks colour,position -d $SET/manifest.tsv -o m.cleave"},

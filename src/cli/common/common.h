@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "base/options.h"
 #include "batch/inputs.h"
 #include "cleave/boxes.h"
 #include "cleave/data.h"
@@ -167,19 +168,11 @@ enum clv_status options_take_arguments(const struct option_table *table, struct 
 enum clv_status options_take_manifest(const struct option_table *table, struct common_options *common,
                                       struct clv_error *err) CLV_CHECK;
 
-/* A rule on two options. The first rule that is broken is CLV_ERR_USAGE. */
-struct option_rule {
-    const char *option;
-    enum {
-        RULE_NEEDS,    /* "--option needs --other, why" */
-        RULE_EXCLUDES, /* "--option: why" */
-        RULE_IDLE,     /* "--option cannot be used with --other: why" */
-    } relation;        /* with the other */
-    const char *other, *why;
-};
-/* rules[n], in this order. */
-enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,
+/* Rules of a command's own, all of whose names are options (base/options.h). */
+enum clv_status options_check(const struct common_options *common, const struct option_rule *rules,
                               struct clv_error *err) CLV_CHECK;
+/* options_given for the rules of trainings; `common` is a struct common_options. */
+option_is_given option_in_common;
 
 /* At most 30 lines: what most people need. `command` is "cleave train". */
 void option_help_short(FILE *stream, const char *command, const struct option_table *table,

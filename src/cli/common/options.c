@@ -1,5 +1,5 @@
 /* Parses a command line by a table of options, over argp: options_parse fills the members that the rows name and
- * records what was given, options_check applies rules on pairs of options. Rows that all commands share are here. */
+ * records what was given, options_check applies rules on them. Rows that all commands share are here. */
 #include "cli/common/common.h"
 
 #include <argp.h>
@@ -289,20 +289,18 @@ enum clv_status options_take_manifest(const struct option_table *table, struct c
     return CLV_OK;
 }
 
-enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,
+bool option_in_common(const void *common, const char *name)
+{
+    return options_given(common, name);
+}
+
+static const char *is_set(void *common, const char *name)
+{
+    return options_given(common, name) ? name : NULL;
+}
+
+enum clv_status options_check(const struct common_options *common, const struct option_rule *rules,
                               struct clv_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct option_rule *rule = &rules[i];
-        if (!options_given(common, rule->option) ||
-            options_given(common, rule->other) == (rule->relation == RULE_NEEDS))
-            continue;
-        switch (rule->relation) {
-        case RULE_NEEDS: return fail(err, CLV_ERR_USAGE, "--%s needs --%s, %s", rule->option, rule->other, rule->why);
-        case RULE_EXCLUDES: return fail(err, CLV_ERR_USAGE, "--%s: %s", rule->option, rule->why);
-        case RULE_IDLE:
-            return fail(err, CLV_ERR_USAGE, "--%s cannot be used with --%s: %s", rule->option, rule->other, rule->why);
-        }
-    }
-    return CLV_OK;
+    return option_rules_check(rules, is_set, (void *)(uintptr_t)common, err);
 }

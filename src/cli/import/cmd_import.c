@@ -79,21 +79,28 @@ static const struct clv_option import_rows[] = {
     {0},
 };
 
-/* Names of formats; masks and letters are no clv_boxes_form. */
-enum { FORM_VOC = -1, FORM_LETTERS = -2, FORM_DSB = -3, FORM_MASKS = -4 };
+/* Formats besides those of boxes: name, form, which is no clv_boxes_form, and help. */
+enum { FORM_LETTERS = -1, FORM_DSB = -2, FORM_MASKS = -3 };
+#define EACH_OTHER_FORMAT(ROW)                                                                                         \
+    ROW("dsb", FORM_DSB, "folders NAME/images/ and NAME/masks/, a mask an object, as of the Data Science Bowl 2018")   \
+    ROW("masks", FORM_MASKS,                                                                                           \
+        "images of colours, greys or numbers, which go with photos by their names, or run lengths in a CSV as of "     \
+        "Kaggle")
+
+#define BOXES_ROW(form, reader, name, title, place, ending, help)  {name, CLV_BOXES_##form},
+#define BOXES_NAME(form, reader, name, title, place, ending, help) name ", "
+#define BOXES_HELP(form, reader, name, title, place, ending, help) name " (" help "), "
+#define OTHER_ROW(name, form, help)                                {name, form},
+#define OTHER_NAME(name, form, help)                               name ", "
+#define OTHER_HELP(name, form, help)                               name " (" help "), "
+
+#define FORMAT_NAMES EACH_IMPORT_FORMAT(BOXES_NAME) EACH_OTHER_FORMAT(OTHER_NAME)
+#define FORMAT_HELP  EACH_IMPORT_FORMAT(BOXES_HELP) EACH_OTHER_FORMAT(OTHER_HELP)
+
 static const struct {
     const char *name;
     int form;
-} forms[] = {{"coco", CLV_BOXES_COCO},
-             {"labelme", CLV_BOXES_LABELME},
-             {"cvat", CLV_BOXES_CVAT},
-             {"yolo", CLV_BOXES_YOLO},
-             {"label-studio", CLV_BOXES_LABEL_STUDIO},
-             {"geojson", CLV_BOXES_GEOJSON},
-             {"voc", FORM_VOC},
-             {"dsb", FORM_DSB},
-             {"masks", FORM_MASKS},
-             {"letters", FORM_LETTERS}};
+} forms[] = {EACH_IMPORT_FORMAT(BOXES_ROW) EACH_OTHER_FORMAT(OTHER_ROW){"letters", FORM_LETTERS}};
 #define N_FORMS (sizeof forms / sizeof *forms)
 
 static enum clv_status find_form(int *form, const char *name, struct clv_error *err)
@@ -103,11 +110,7 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
             *form = forms[i].form;
             return CLV_OK;
         }
-    return fail(
-        err, CLV_ERR_USAGE,
-        "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb, masks "
-        "and letters",
-        name);
+    return fail(err, CLV_ERR_USAGE, "import: \"%s\" is no format; there are " FORMAT_NAMES "and letters", name);
 }
 
 static enum clv_status check_letters(struct import *self, struct clv_error *err)
@@ -133,13 +136,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "-o FOLDER [OPTION...] FORMAT PATH",
         "Makes a set for training from annotations of other programs.",
         {"import coco annotations.json --images photos/ -o set", "import masks drawn/ --images photos/ -o set"},
-        "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
-        "geojson (polygons on GeoTIFFs: a layer, or a folder of a file an image), voc (a folder that holds JPEGImages/ "
-        "and SegmentationClass/), dsb (folders NAME/images/ and NAME/masks/, a "
-        "mask "
-        "an object, as of the Data Science Bowl 2018), masks (images of colours, greys or numbers, which go with "
-        "photos by "
-        "their names, or run lengths in a CSV as of Kaggle). `cleave segment --export' writes coco, labelme, "
+        "Formats: " FORMAT_HELP "letters (at the end). `cleave segment --export' writes coco, labelme, "
         "voc and yolo. The set has images/, masks/ and instances/ (label images of objects) of polygons, run lengths "
         "and "
         "masks of objects, boxes.tsv of what are only boxes, labels.tsv, and manifest.tsv with the splits train and "
@@ -163,9 +160,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     options->annotations = common->n_arguments > 1 ? common->arguments[1] : NULL;
     options->of_split = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
-        return fail(
-            err, CLV_ERR_USAGE,
-            "import: which format? coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb, masks or letters");
+        return fail(err, CLV_ERR_USAGE, "import: which format? " FORMAT_NAMES "or letters");
     MUST(find_form(form, options->form, err));
     FAIL_IF(!options->annotations, CLV_ERR_USAGE, "import: which file or folder?");
     FAIL_IF(!options->output || !*options->output, CLV_ERR_USAGE, "import: no output; add -o FOLDER");
@@ -182,7 +177,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
             "--images cannot be used with the format dsb: it has images of its own; leave it out");
     FAIL_IF(*form != CLV_BOXES_GEOJSON && options->property, CLV_ERR_USAGE,
             "--property cannot be used with the format %s: it is for the format geojson; leave it out", options->form);
-    FAIL_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside, CLV_ERR_USAGE,
+    FAIL_IF((*form == CLV_BOXES_VOC || *form == FORM_MASKS) && options->outside, CLV_ERR_USAGE,
             "--outside cannot be used with the format %s: masks mark void pixels themselves; leave it out",
             options->form);
     if (*form == CLV_BOXES_GEOJSON && !options->property)
@@ -457,7 +452,7 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         import->options.annotations = part;
     if (!import->options.images)
         import->options.images = images;
-    if (!import->options.images && form >= 0) {
+    if (!import->options.images && form >= 0 && form != CLV_BOXES_VOC) {
         const char *path = import->options.annotations;
         next_to = path_is_folder(path) ? string_copy(path) : path_folder(path);
         import->options.images = next_to;
@@ -465,10 +460,10 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     }
     MUST(import_output_begin(&output, &import->options, err));
     self.folder = output.work;
-    MUST(form == FORM_DSB     ? import_dsb(&self, err)
-         : form == FORM_VOC   ? import_voc(&self, err)
-         : form == FORM_MASKS ? import_masks(&self, err)
-                              : import_outlines(&self, form, err));
+    MUST(form == FORM_DSB        ? import_dsb(&self, err)
+         : form == CLV_BOXES_VOC ? import_voc(&self, err)
+         : form == FORM_MASKS    ? import_masks(&self, err)
+                                 : import_outlines(&self, form, err));
     MUST(import_split(&self, err));
     MUST(import_write(&self, err));
     MUST(import_output_finish(&output, err));

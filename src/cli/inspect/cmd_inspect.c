@@ -13,6 +13,7 @@
 #include "cli/common/common.h"
 #include "cli/inspect/inspect.h"
 #include "data/data.h"
+#include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
 #include "model/context.h"
 #include "model/model.h"
@@ -126,7 +127,7 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
         snprintf(name, 96, "feature %d", feature);
 }
 
-static void edge_feature_name(char name[96], const struct clv_model *model, int32_t feature)
+static void name_edge_feature(char name[96], const struct clv_model *model, int32_t feature)
 {
     int32_t n_own = model->first ? model->first->shape.n_edge_features : model->shape.n_edge_features;
     const char *known = feature >= n_own    ? context_edge_name(feature - n_own)
@@ -174,13 +175,13 @@ static void print_recipe(const struct clv_recipe *recipe)
     if (recipe->grey16_high)
         printf("range         %d,%d of 16-bit grey is black to white\n", recipe->grey16_low, recipe->grey16_high);
     printf("blocks       ");
-    for (size_t i = 0; i < N_BLOCK_NAMES; i++)
-        if (recipe->blocks & block_names[i].block)
-            printf(" %s", block_names[i].name);
+    for (size_t i = 0; i < N_BLOCKS; i++)
+        if (recipe->blocks & block_rows[i].flag)
+            printf(" %s", block_rows[i].name);
     printf("\n");
     if (recipe->kernel_map != CLV_KERNEL_MAP_NONE)
         printf("kernel map    %s\n", kernel_map_names[recipe->kernel_map]);
-    if (recipe->blocks & (CLV_BLOCK_WORDS | CLV_BLOCK_WORD)) {
+    if (has_words(recipe)) {
         printf("words         %d for each SIFT bin size of", recipe->n_words);
         for (int32_t s = 0; s < recipe->n_scales; s++)
             printf(" %d", recipe->bin_size_px[s]);
@@ -206,7 +207,7 @@ static int print_pairs(const struct clv_model *model, int32_t n_top)
     for (int32_t i = 0; i < n_top && (size_t)i < n; i++) {
         char name[96];
         int32_t entry = weights[i].feature / p;
-        edge_feature_name(name, model, weights[i].feature % p);
+        name_edge_feature(name, model, weights[i].feature % p);
         printf("  %12.5g  %s %s", weights[i].value, model->labels.names[entry / k], model->labels.names[entry % k]);
         printf("%s%s\n", p > 1 ? ", " : "", p > 1 ? name : "");
     }
@@ -269,7 +270,7 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
     if (shape->pairwise == CLV_PAIRWISE_POTTS) {
         printf("\ncouplings\n");
         for (int32_t f = 0; f < shape->n_edge_features; f++) {
-            edge_feature_name(name, model, f);
+            name_edge_feature(name, model, f);
             printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
         }
     }
@@ -302,10 +303,10 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     }
     json_put_key(text, "blocks");
     text_put(text, "[");
-    for (size_t i = 0, n = 0; i < N_BLOCK_NAMES; i++)
-        if (recipe->blocks & block_names[i].block) {
+    for (size_t i = 0, n = 0; i < N_BLOCKS; i++)
+        if (recipe->blocks & block_rows[i].flag) {
             text_put(text, n++ ? "," : "");
-            text_put_json(text, block_names[i].name);
+            text_put_json(text, block_rows[i].name);
         }
     text_put(text, "]");
     json_put_number(text, "words", recipe->n_words);
@@ -367,7 +368,7 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
         json_put_key(text, "couplings");
         text_put(text, "{");
         for (int32_t f = 0; f < model->shape.n_edge_features; f++) {
-            edge_feature_name(name, model, f);
+            name_edge_feature(name, model, f);
             json_put_number(text, name, model->w[unary_size + (size_t)f]);
         }
         text_put(text, "}");

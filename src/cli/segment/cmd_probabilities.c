@@ -20,11 +20,11 @@ static enum clv_status check(struct segment *self, struct clv_error *err)
         {"margins", RULE_IDLE, "all-labels", "its maps are of all labels already, and no probabilities"},
         {"json", RULE_IDLE, "margins", "it is of probabilities"},
         {"json", RULE_IDLE, "all-labels", "it is of one label"},
-        {"samples", RULE_IDLE, "margins", "margins are not sampled"},
-        {"seed", RULE_IDLE, "margins", "margins are not sampled"},
+        {"samples seed", RULE_IDLE, "margins", "margins are not sampled"},
+        {0},
     };
     struct clv_files_options *files = &self->files;
-    MUST(options_check(self->common, rules, sizeof rules / sizeof *rules, err));
+    MUST(options_check(self->common, rules, err));
     if (files->sequence && !files->data && self->common->n_arguments == 1)
         files->data = self->common->arguments[--self->common->n_arguments];
     if (!files->probabilities)

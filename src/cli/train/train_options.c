@@ -269,22 +269,12 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 /* Refuses what is missing, or contradicts itself. */
 static enum clv_status check(const struct train_options *self, struct clv_error *err)
 {
-    static const struct option_rule of_grid = {"cv-grid", RULE_NEEDS, "cv", "the number of folds"};
     const struct clv_train_options *task = &self->task;
     FAIL_IF(!task->data, CLV_ERR_USAGE, "train: no dataset; give a folder or manifest with --data");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "train: no model file; add -o FILE");
-    MUST(options_check(&self->common, &of_grid, 1, err));
-    if (task->stages > 1 && task->init)
-        return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
-    if (task->label_weights < 0 && task->stages < 2)
-        return fail(err, CLV_ERR_USAGE, "--label-weights auto needs --stages 2, whose folds choose");
-    if (task->label_costs > 0 && task->stages < 2)
-        return fail(err, CLV_ERR_USAGE,
-                    "--label-costs needs --stages 2, whose first stage says which labels an image has");
+    MUST(train_rules_check(train_option_rules, task, option_in_common, &self->common, err));
     MUST(feature_paths_check(&self->common.paths, "data", err));
     bool is_file = is_tensor_file(task->data);
-    FAIL_IF(task->validate && is_file && !is_tensor_file(task->validate), CLV_ERR_USAGE,
-            "--validate: %s is a feature file, which has no splits", task->data);
     FAIL_IF(task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
             "--feature-memory: %s is no feature file, which `cleave features' makes", task->data);
     return is_file ? common_options_check(&self->common, task->data, "a feature file has no images", err) : CLV_OK;

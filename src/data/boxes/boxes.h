@@ -1,10 +1,11 @@
-/* This folder reads annotations in many formats. boxes_read.c has the table of readers, finds the one that fits and
- * walks folders. A reader parses one file and hands over each annotation, as struct annotation, to annotation_add
- * (annotation.c), which has the rules that hold for all formats: what is an object, what is void, what is counted.
- * boxes_tsv.c, boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON;
- * brush.c has Label Studio's run lengths), boxes_geojson.c and boxes_yolo.c (boxes_yaml.c) are the readers;
- * boxes_lists.c finds names of classes, boxes_splits.c has published splits; boxes.c stores; boxes_find.c finds an
- * image's boxes and places them in its pixels. Read cleave/boxes.h first, then annotation.c, then boxes_tsv.c. */
+/* This folder reads annotations in many formats. EACH_BOXES_READER below is the table of readers; boxes_read.c finds
+ * the one that fits and walks folders. A reader parses one file and hands over each annotation, as struct
+ * annotation, to annotation_add (annotation.c), which has the rules that hold for all formats: what is an object,
+ * what is void, what is counted. boxes_tsv.c, boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c,
+ * boxes_labelme.c and boxes_tasks.c (JSON; brush.c has Label Studio's run lengths), boxes_geojson.c and boxes_yolo.c
+ * (boxes_yaml.c) are the readers; boxes_lists.c finds names of classes, boxes_splits.c has published splits; boxes.c
+ * stores; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then
+ * annotation.c, then boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
 #define DATA_BOXES_BOXES_H
 
@@ -165,9 +166,27 @@ struct boxes_columns {
 enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct tsv *table,
                                    struct clv_error *err) CLV_CHECK;
 
-/* For the messages about files of another format. */
-#define BOXES_FORMATS                                                                                                  \
-    "boxes are read as tables separated by tabs, Pascal VOC, COCO, labelme, YOLO, CVAT and Label Studio"
+/* The readers, each in a file of its own: boxes_is_coco, which recognises a file, and boxes_parse_coco. In order: the
+ * first that recognises a file parses it. Form, reader; what `cleave import' and messages call it; what clv_box.place
+ * counts; how its files end in a folder; what the help of import says of it. GeoJSON is read where it is asked for, and
+ * tables are no annotations of other programs. */
+#define EACH_BOXES_FORMAT(ROW)                                                                                         \
+    ROW(COCO, coco, "coco", "COCO", "annotation", ".json", "JSON")                                                     \
+    ROW(LABELME, labelme, "labelme", "labelme", "shape", ".json", "a folder of JSON")                                  \
+    ROW(CVAT, cvat, "cvat", "CVAT", "shape", ".xml", "XML")                                                            \
+    ROW(VOC, voc, "voc", "Pascal VOC", "object", ".xml", "a folder that holds JPEGImages/ and SegmentationClass/")     \
+    ROW(YOLO, yolo, "yolo", "YOLO", "line", ".txt", "a folder of text")                                                \
+    ROW(LABEL_STUDIO, tasks, "label-studio", "Label Studio", "region", ".json", "JSON")
+#define EACH_IMPORT_FORMAT(ROW)                                                                                        \
+    EACH_BOXES_FORMAT(ROW)                                                                                             \
+    ROW(GEOJSON, geojson, "geojson", "GeoJSON", "feature", ".geojson",                                                 \
+        "polygons on GeoTIFFs: a layer, or a folder of a file an image")
+#define EACH_BOXES_READER(ROW) EACH_IMPORT_FORMAT(ROW) ROW(TSV, tsv, "tsv", "tables", "line", NULL, "")
+
+/* For help, and messages about files of another format. */
+#define BOXES_TITLE(form, reader, name, title, place, ending, help) title ", "
+
+#define BOXES_FORMATS "boxes are read as " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"
 
 /* A file that a reader parses. */
 struct boxes_file {
@@ -180,8 +199,15 @@ struct boxes_file {
 };
 typedef enum clv_status boxes_parse_file(struct boxes_builder *builder, const struct boxes_file *file,
                                          struct clv_error *err);
-boxes_parse_file boxes_parse_tsv, boxes_parse_voc, boxes_parse_cvat, boxes_parse_yolo, boxes_parse_coco,
-    boxes_parse_labelme, boxes_parse_geojson, boxes_parse_tasks;
+
+#define DECLARE(form, reader, name, title, place, ending, help)                                                        \
+    bool boxes_is_##reader(const struct boxes_file *file);                                                             \
+    boxes_parse_file boxes_parse_##reader;
+EACH_BOXES_READER(DECLARE)
+#undef DECLARE
+
+/* Whether it looks like XML. */
+bool boxes_is_xml(const struct boxes_file *file);
 
 /* Reads a file of UTF-8 text without zero bytes: *bytes, array_free it. */
 enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, struct clv_error *err) CLV_CHECK;

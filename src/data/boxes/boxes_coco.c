@@ -237,6 +237,11 @@ static void coco_file_release(struct coco_file *self)
     arrays_free(self->images.names, self->categories.names);
 }
 
+bool boxes_is_coco(const struct boxes_file *file)
+{
+    return json_member(file->root, "annotations") && !json_member(file->root, "shapes");
+}
+
 enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct boxes_file *read, struct clv_error *err)
 {
     OWNED(coco_file_release) struct coco_file file = {.source = read->source};

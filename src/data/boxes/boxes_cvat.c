@@ -261,6 +261,14 @@ static enum clv_status end(void *context, const struct xml_place *place, const c
     return strcmp(place->path, SKELETON_PATH) == 0 ? annotation_add(cvat->builder, &cvat->skeleton, err) : CLV_OK;
 }
 
+/* CVAT's document is <annotations>, VOC's <annotation>. */
+bool boxes_is_cvat(const struct boxes_file *file)
+{
+    static const char name[] = "<annotation";
+    const char *found = boxes_is_xml(file) ? memmem(file->bytes, file->size, name, sizeof name - 1) : NULL;
+    return found && found[sizeof name - 1] == 's';
+}
+
 enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     static const struct xml_handler handler = {begin, end};

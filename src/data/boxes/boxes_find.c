@@ -11,9 +11,10 @@
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 
+#define PLACE(form, reader, name, title, place, ending, help) [CLV_BOXES_##form] = place,
 const char *boxes_place_word(enum clv_boxes_form form)
 {
-    static const char *const words[] = {"line", "object", "annotation", "shape", "line", "shape", "region", "feature"};
+    static const char *const words[] = {EACH_BOXES_READER(PLACE)};
     return words[form];
 }
 

@@ -131,6 +131,11 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     return annotation_add(builder, &annotation, err);
 }
 
+bool boxes_is_labelme(const struct boxes_file *file)
+{
+    return json_member(file->root, "shapes");
+}
+
 enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     const struct json_value *root = file->root, *shapes = json_member(root, "shapes");

@@ -1,5 +1,5 @@
-/* Reads annotations of any form: a file, or a folder of files. The table `readers` has a row for each form; its first
- * row that recognises a file parses it. Of a folder, what is wrong with a file costs that file. Start at read_all. */
+/* Reads annotations of any form: a file, or a folder of files. The first row of EACH_BOXES_READER (boxes.h) that
+ * recognises a file parses it. Of a folder, what is wrong with a file costs that file. Start at read_all. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -7,69 +7,15 @@
 #include "data/boxes/boxes.h"
 #include "data/data.h"
 
-/* A table's header: the column "image" between tabs in the first line. */
-static bool has_header(const struct boxes_file *file)
-{
-    const char *newline = memchr(file->bytes, '\n', file->size);
-    size_t length = newline ? (size_t)(newline - file->bytes) : file->size;
-    return memchr(file->bytes, '\t', length) && memmem(file->bytes, length, "image", 5);
-}
-
-static bool is_xml(const struct boxes_file *file)
-{
-    return !file->root && (file->bytes[strspn(file->bytes, " \t\r\n")] == '<' || text_ends_with(file->source, ".xml"));
-}
-
-/* CVAT's document is <annotations>, VOC's <annotation>. */
-static bool is_cvat(const struct boxes_file *file)
-{
-    static const char name[] = "<annotation";
-    const char *found = is_xml(file) ? memmem(file->bytes, file->size, name, sizeof name - 1) : NULL;
-    return found && found[sizeof name - 1] == 's';
-}
-
-static bool is_yolo(const struct boxes_file *file)
-{
-    return !file->root && text_ends_with(file->source, ".txt") && !has_header(file);
-}
-
-static bool is_table(const struct boxes_file *file)
-{
-    return !file->root;
-}
-
-static bool is_tasks(const struct boxes_file *file)
-{
-    const struct json_value *first = json_element(file->root, 0);
-    return json_member(first, "data") || json_member(first, "image");
-}
-
-static bool is_coco(const struct boxes_file *file)
-{
-    return json_member(file->root, "annotations") && !json_member(file->root, "shapes");
-}
-
-static bool is_labelme(const struct boxes_file *file)
-{
-    return json_member(file->root, "shapes");
-}
-
+#define ROW(form, reader, name, title, place, ending, help)                                                            \
+    {name, CLV_BOXES_##form, boxes_is_##reader, boxes_parse_##reader, ending},
 static const struct boxes_reader {
     const char *name; /* of `cleave import' */
     enum clv_boxes_form form;
-    bool (*recognises)(const struct boxes_file *file); /* NULL: only what is asked for is this */
+    bool (*recognises)(const struct boxes_file *file);
     boxes_parse_file *parse;
-    const char *ending; /* of its files in a folder */
-} readers[] = {
-    {"geojson", CLV_BOXES_GEOJSON, NULL, boxes_parse_geojson, ".geojson"},
-    {"label-studio", CLV_BOXES_LABEL_STUDIO, is_tasks, boxes_parse_tasks, ".json"},
-    {"labelme", CLV_BOXES_LABELME, is_labelme, boxes_parse_labelme, ".json"},
-    {"coco", CLV_BOXES_COCO, is_coco, boxes_parse_coco, ".json"},
-    {"cvat", CLV_BOXES_CVAT, is_cvat, boxes_parse_cvat, ".xml"},
-    {"voc", CLV_BOXES_VOC, is_xml, boxes_parse_voc, ".xml"},
-    {"yolo", CLV_BOXES_YOLO, is_yolo, boxes_parse_yolo, ".txt"},
-    {"tsv", CLV_BOXES_TSV, is_table, boxes_parse_tsv, ".tsv"},
-};
+    const char *ending; /* of its files in a folder; NULL: it has none */
+} readers[] = {EACH_BOXES_READER(ROW)};
 #define N_READERS (sizeof readers / sizeof *readers)
 
 static const struct boxes_reader *find_reader(int form)
@@ -120,7 +66,7 @@ static enum clv_status choose_reader(const struct boxes_reader **reader, const s
     FAIL_IF(foreign, CLV_ERR_DATA, "%s: %s", file->source, foreign);
     const struct boxes_reader *wanted = find_reader(builder->wanted - 1);
     for (size_t i = 0; i < N_READERS; i++)
-        if (readers[i].recognises && readers[i].recognises(file)) {
+        if (readers[i].recognises(file)) {
             *reader = &readers[i];
             FAIL_IF(asked || (wanted && *reader != wanted), CLV_ERR_DATA, "%s: is not what %s writes", file->source,
                     wanted ? wanted->name : "geojson");
@@ -200,6 +146,9 @@ static enum clv_status find_ending(const char **ending, const struct boxes_build
     const struct boxes_reader *wanted = find_reader(builder->property ? CLV_BOXES_GEOJSON : builder->wanted - 1);
     size_t n_xml = count_ending(files, ".xml"), n_json = count_ending(files, ".json");
     *ending = n_xml ? ".xml" : n_json ? ".json" : ".txt";
+    for (size_t i = 0; i < N_READERS && !count_ending(files, *ending); i++)
+        if (readers[i].ending && readers[i].form != CLV_BOXES_GEOJSON && count_ending(files, readers[i].ending))
+            *ending = readers[i].ending;
     if (wanted)
         *ending = builder->property && !count_ending(files, wanted->ending) ? ".json" : wanted->ending;
     FAIL_IF(!wanted && n_xml && n_json, CLV_ERR_DATA, "%s: holds .xml files and .json files: which are the boxes?",

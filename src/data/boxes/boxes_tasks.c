@@ -327,6 +327,12 @@ static enum clv_status add_task(struct boxes_builder *builder, const struct json
     return CLV_OK;
 }
 
+bool boxes_is_tasks(const struct boxes_file *file)
+{
+    const struct json_value *first = json_element(file->root, 0);
+    return json_member(first, "data") || json_member(first, "image");
+}
+
 enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     size_t n = 0, n_members;

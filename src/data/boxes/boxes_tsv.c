@@ -98,6 +98,11 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
     return annotation_add(builder, &annotation, err);
 }
 
+bool boxes_is_tsv(const struct boxes_file *file)
+{
+    return !file->root;
+}
+
 enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     OWNED(tsv_release) struct tsv table = {0};

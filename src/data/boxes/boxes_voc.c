@@ -107,6 +107,11 @@ static void voc_release(struct voc *self)
     array_free(self->label);
 }
 
+bool boxes_is_voc(const struct boxes_file *file)
+{
+    return boxes_is_xml(file);
+}
+
 enum clv_status boxes_parse_voc(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     static const struct xml_handler handler = {begin, end};

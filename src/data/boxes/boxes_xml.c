@@ -27,6 +27,11 @@ static unsigned long line_of(const struct parsing *self)
     return (unsigned long)XML_GetCurrentLineNumber(self->parser);
 }
 
+bool boxes_is_xml(const struct boxes_file *file)
+{
+    return !file->root && (file->bytes[strspn(file->bytes, " \t\r\n")] == '<' || text_ends_with(file->source, ".xml"));
+}
+
 /* expat may call further handlers after this: the end of an empty element, text. All of them return at once then. */
 static void stop(struct parsing *self, enum clv_status status)
 {

@@ -155,6 +155,19 @@ static enum clv_status name_image(struct boxes_builder *builder, const char *pat
     return boxes_add_image(builder, name, source, err);
 }
 
+/* A table's header: the column "image" between tabs in the first line. */
+static bool has_header(const struct boxes_file *file)
+{
+    const char *newline = memchr(file->bytes, '\n', file->size);
+    size_t length = newline ? (size_t)(newline - file->bytes) : file->size;
+    return memchr(file->bytes, '\t', length) && memmem(file->bytes, length, "image", 5);
+}
+
+bool boxes_is_yolo(const struct boxes_file *file)
+{
+    return !file->root && text_ends_with(file->source, ".txt") && !has_header(file);
+}
+
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     char *cursor = file->bytes, *line;

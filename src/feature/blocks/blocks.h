@@ -1,8 +1,8 @@
 /* This folder computes the features. A block fills its own stretch of one node's row (recipe/layout.c says where the
- * stretches are) from the scene: the image at working size and each node's pixels (scene.c). Every block has a norm
- * of about 1, so that one L2 regulariser fits them all. Read position.c first, the shortest block: three functions,
- * _size, _fill and _name, each declared below. contrast.c stands on zones.c and pairs.c, hog.c and kernel_map.c on
- * VLFeat; edges.c fills the edges' features. */
+ * stretches are) from the views of an image (views.c): the image at working size, each node's pixels (scene.c), and
+ * what blocks share. Every block has a norm of about 1, so that one L2 regulariser fits them all. EACH_BLOCK below
+ * is the table of all. Read position.c first, the shortest block: four functions, _size, _met, _fill and _name.
+ * contrast.c stands on zones.c and pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
 #ifndef FEATURE_BLOCKS_BLOCKS_H
 #define FEATURE_BLOCKS_BLOCKS_H
 
@@ -76,9 +76,6 @@ enum clv_status windows_init(struct scene *windows, const struct scene *scene, c
 enum clv_status scene_whole(struct scene *windows, const struct scene *scene, struct clv_error *err) CLV_CHECK;
 void windows_release(struct scene *windows);
 
-/* Whether the recipe has words, so codebooks. */
-bool has_words(const struct clv_recipe *recipe);
-
 /* Histograms of words and colours are of shares, each of which the recipe's kernel map turns into kernel_map_size
  * numbers. */
 
@@ -90,51 +87,23 @@ struct word_map {
 void word_map_release(struct word_map *map);
 enum clv_status word_map_init(struct word_map *map, const struct sift_image *sift, const struct clv_recipe *recipe,
                               int32_t scale, struct clv_error *err) CLV_CHECK;
-int32_t words_size(const struct clv_recipe *recipe); /* of one scale */
-void words_fill(float *row, const struct scene *scene, struct word_map *map, const struct kernel_map *kernel_map,
-                int32_t region);
-void words_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
-                int32_t index);
+int32_t words_of_scale(const struct clv_recipe *recipe); /* columns of the words of one scale */
+void words_histogram(float *row, const struct scene *scene, const struct word_map *map,
+                     const struct kernel_map *kernel_map, int32_t region);
+void words_bin_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
+                    int32_t index);
 
-/* word: 1 for the word in the middle of the region's bounding box, one a scale */
-void word_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region);
+/* The scene block, which is the same for all nodes, once: views->of_whole. */
+struct views;
+void whole_scene_fill(float *row, const struct views *views);
 
-/* colour: RGB histograms, joint histogram of a and b, Lab mean and deviation */
-int32_t colour_size(const struct clv_recipe *recipe);
-void colour_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region);
-void colour_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
+/* Different words that a square window of that many pixels meets. */
+double words_in_square(const struct clv_recipe *recipe, double pixels);
 
 /* chroma: the joint histogram of a and b, the last part of the colour block */
+enum { RGB_MET = 30, CHROMA_MET = 12 }; /* bins that a region meets, of the RGB histograms and of a and b */
 int32_t chroma_size(const struct clv_recipe *recipe);
 void chroma_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region);
-
-/* rgb: the RGB histograms of the colour block alone, which its first columns are */
-int32_t rgb_size(const struct clv_recipe *recipe);
-void rgb_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region);
-void rgb_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
-
-/* surround and scene: the joint histogram of a and b, then words per scale from first_scale on if the recipe has them,
- * of wider windows; scales without a map (of zeros) stay 0 */
-int32_t surround_size(const struct clv_recipe *recipe, int32_t first_scale);
-void surround_fill(float *row, const struct scene *windows, struct word_map *maps, const struct kernel_map *kernel_map,
-                   const struct clv_recipe *recipe, int32_t first_scale, int32_t region);
-void surround_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
-                   int32_t index);
-
-/* position: bilinear weights over a grid of cells; they sum to 1 */
-int32_t position_size(void);
-void position_fill(float *row, const struct scene *scene, int32_t region);
-void position_name(char *name, size_t size, int32_t index);
-
-/* size: a bias of 1 and the region's pixels relative to the mean, at a fixed scale to the area wanted */
-int32_t size_size(void);
-void size_fill(float *row, const struct scene *scene, const struct clv_recipe *recipe, int32_t region);
-void size_name(char *name, size_t size, int32_t index);
-
-/* contrast: the measures of contrast.c, each spread over bins of its own */
-int32_t contrast_size(const struct clv_recipe *recipe);
-void contrast_fill(float *row, const float *measures, int32_t n_measures);
-void contrast_name(char *name, size_t size, int32_t index);
 
 /* Measures that separate foreground from background within one image, learned from no other: how a region's colour
  * relates to the border's, to the centre's and to all the others'. */
@@ -230,10 +199,6 @@ void fisher_release(struct fisher *fisher);
 enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, const struct clv_recipe *recipe,
                             struct clv_error *err) CLV_CHECK;
 
-int32_t fisher_size(const struct clv_recipe *recipe);
-void fisher_fill(float *row, const struct fisher *fisher, const struct clv_patch_grid *grid, int32_t patch);
-void fisher_name(char *name, size_t size, int32_t index);
-
 /* Histograms of oriented gradients (Dalal & Triggs 2005) as Felzenszwalb et al. (2010) form them, by VLFeat's
  * vl_hog. */
 
@@ -250,11 +215,6 @@ void hog_release(struct hog *hog);
 /* The gradient of a pixel is that of its strongest colour channel. O(pixels). CLV_ERR_MEMORY for our arrays: VLFeat
  * does not check its own. */
 enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_error *err) CLV_CHECK;
-
-/* hog: what the region's pixels find in their cells, on average: 18 directions of gradients, 9 orientations, 4 sums
- * over the orientations, one for each normalisation */
-void hog_fill(float *row, const struct hog *hog, const struct scene *scene, int32_t region);
-void hog_name(char *name, size_t size, int32_t index);
 
 /* Values of maps as recipes use them: log-odds of probabilities, standardised features or their principal components,
  * all clipped at +-MAP_CLIP. */
@@ -311,13 +271,8 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
                               const struct map_window *window, const struct clv_recipe *recipe,
                               struct clv_error *err) CLV_CHECK;
 
-/* maps: a bias of 1; of each channel the mean, for probabilities also its soft bins, and what else is pooled */
-int32_t maps_size(const struct clv_recipe *recipe);
-void maps_fill(float *row, const struct map_pool *pool, const struct clv_recipe *recipe, int32_t region);
 /* Where in the block the mean of a map's channel stands, and what the mean is multiplied by there. */
 int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t map, int32_t channel);
-void maps_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
-
 /* edges: how alike two nodes' means are in each map, times the boundary's length where there is one */
 int32_t map_edge_count(const struct clv_recipe *recipe);
 /* features[n_edges][stride], of which each edge's last map_edge_count are filled; side is the length that boundaries
@@ -358,6 +313,117 @@ void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *ce
  * regions, every second, third, .. one stands for its neighbours too. O(n x min(n, 1024)). */
 enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const float *border, const float *centre,
                            struct clv_error *err) CLV_CHECK;
+
+/* Inputs of the feature blocks, computed from one image. */
+
+/* Each node's own pixels, for patches more of the image around them, and what blocks share between nodes. */
+struct views {
+    const struct clv_recipe *recipe;
+    const struct clv_patch_grid *grid;    /* of patches, else zeros */
+    struct scene image;                   /* pixels by the partition */
+    struct scene windows;                 /* by patch; zeros for superpixels */
+    struct scene surround, whole;         /* by wider windows, where a block wants them */
+    struct word_map maps[CLV_MAX_SCALES]; /* zeros where no block looks at a scale */
+    struct kernel_map kernel_map;
+    struct hog hog;         /* zeros without the block */
+    struct fisher fisher;   /* zeros without the block */
+    struct map_pool pooled; /* of maps of networks; zeros without them */
+    float *measures;        /* [n_nodes][n_measures] of contrast.c; NULL without the block */
+    float *of_whole;        /* the scene block, the same for all nodes; NULL without it */
+    int32_t n_measures;
+};
+void views_release(struct views *views);
+
+/* The parts of an image or a tile that features are computed from. */
+struct view_source {
+    const struct clv_image *working; /* the pixels at working size */
+    const struct map_reader *maps;   /* [recipe->n_maps] or NULL, spread over .. */
+    const struct map_window *window; /* .. all of which these pixels are a part; NULL: they are all */
+};
+
+/* Nodes and grid of `example` are there; recipe, working image and example outlive the views. O(pixels x scales). */
+enum clv_status views_init(struct views *views, const struct view_source *source, const struct clv_example *example,
+                           const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
+                           struct clv_error *err) CLV_CHECK;
+
+/* The scene whose regions are the nodes' own pixels. */
+static inline const struct scene *views_own(const struct views *views)
+{
+    return views->windows.start ? &views->windows : &views->image;
+}
+
+/* The blocks, in the order of their columns: name, flag in features.h, kind. For each the macro stands for four
+ * functions: rgb_size, rgb_met, rgb_fill and rgb_name, as in struct block. */
+
+enum {
+    OF_SIFT = 1,      /* made of SIFT descriptors: needs what says how they are */
+    OF_WORDS = 2,     /* made of visual words: needs codebooks */
+    HISTOGRAM = 4,    /* shares, which the kernel map turns into numbers */
+    PATCHES_ONLY = 8, /* looks at windows around patches */
+    WHOLE_IMAGE = 16  /* looks at the whole image, which no tile shows */
+};
+
+/* words     histograms of dense-SIFT words, one per scale
+ * colour    RGB histograms, Lab mean and deviation, joint histogram of a and b
+ * position  bilinear weights over a grid of cells; they sum to 1
+ * size      a bias of 1 and the region's pixels relative to the mean, at a fixed scale to the area wanted
+ * contrast  the measures of contrast.c, each spread over bins of its own
+ * surround  the joint histogram of a and b, then words per scale if the recipe has them, of a wider window
+ * scene     the same of the whole image, with words of the last scale alone
+ * rgb       the RGB histograms of the colour block alone
+ * word      1 for the word in the middle of the region's bounding box, one a scale
+ * hog       what the region's pixels find in their cells, on average
+ * maps      a bias of 1; of each channel the mean, for probabilities also its soft bins, and what else is pooled
+ * fisher    Fisher vectors of a patch and its surroundings */
+#define EACH_BLOCK(ROW)                                                                                                \
+    ROW(words, CLV_BLOCK_WORDS, OF_SIFT | OF_WORDS | HISTOGRAM)                                                        \
+    ROW(colour, CLV_BLOCK_COLOUR, HISTOGRAM)                                                                           \
+    ROW(position, CLV_BLOCK_POSITION, WHOLE_IMAGE)                                                                     \
+    ROW(size, CLV_BLOCK_SIZE, 0)                                                                                       \
+    ROW(contrast, CLV_BLOCK_CONTRAST, 0)                                                                               \
+    ROW(surround, CLV_BLOCK_SURROUND, HISTOGRAM | PATCHES_ONLY)                                                        \
+    ROW(scene, CLV_BLOCK_SCENE, HISTOGRAM | PATCHES_ONLY | WHOLE_IMAGE)                                                \
+    ROW(rgb, CLV_BLOCK_RGB, HISTOGRAM)                                                                                 \
+    ROW(word, CLV_BLOCK_WORD, OF_SIFT | OF_WORDS)                                                                      \
+    ROW(hog, CLV_BLOCK_HOG, 0)                                                                                         \
+    ROW(maps, CLV_BLOCK_MAPS, 0)                                                                                       \
+    ROW(fisher, CLV_BLOCK_FISHER, OF_SIFT | PATCHES_ONLY)
+
+#define PLACE(block, flag, kind) BLOCK_##block,
+enum { EACH_BLOCK(PLACE) N_BLOCKS };
+#undef PLACE
+
+struct block {
+    const char *name;
+    int32_t flag; /* of enum clv_blocks */
+    unsigned kind;
+    int32_t (*size)(const struct clv_recipe *recipe); /* columns */
+    /* Entries of a row that are not 0, about, where a node has of_node pixels of of_image. */
+    double (*met)(const struct clv_recipe *recipe, double of_node, double of_image);
+    void (*fill)(float *row, const struct views *views, int32_t region); /* row[size] of zeros */
+    void (*feature_name)(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
+};
+extern const struct block block_rows[N_BLOCKS];
+extern const char *const block_names[N_BLOCKS + 1]; /* ends with NULL */
+
+#define DECLARE(block, flag, kind)                                                                                     \
+    int32_t block##_size(const struct clv_recipe *recipe);                                                             \
+    double block##_met(const struct clv_recipe *recipe, double of_node, double of_image);                              \
+    void block##_fill(float *row, const struct views *views, int32_t region);                                          \
+    void block##_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
+EACH_BLOCK(DECLARE)
+#undef DECLARE
+
+/* The first of the chosen blocks that is of the kind; NULL: none is. */
+const struct block *block_that_is(int32_t chosen, unsigned kind);
+
+/* Whether the recipe has words, so codebooks. */
+#define FLAG(block, flag, kind) | ((kind)&OF_WORDS ? (flag) : 0)
+static inline bool has_words(const struct clv_recipe *recipe)
+{
+    return recipe->blocks & (0 EACH_BLOCK(FLAG));
+}
+#undef FLAG
 
 /* Working size: features see a shrunken image, masks and volumes are counted at the original size. */
 

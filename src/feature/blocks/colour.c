@@ -46,7 +46,7 @@ void chroma_fill(float *row, const struct scene *scene, const struct kernel_map 
     }
 }
 
-void rgb_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
+static void fill_rgb(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
 {
     int32_t count[CHANNELS * BINS] = {0};
     for (int32_t k = scene->start[region]; k < scene->start[region + 1]; k++) {
@@ -58,10 +58,29 @@ void rgb_fill(float *row, const struct scene *scene, const struct kernel_map *ke
         kernel_map_share(row, kernel_map, (float)count[b] / (float)(CHANNELS * scene->regions[region].n_pixels));
 }
 
-void colour_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
+double rgb_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
+    (void)of_node, (void)of_image;
+    return RGB_MET * kernel_map_size(recipe);
+}
+
+void rgb_fill(float *row, const struct views *views, int32_t region)
+{
+    fill_rgb(row, views_own(views), &views->kernel_map, region);
+}
+
+double colour_met(const struct clv_recipe *recipe, double of_node, double of_image)
+{
+    (void)of_node, (void)of_image;
+    return (RGB_MET + CHROMA_MET) * kernel_map_size(recipe) + STATISTICS;
+}
+
+void colour_fill(float *row, const struct views *views, int32_t region)
+{
+    const struct scene *scene = views_own(views);
+    const struct kernel_map *kernel_map = &views->kernel_map;
     const struct region *r = &scene->regions[region];
-    rgb_fill(row, scene, kernel_map, region);
+    fill_rgb(row, scene, kernel_map, region);
     row += CHANNELS * BINS * kernel_map->size;
     row[0] = r->lab[0] / 100.0f;
     row[1] = r->lab[1] / 50.0f;

@@ -241,10 +241,17 @@ int32_t contrast_size(const struct clv_recipe *recipe)
     return contrast_measures(recipe) * BINS;
 }
 
-/* Each measure falls between two of its bins' centres and is shared by them in proportion. */
-void contrast_fill(float *row, const float *measures, int32_t n_measures)
+double contrast_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
-    for (int32_t k = 0; k < n_measures; k++) {
+    (void)of_node, (void)of_image;
+    return 2 * contrast_measures(recipe);
+}
+
+/* Each measure falls between two of its bins' centres and is shared by them in proportion. */
+void contrast_fill(float *row, const struct views *views, int32_t region)
+{
+    const float *measures = views->measures + (size_t)region * (size_t)views->n_measures;
+    for (int32_t k = 0; k < views->n_measures; k++) {
         float at = measures[k] * (BINS - 1);
         int low = int32_within((double)at, 0, BINS - 2);
         row[k * BINS + low] = MEASURE_WEIGHT * ((float)(low + 1) - at);
@@ -252,8 +259,9 @@ void contrast_fill(float *row, const float *measures, int32_t n_measures)
     }
 }
 
-void contrast_name(char *name, size_t size, int32_t index)
+void contrast_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
+    (void)recipe;
     static const char *const names[CONTRAST_WORDS] = {"border similarity", "geodesic distance to the border",
                                                       "global uniqueness", "local uniqueness",
                                                       "colour spread",     "centre against rim",

@@ -104,8 +104,16 @@ static void span(int32_t *first, int32_t *end, int32_t patch, const struct clv_p
     *first = from < *end ? (int32_t)from : *end - 1;
 }
 
-void fisher_fill(float *row, const struct fisher *fisher, const struct clv_patch_grid *grid, int32_t patch)
+double fisher_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
+    (void)of_node, (void)of_image;
+    return fisher_size(recipe);
+}
+
+void fisher_fill(float *row, const struct views *views, int32_t patch)
+{
+    const struct fisher *fisher = &views->fisher;
+    const struct clv_patch_grid *grid = views->grid;
     int32_t x0, x1, y0, y1, step = fisher->recipe->step_px;
     span(&x0, &x1, patch % grid->n_columns, grid, fisher->margin_px, step, fisher->n_columns);
     span(&y0, &y1, patch / grid->n_columns, grid, fisher->margin_px, step, fisher->n_rows);
@@ -121,8 +129,9 @@ void fisher_fill(float *row, const struct fisher *fisher, const struct clv_patch
     }
 }
 
-void fisher_name(char *name, size_t size, int32_t index)
+void fisher_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
+    (void)recipe;
     int32_t within = index % FISHER_SIZE;
     snprintf(name, size, "Fisher vector of scale %d, %s %d of component %d", index / FISHER_SIZE,
              within < K * D ? "mean" : "variance", within % D, within / D % K);

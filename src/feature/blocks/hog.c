@@ -51,8 +51,23 @@ enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_
     return CLV_OK;
 }
 
-void hog_fill(float *row, const struct hog *hog, const struct scene *scene, int32_t region)
+int32_t hog_size(const struct clv_recipe *recipe)
 {
+    (void)recipe;
+    return HOG_SIZE;
+}
+
+double hog_met(const struct clv_recipe *recipe, double of_node, double of_image)
+{
+    (void)recipe, (void)of_node, (void)of_image;
+    return HOG_SIZE;
+}
+
+/* 18 directions of gradients, 9 orientations, 4 sums over the orientations, one for each normalisation. */
+void hog_fill(float *row, const struct views *views, int32_t region)
+{
+    const struct hog *hog = &views->hog;
+    const struct scene *scene = views_own(views);
     int32_t first = scene->start[region], last = scene->start[region + 1];
     for (int32_t k = first; k < last; k++) {
         int32_t column = scene->pixel[k] % scene->width / HOG_CELL_PX;
@@ -67,8 +82,9 @@ void hog_fill(float *row, const struct hog *hog, const struct scene *scene, int3
         row[v] /= (float)(last - first);
 }
 
-void hog_name(char *name, size_t size, int32_t index)
+void hog_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
+    (void)recipe;
     enum { DIRECTED = 2 * HOG_ORIENTATIONS, ALL = 3 * HOG_ORIENTATIONS };
     if (index < DIRECTED)
         snprintf(name, size, "gradients of direction %d degrees", index * 180 / HOG_ORIENTATIONS);

@@ -137,8 +137,16 @@ static void fill_bins(float *bins, float value, float weight)
     bins[low + 1] = weight * (at - (float)low);
 }
 
-void maps_fill(float *row, const struct map_pool *pool, const struct clv_recipe *recipe, int32_t region)
+double maps_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
+    (void)of_node, (void)of_image;
+    return maps_size(recipe);
+}
+
+void maps_fill(float *row, const struct views *views, int32_t region)
+{
+    const struct clv_recipe *recipe = views->recipe;
+    const struct map_pool *pool = &views->pooled;
     size_t at = (size_t)region * (size_t)pool->n_channels;
     *row++ = 1;
     for (int32_t m = 0; m < recipe->n_maps; m++) {

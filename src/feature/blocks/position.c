@@ -7,8 +7,9 @@
 
 enum { GRID = 10 };
 
-int32_t position_size(void)
+int32_t position_size(const struct clv_recipe *recipe)
 {
+    (void)recipe;
     return GRID * GRID;
 }
 
@@ -23,8 +24,15 @@ static void soft_bin(int *low, int *high, float *weight, float coordinate)
     *high = int32_within((double)lower + 1, 0, GRID - 1);
 }
 
-void position_fill(float *row, const struct scene *scene, int32_t region)
+double position_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
+    (void)recipe, (void)of_node, (void)of_image;
+    return 4;
+}
+
+void position_fill(float *row, const struct views *views, int32_t region)
+{
+    const struct scene *scene = views_own(views);
     int x[2], y[2];
     float fx, fy;
     soft_bin(&x[0], &x[1], &fx, scene->regions[region].x);
@@ -34,25 +42,36 @@ void position_fill(float *row, const struct scene *scene, int32_t region)
             row[y[i] * GRID + x[j]] += (i ? fy : 1 - fy) * (j ? fx : 1 - fx);
 }
 
-void position_name(char *name, size_t size, int32_t index)
+void position_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
+    (void)recipe;
     snprintf(name, size, "position row %d column %d", index / GRID, index % GRID);
 }
 
-int32_t size_size(void)
+int32_t size_size(const struct clv_recipe *recipe)
 {
+    (void)recipe;
     return 2;
 }
 
-void size_fill(float *row, const struct scene *scene, const struct clv_recipe *recipe, int32_t region)
+double size_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
+    (void)of_node, (void)of_image;
+    return size_size(recipe);
+}
+
+void size_fill(float *row, const struct views *views, int32_t region)
+{
+    const struct clv_recipe *recipe = views->recipe;
+    const struct scene *scene = views_own(views);
     double n = scene->regions[region].n_pixels;
     row[0] = 1;
     row[1] = recipe->scale > 0 ? (float)(n / recipe->region_area)
                                : (float)(n * scene->n_regions / (double)scene->start[scene->n_regions]);
 }
 
-void size_name(char *name, size_t size, int32_t index)
+void size_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
+    (void)recipe;
     snprintf(name, size, "%s", index == 0 ? "bias" : "relative size");
 }

@@ -1,5 +1,6 @@
 /* Computes the feature blocks words and word: every pixel gets the visual word of the nearest dense-SIFT descriptor
  * (Sivic & Zisserman 2003), and a node the histogram of its pixels' words. Start at word_map_init. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/base.h"
@@ -35,14 +36,20 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
     return CLV_OK;
 }
 
-int32_t words_size(const struct clv_recipe *recipe)
+int32_t words_of_scale(const struct clv_recipe *recipe)
 {
     return recipe->n_words * kernel_map_size(recipe);
 }
 
+double words_in_square(const struct clv_recipe *recipe, double pixels)
+{
+    double cells = sqrt(pixels) / recipe->step_px + 1;
+    return fmin(cells * cells, recipe->n_words);
+}
+
 /* Every pixel votes for the word of its nearest descriptor. */
-void words_fill(float *row, const struct scene *scene, struct word_map *map, const struct kernel_map *kernel_map,
-                int32_t region)
+void words_histogram(float *row, const struct scene *scene, const struct word_map *map,
+                     const struct kernel_map *kernel_map, int32_t region)
 {
     int32_t size = kernel_map->size;
     int32_t first = scene->start[region], last = scene->start[region + 1], n_met = 0;
@@ -59,17 +66,57 @@ void words_fill(float *row, const struct scene *scene, struct word_map *map, con
     }
 }
 
-void words_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
-                int32_t index)
+void words_bin_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
+                    int32_t index)
 {
     int32_t numbers = kernel_map_size(recipe), bin = index / numbers;
     snprintf(name, size, "%sword %d of scale %d", what, bin % recipe->n_words, first_scale + bin / recipe->n_words);
     kernel_map_name(name, size, recipe, index % numbers);
 }
 
-void word_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region)
+int32_t words_size(const struct clv_recipe *recipe)
 {
+    return recipe->n_scales * words_of_scale(recipe);
+}
+
+double words_met(const struct clv_recipe *recipe, double of_node, double of_image)
+{
+    (void)of_image;
+    return recipe->n_scales * words_in_square(recipe, of_node) * kernel_map_size(recipe);
+}
+
+void words_fill(float *row, const struct views *views, int32_t region)
+{
+    for (int32_t s = 0; s < views->recipe->n_scales; s++, row += words_of_scale(views->recipe))
+        words_histogram(row, views_own(views), &views->maps[s], &views->kernel_map, region);
+}
+
+void words_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
+{
+    words_bin_name(name, size, recipe, "", 0, index);
+}
+
+int32_t word_size(const struct clv_recipe *recipe)
+{
+    return recipe->n_scales * recipe->n_words;
+}
+
+double word_met(const struct clv_recipe *recipe, double of_node, double of_image)
+{
+    (void)of_node, (void)of_image;
+    return recipe->n_scales;
+}
+
+void word_fill(float *row, const struct views *views, int32_t region)
+{
+    const struct scene *scene = views_own(views);
     int32_t first = scene->pixel[scene->start[region]], last = scene->pixel[scene->start[region + 1] - 1];
     int32_t x = (first % scene->width + last % scene->width) / 2, y = (first / scene->width + last / scene->width) / 2;
-    row[map->word[y * scene->width + x]] = 1;
+    for (int32_t s = 0; s < views->recipe->n_scales; s++, row += views->recipe->n_words)
+        row[views->maps[s].word[y * scene->width + x]] = 1;
+}
+
+void word_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
+{
+    snprintf(name, size, "central word %d of scale %d", index % recipe->n_words, index / recipe->n_words);
 }

@@ -82,11 +82,12 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
         patch_edges_fill(example->edge_features, stride, adjacency, own);
         return CLV_OK;
     }
-    int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0; /* of the texture, where there are histograms */
+    int32_t n_scales =
+        at->start[BLOCK_words] >= 0 ? recipe->n_scales : 0; /* of the texture, where there are histograms */
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
     edges_fill(example->edge_features, stride, adjacency, views->image.regions,
                edge_units_of(adjacency, &views->image, recipe),
-               (struct node_words){&rows, n_scales * words_size(recipe), n_scales});
+               (struct node_words){&rows, n_scales * words_of_scale(recipe), n_scales});
     return CLV_OK;
 }
 
@@ -111,7 +112,7 @@ static enum clv_status extract_whole(struct clv_example *result, int32_t *n_edge
     OWNED(views_release) struct views views = {0};
     OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
     MUST(divide(result, &adjacency, source->working, at->recipe, err));
-    MUST(views_init(&views, source, result, &adjacency, at, err));
+    MUST(views_init(&views, source, result, &adjacency, at->recipe, err));
     MUST(rows_fill(result, result->superpixels.n, &views, at, err));
     MUST(fill_edges(result, &views, &adjacency, at, err));
     *n_edges = adjacency.n_edges;

@@ -1,7 +1,7 @@
 /* Features of an image whose maps need not be in memory. */
 
 /* This folder makes one image a problem: example.c runs SLIC or lays the patches and lets every block fill its columns
- * from what views.c has made of the image; truth.c brings masks and boxes to the nodes and labels back to the
+ * from the views of the image (feature/blocks); truth.c brings masks and boxes to the nodes and labels back to the
  * pixels, patch_votes.c the labels of patches. Read clv_example_extract in example.c first. This header declares
  * what truth.c shares with the readers of feature files. */
 #ifndef FEATURE_EXAMPLE_EXAMPLE_H
@@ -55,44 +55,11 @@ INLINE void patch_votes_at(int32_t voter[4], float share[4], const struct patch_
     share[3] = row.share * column.share;
 }
 
-/* Inputs of the feature blocks, computed from one image. */
-
-/* Each node's own pixels, for patches more of the image around them, and what blocks share between nodes. */
-struct views {
-    struct scene image;                   /* pixels by the partition */
-    struct scene windows;                 /* by patch; zeros for superpixels */
-    struct scene surround, whole;         /* by wider windows, where a block wants them */
-    struct word_map maps[CLV_MAX_SCALES]; /* zeros where no block looks at a scale */
-    struct kernel_map kernel_map;
-    struct hog hog;         /* zeros without the block */
-    struct fisher fisher;   /* zeros without the block */
-    struct map_pool pooled; /* of maps of networks; zeros without them */
-    float *measures;        /* [n_nodes][n_measures] of contrast.c; NULL without the block */
-    float *of_whole;        /* the scene block, the same for all nodes; NULL without it */
-    int32_t n_measures;
-};
-void views_release(struct views *views);
-
-/* The parts of an image or a tile that features are computed from. */
-struct view_source {
-    const struct clv_image *working; /* the pixels at working size */
-    const struct map_reader *maps;   /* [recipe->n_maps] or NULL, spread over .. */
-    const struct map_window *window; /* .. all of which these pixels are a part; NULL: they are all */
-};
-
-/* Nodes and grid of `example` are there; working image and example outlive the views. O(pixels x scales). */
-enum clv_status views_init(struct views *views, const struct view_source *source, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct layout *at,
-                           struct clv_error *err) CLV_CHECK;
-
-/* The scene whose regions are the nodes' own pixels. */
-const struct scene *views_own(const struct views *views);
-
 /* The feature rows of an example's nodes, every block in its columns. */
 
 /* Row, index and value of the example's first n_nodes nodes. O(pixels + entries). */
-enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views, const struct layout *at,
-                          struct clv_error *err) CLV_CHECK;
+enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, const struct views *views,
+                          const struct layout *at, struct clv_error *err) CLV_CHECK;
 
 /* An image at a fixed scale: tile by tile, each with a halo that its features may look at, joined along their seams. */
 

@@ -21,42 +21,15 @@ static enum clv_status append_row(struct clv_example *example, size_t *capacity,
     return CLV_OK;
 }
 
-static void fill_row(float *row, struct views *views, const struct clv_patch_grid *grid, const struct layout *at,
-                     int32_t r)
+static void fill_row(float *row, const struct views *views, const struct layout *at, int32_t region)
 {
-    const struct clv_recipe *recipe = at->recipe;
-    const struct scene *own = views_own(views);
-    const struct kernel_map *map = &views->kernel_map;
-    for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
-        if (at->words[s] >= 0)
-            words_fill(row + at->words[s], own, &views->maps[s], map, r);
-    if (at->colour >= 0)
-        colour_fill(row + at->colour, own, map, r);
-    if (at->position >= 0)
-        position_fill(row + at->position, own, r);
-    if (at->size >= 0)
-        size_fill(row + at->size, own, recipe, r);
-    if (at->contrast >= 0)
-        contrast_fill(row + at->contrast, views->measures + (size_t)r * (size_t)views->n_measures, views->n_measures);
-    if (at->surround >= 0)
-        surround_fill(row + at->surround, &views->surround, views->maps, map, recipe, 0, r);
-    if (at->scene >= 0)
-        memcpy(row + at->scene, views->of_whole,
-               (size_t)surround_size(recipe, recipe->n_scales - 1) * sizeof *views->of_whole);
-    if (at->rgb >= 0)
-        rgb_fill(row + at->rgb, own, map, r);
-    for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
-        word_fill(row + at->word + s * recipe->n_words, own, &views->maps[s], r);
-    if (at->hog >= 0)
-        hog_fill(row + at->hog, &views->hog, own, r);
-    if (at->maps >= 0)
-        maps_fill(row + at->maps, &views->pooled, recipe, r);
-    if (at->fisher >= 0)
-        fisher_fill(row + at->fisher, &views->fisher, grid, r);
+    for (int b = 0; b < N_BLOCKS; b++)
+        if (at->start[b] >= 0)
+            block_rows[b].fill(row + at->start[b], views, region);
 }
 
-enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views, const struct layout *at,
-                          struct clv_error *err)
+enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, const struct views *views,
+                          const struct layout *at, struct clv_error *err)
 {
     OWNED_ARRAY float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
@@ -64,7 +37,7 @@ enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct v
     NEED(dense && example->row);
     example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes; r++) {
-        fill_row(dense, views, &example->grid, at, r);
+        fill_row(dense, views, at, r);
         MUST(append_row(example, &capacity, &n_entries, dense, at->n_features, err));
         example->row[r + 1] = (int64_t)n_entries;
     }

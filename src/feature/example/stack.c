@@ -62,7 +62,7 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     struct region_graph *graph = &self->graph;
     const struct clv_superpixels *map = &slice->superpixels;
     int32_t n = graph->n_edges - first;
-    int32_t split = self->at.words[0] >= 0 ? self->at.recipe->n_scales * words_size(self->at.recipe) : 0;
+    int32_t split = self->at.start[BLOCK_words] >= 0 ? words_size(self->at.recipe) : 0;
     double area = (double)map->width * map->height / map->n, mean[2] = {0, 0}, distance[2];
     double shrink = (double)map->width * map->height / ((double)slice->width * slice->height);
     for (int32_t e = first; e < first + n; e++) {

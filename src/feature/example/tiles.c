@@ -98,7 +98,7 @@ enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, 
     MUST(divide(&result, seen->working, core, at->recipe, err));
     MUST(clv_adjacency_build(&result.adjacency, &result.map, err));
     result.rows.superpixels = result.map; /* a view */
-    MUST(views_init(&views, seen, &result.rows, &result.adjacency, at, err));
+    MUST(views_init(&views, seen, &result.rows, &result.adjacency, at->recipe, err));
     MUST(rows_fill(&result.rows, result.n, &views, at, err));
     result.rows.superpixels = (struct clv_superpixels){0};
     result.regions = array_copy(views.image.regions, (size_t)result.n, sizeof *result.regions);
@@ -224,13 +224,13 @@ void tile_edges_fill(float *features, const struct clv_adjacency *edges, const s
                      const struct layout *at)
 {
     const struct clv_recipe *recipe = at->recipe;
-    int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0, p = edge_feature_count(recipe);
+    int32_t n_scales = at->start[BLOCK_words] >= 0 ? recipe->n_scales : 0, p = edge_feature_count(recipe);
     const struct map_pool pooled = {.n_channels = ends->n_channels, .mean = (float *)ends->map_means};
     const struct edge_units units = edge_units_fixed(recipe);
     if (recipe->n_maps)
         map_edges_fill(features, p, edges, &pooled, recipe, units.side);
     edges_fill(features, p, edges, ends->regions, units,
-               (struct node_words){ends->rows, n_scales * words_size(recipe), n_scales});
+               (struct node_words){ends->rows, n_scales * words_of_scale(recipe), n_scales});
 }
 
 enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct view_source *source,

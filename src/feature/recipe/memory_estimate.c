@@ -21,41 +21,13 @@
 #define ITEMS       8   /* that a thread's batch holds (extract.c) */
 #define ITEM_EXCESS 2   /* superpixels may meet more words than squares do, and rows grow in steps */
 
-enum { RGB_MET = 30, CHROMA_MET = 12, STATISTICS = 6, POSITION_MET = 4, SIZE = 2, BINS_MET = 2 };
-
-/* Different words that a square window of that many pixels meets. */
-static double words_met(const struct clv_recipe *recipe, double pixels)
-{
-    double cells = sqrt(pixels) / recipe->step_px + 1;
-    return fmin(cells * cells, recipe->n_words);
-}
-
 /* Entries of a node's row that are not 0. */
 static double entries_of_node(const struct clv_recipe *recipe, double pixels, double of_image)
 {
-    struct layout layout, *at = &layout;
-    layout_init(at, recipe);
-    double around = sqrt(pixels) + 2 * recipe->patch_px, n = 0, met = 0; /* met: bins of histograms */
-    for (int32_t s = 0; s < recipe->n_scales; s++) {
-        double in_windows = recipe->blocks & CLV_BLOCK_WORDS ? 1 : 0;
-        met += at->words[s] >= 0 ? words_met(recipe, pixels) : 0;
-        n += at->word >= 0 ? 1 : 0;
-        met += at->surround >= 0 ? in_windows * words_met(recipe, fmin(around * around, of_image)) : 0;
-        met += at->scene >= 0 && s == recipe->n_scales - 1 ? in_windows * words_met(recipe, of_image) : 0;
-    }
-    met += at->colour >= 0 ? RGB_MET + CHROMA_MET : 0;
-    met += at->rgb >= 0 ? RGB_MET : 0;
-    met += at->surround >= 0 ? 2 * CHROMA_MET : 0;
-    met += at->scene >= 0 ? 4 * CHROMA_MET : 0;
-    n += met * kernel_map_size(recipe);
-    n += at->colour >= 0 ? STATISTICS : 0;
-    n += at->hog >= 0 ? HOG_SIZE : 0;
-    n += at->fisher >= 0 ? fisher_size(recipe) : 0;
-    n += at->maps >= 0 ? maps_size(recipe) : 0;
-    n += at->position >= 0 ? POSITION_MET : 0;
-    n += at->size >= 0 ? SIZE : 0;
-    n += at->contrast >= 0 ? BINS_MET * contrast_measures(recipe) : 0;
-    return fmin(n, at->n_features);
+    double n = 0;
+    for (int b = 0; b < N_BLOCKS; b++)
+        n += recipe->blocks & block_rows[b].flag ? block_rows[b].met(recipe, pixels, of_image) : 0;
+    return fmin(n, clv_recipe_n_features(recipe));
 }
 
 static double bytes_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels)

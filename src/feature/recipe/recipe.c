@@ -107,7 +107,7 @@ static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_er
 static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_learned, struct clv_error *err)
 {
     bool is_fixed = recipe->scale != 0;
-    const char *global = recipe->blocks & CLV_BLOCK_POSITION ? "position" : "scene";
+    const struct block *global = block_that_is(recipe->blocks, WHOLE_IMAGE);
     FAIL_IF(is_fixed && !(recipe->scale >= 1 && recipe->scale <= 64), CLV_ERR_USAGE,
             "recipe: scale is %g, must be 1..64, or 0 for none", (double)recipe->scale);
     MUST(check_range("region_area", recipe->region_area, is_fixed ? 4 : 0, is_fixed ? 1 << 20 : 0, err));
@@ -117,8 +117,8 @@ static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_le
         return CLV_OK;
     FAIL_IF(recipe->nodes != CLV_NODES_SUPERPIXELS, CLV_ERR_USAGE,
             "recipe: a fixed scale is for superpixels, not for patches of a grid");
-    FAIL_IF(recipe->blocks & (CLV_BLOCK_POSITION | CLV_BLOCK_SCENE), CLV_ERR_USAGE,
-            "recipe: the block %s looks at the whole image, which a fixed scale cannot", global);
+    FAIL_IF(global, CLV_ERR_USAGE, "recipe: the block %s looks at the whole image, which a fixed scale cannot",
+            global->name);
     FAIL_IF(need_learned && !(recipe->colour_likeness > 0), CLV_ERR_USAGE,
             "recipe: the likeness of colours has not been learned");
     return CLV_OK;
@@ -159,9 +159,9 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
     if (recipe->window && (recipe->window < 2 || recipe->nodes != CLV_NODES_SUPERPIXELS || recipe->n_maps))
         return fail(err, CLV_ERR_USAGE,
                     "recipe: windows of slices are of two or more, of superpixels and without maps");
-    if (recipe->nodes != CLV_NODES_PATCHES &&
-        recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE | CLV_BLOCK_FISHER))
-        return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround, scene and fisher are for patches");
+    const struct block *of_patches = block_that_is(recipe->blocks, PATCHES_ONLY);
+    FAIL_IF(of_patches && recipe->nodes != CLV_NODES_PATCHES, CLV_ERR_USAGE, "recipe: the block %s is for patches",
+            of_patches->name);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         MUST(check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err));
         if (need_codebooks && has_words(recipe) &&
@@ -207,29 +207,10 @@ void recipe_feature_name(char *name, size_t size, const struct clv_recipe *recip
     else if (index >= at.n_own)
         recipe_feature_name(name + snprintf(name, size, "next slices: "), size - sizeof "next slices:", recipe,
                             index - at.n_own);
-    else if (at.fisher >= 0 && index >= at.fisher)
-        fisher_name(name, size, index - at.fisher);
-    else if (at.maps >= 0 && index >= at.maps)
-        maps_name(name, size, recipe, index - at.maps);
-    else if (at.hog >= 0 && index >= at.hog)
-        hog_name(name, size, index - at.hog);
-    else if (at.word >= 0 && index >= at.word)
-        snprintf(name, size, "central word %d of scale %d", (index - at.word) % recipe->n_words,
-                 (index - at.word) / recipe->n_words);
-    else if (at.rgb >= 0 && index >= at.rgb)
-        rgb_name(name, size, recipe, index - at.rgb);
-    else if (at.scene >= 0 && index >= at.scene)
-        surround_name(name, size, recipe, "scene", recipe->n_scales - 1, index - at.scene);
-    else if (at.surround >= 0 && index >= at.surround)
-        surround_name(name, size, recipe, "surround", 0, index - at.surround);
-    else if (at.contrast >= 0 && index >= at.contrast)
-        contrast_name(name, size, index - at.contrast);
-    else if (at.size >= 0 && index >= at.size)
-        size_name(name, size, index - at.size);
-    else if (at.position >= 0 && index >= at.position)
-        position_name(name, size, index - at.position);
-    else if (at.colour >= 0 && index >= at.colour)
-        colour_name(name, size, recipe, index - at.colour);
-    else
-        words_name(name, size, recipe, "", 0, index);
+    else {
+        int b = N_BLOCKS - 1;
+        while (at.start[b] < 0 || at.start[b] > index)
+            b--;
+        block_rows[b].feature_name(name, size, recipe, index - at.start[b]);
+    }
 }

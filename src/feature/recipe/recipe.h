@@ -11,6 +11,7 @@
 #include "cleave/features.h"
 #include "data/data.h"
 #include "data/maps/maps.h"
+#include "feature/blocks/blocks.h"
 
 /* The maps that a recipe wants of an item, one channel after the other. */
 
@@ -30,7 +31,7 @@ double item_maps_memory(const struct clv_recipe *recipe, const struct clv_set *s
 /* The first column of each block; -1 when it is off. */
 struct layout {
     const struct clv_recipe *recipe; /* a view */
-    int32_t words[CLV_MAX_SCALES], colour, position, size, contrast, surround, scene, rgb, word, hog, maps, fisher;
+    int32_t start[N_BLOCKS];         /* by BLOCK_words, .. */
     int32_t n_features;
     int32_t n_own; /* of a region; those from here on, as many, are of what overlaps it in the slices next to its own */
 };

@@ -163,7 +163,9 @@ TEST(what_does_not_go_together_is_refused)
     run_here("cleave train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set, set);
     expect_error(64, "a model of single images", "cleave segment --sequence -m %s/plain %s -o %s/out", set, set, set);
     expect_error(64, "no model; add -m MODEL", "cleave segment --sequence %s -o %s/out", set, set);
-    expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set);
+    expect_error(64, "--sequence excludes --mirror: ", TRAIN "--mirror -o %s/m2", set, set);
+    expect_error(64, "--sequence excludes --mirror: ", "cleave train %s --init %s/m.cleave --mirror -o %s/m2", set, set,
+                 set);
     expect_error(64, "features of several images", "cleave features %s -m %s/m.cleave -o %s/f", set, set, set);
     write_slice(set, 9, 2, HEIGHT - 4, true);
     for (int k = 0; k < 2; k++) /* also as the first of a window */

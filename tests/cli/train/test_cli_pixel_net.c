@@ -84,14 +84,10 @@ TEST(the_same_model_and_masks_come_of_any_number_of_threads)
     run_here("diff -r t1 t3");
 }
 
-TEST(what_has_no_images_or_too_few_is_refused)
+TEST(too_few_images_are_refused)
 {
     const char *set = write_set("few", 3, 3);
     expect_error(64, "--pixel-net: needs 4 images with masks, there are 3", TRAIN "--pixel-net -o %s/m", set, set);
     expect_error(64, "--pixel-net: needs 2 windows of slices with masks, there are 1",
                  TRAIN "--pixel-net --sequence -o %s/m", set, set);
-    expect_error(64, "--pixel-net: goes without --mirror", TRAIN "--pixel-net --mirror -o %s/m", set, set);
-    run_here("cleave features -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/f", set, set);
-    expect_error(64, "--pixel-net: looks at images, which f does not have",
-                 "cd %s && cleave train --pixel-net -q f -o m", set);
 }

@@ -59,29 +59,4 @@ TEST(unknown_names_are_refused_with_the_known_ones)
         expect_error(64, options[k][1], "cleave train -d $SET/manifest.tsv %s -o /dev/null", options[k][0]);
 }
 
-TEST(recipe_options_that_change_no_feature_are_refused)
-{
-    static const char *const lines[][2] = {
-        {"--patch-size 30", "--patch-size cannot be used with --nodes superpixels"},
-        {"--patch-step 5", "--patch-step cannot be used with --nodes superpixels"},
-        {"--nodes patches --superpixels 50", "--superpixels cannot be used with --nodes patches"},
-        {"--words 20 --blocks colour,size", "--words cannot be used with these --blocks: none is made of words"},
-        {"--nodes patches --blocks fisher --kmeans vlfeat",
-         "--kmeans cannot be used with these --blocks: none is made of words"},
-        {"--blocks size --codebook-samples 9",
-         "--codebook-samples cannot be used with these --blocks: none is made of SIFT descriptors"},
-        {"--blocks size --sift-bins 3",
-         "--sift-bins cannot be used with these --blocks: none is made of SIFT descriptors"},
-        {"--blocks hog --sift-step 3",
-         "--sift-step cannot be used with these --blocks: none is made of SIFT descriptors"},
-        {"--blocks hog --sift vlfeat", "--sift cannot be used with these --blocks: none is made of SIFT descriptors"},
-        {"--blocks position,size --kernel-map chi2",
-         "--kernel-map cannot be used with these --blocks: none is a histogram"},
-    };
-    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
-        expect_error(64, lines[k][1], "cleave train -d absent %s -o m", lines[k][0]);
-        expect_error(64, lines[k][1], "cleave features -d absent %s -o f", lines[k][0]);
-    }
-}
-
 SETUP_ONCE(sample_setup, NULL)

@@ -115,7 +115,6 @@ TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
              "--data own --split train -o runs && cleave inspect --top 0 runs | grep -v command >a && cleave inspect "
              "--top 0 %s | grep -v command >b && ! cmp -s a b",
              two);
-    expect_error(64, "--label-weights auto needs --stages 2", "cleave train --label-weights auto --data $SET -o m");
 }
 
 /* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are
@@ -177,7 +176,6 @@ TEST(mirror_images_teach_as_images_that_were_turned_do)
 
 TEST(what_two_stages_cannot_do_is_refused)
 {
-    expect_error(64, "--stages 2 excludes --init", TRAIN "--data $SET --init $MODEL -o m");
     expect_error(64, "--stages", "cleave train --stages 3 --data $SET -o m");
     expect_error(64, "--label-costs: of two labels", TRAIN "--data $SET --label-costs 3 -o m");
     spill(here("only"), "images/0001.jpg\nimages/0002.jpg\n", 32);

@@ -144,11 +144,11 @@ TEST(tables_are_read_by_the_names_in_use)
 TEST(other_formats_are_refused_with_those_that_are_read)
 {
     bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3,\t4\n",
-        "b.csv: no tabs in its first line; boxes are read as tables separated by tabs, Pascal VOC, COCO");
+        "b.csv: no tabs in its first line; boxes are read as COCO, labelme, CVAT, Pascal VOC");
     bad("createml.json",
         "[{\"image\":\"a.jpg\",\"annotations\":[{\"coordinates\":{\"x\":1,\"y\":2,\"width\":2,\"height\":3}}]}]",
         "createml.json: boxes of Create ML; convert them to COCO");
-    bad("other.json", "{}", "nor Label Studio's array; boxes are read as tables");
+    bad("other.json", "{}", "nor Label Studio's array; boxes are read as COCO");
 }
 
 /* The names of a data.yaml, joined by "|", or what is said of it. */

@@ -284,7 +284,7 @@ TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
         for (int k = 0; k < 3; k++)
             measures[k] = (float)step / 100;
         float row[100] = {0};
-        contrast_fill(row, measures, 3);
+        contrast_fill(row, &(struct views){.measures = measures, .n_measures = 3}, 0);
         struct clv_recipe recipe;
         clv_recipe_init(&recipe);
         int bins = contrast_size(&recipe) / contrast_measures(&recipe);
@@ -315,10 +315,10 @@ TEST(many_regions_are_measured_against_a_sample_of_them)
 TEST(measures_are_named_by_what_they_are_of)
 {
     char name[80];
-    contrast_name(name, sizeof name, 10 * CONTRAST_WORDS - 1);
+    contrast_name(name, sizeof name, NULL, 10 * CONTRAST_WORDS - 1);
     ck_assert_str_eq(name, "colours of border bin 9");
-    contrast_name(name, sizeof name, 10 * CONTRAST_WORDS);
+    contrast_name(name, sizeof name, NULL, 10 * CONTRAST_WORDS);
     ck_assert_str_eq(name, "words of centre, scale 0, bin 0");
-    contrast_name(name, sizeof name, 10 * (CONTRAST_WORDS + 3) + 4);
+    contrast_name(name, sizeof name, NULL, 10 * (CONTRAST_WORDS + 3) + 4);
     ck_assert_str_eq(name, "words of border, scale 1, bin 4");
 }

@@ -119,6 +119,7 @@ TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
     must(patch_grid_partition(&nodes, &grid, err));
     must(scene_init(&scene, &image, &nodes, err));
     must(fisher_init(&fisher, &scene, &recipe, err));
+    const struct views views = {.recipe = &recipe, .grid = &grid, .image = scene, .fisher = fisher};
     ck_assert_int_eq(fisher_size(&recipe), 2 * FISHER_SIZE);
     for (int32_t patch = 0; patch < grid.n_rows * grid.n_columns; patch++) {
         float row[2 * FISHER_SIZE] = {0}, expected[FISHER_SIZE];
@@ -126,7 +127,7 @@ TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
         int32_t x0 = x < 10 ? 0 : (x - 10 + step - 1) / step, y0 = y < 10 ? 0 : (y - 10 + step - 1) / step;
         int32_t x1 = x + 30 < WIDTH ? (x + 30 + step - 1) / step : (WIDTH + step - 1) / step;
         int32_t y1 = y + 30 < HEIGHT ? (y + 30 + step - 1) / step : (HEIGHT + step - 1) / step;
-        fisher_fill(row, &fisher, &grid, patch);
+        fisher_fill(row, &views, patch);
         for (int32_t s = 0; s < 2; s++) {
             double worst = 0, norm = 0, means = 0,
                    defined[FISHER_SIZE]; /* means: their part, against the deviations' */

@@ -140,7 +140,7 @@ TEST(a_region_has_the_mean_of_its_pixels_cells)
     for (int32_t r = 0; r < 3; r++) {
         float row[HOG_SIZE] = {0};
         double mean[HOG_SIZE] = {0}, n = 0;
-        hog_fill(row, &hog, &scene, r);
+        hog_fill(row, &(struct views){.image = scene, .hog = hog}, r);
         for (int32_t y = 0; y < 21; y++)
             for (int32_t x = 12 * r; x < 12 * r + 12 && x < 30; x++, n++)
                 for (int v = 0; v < HOG_SIZE; v++)
@@ -164,7 +164,7 @@ TEST(images_of_any_size_have_finite_cells)
             must(hog_init(&hog, &scene, err));
             for (int32_t r = 0; r < scene.n_regions; r++) {
                 float row[HOG_SIZE] = {0};
-                hog_fill(row, &hog, &scene, r);
+                hog_fill(row, &(struct views){.image = scene, .hog = hog}, r);
                 for (int v = 0; v < HOG_SIZE; v++)
                     ck_assert(row[v] >= 0 && row[v] <= 0.5f && (width != 4 || row[v] == 0));
             }

@@ -56,11 +56,12 @@ TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
     float row[64], unit;
     char name[64];
     must(map_pool_init(&pool, &scene, maps, NULL, &recipe, err));
+    const struct views views = {.recipe = &recipe, .image = scene, .pooled = pool};
     ck_assert_int_eq(maps_size(&recipe), 1 + (3 + BINS) + 2 * 3);
     for (int r = 0; r < REGIONS; r++) {
         int at = 1;
         memset(row, 0, sizeof row);
-        maps_fill(row, &pool, &recipe, r);
+        maps_fill(row, &views, r);
         ck_assert(row[0] == 1);
         for (int c = 0; c < CHANNELS; c++) {
             double measures[3], weight = c ? sqrt(0.5) : 1, scale = c ? weight : weight / 6;

@@ -42,6 +42,30 @@ static void draw(void)
     }
 }
 
+TEST(each_block_has_a_flag_of_its_own_and_columns_that_it_names)
+{
+    struct clv_recipe recipe;
+    int32_t flags = 0;
+    clv_recipe_init(&recipe);
+    for (int b = 0; b < N_BLOCKS; b++) {
+        char name[96] = "";
+        ck_assert_int_eq(flags & block_rows[b].flag, 0);
+        flags |= block_rows[b].flag;
+        recipe.blocks = block_rows[b].flag;
+        int32_t size = block_rows[b].size(&recipe);
+        ck_assert_int_gt(size, 0);
+        ck_assert_double_gt(block_rows[b].met(&recipe, 100, 10000), 0);
+        ck_assert_double_le(block_rows[b].met(&recipe, 100, 10000), size);
+        block_rows[b].feature_name(name, sizeof name, &recipe, size - 1);
+        ck_assert_int_gt(strlen(name), 0);
+        ck_assert_str_eq(block_names[b], block_rows[b].name);
+    }
+    ck_assert_int_eq(flags, CLV_BLOCK_ALL);
+    ck_assert_ptr_null(block_names[N_BLOCKS]);
+    ck_assert_str_eq(block_that_is(CLV_BLOCK_RGB | CLV_BLOCK_SCENE, WHOLE_IMAGE)->name, "scene");
+    ck_assert_ptr_null(block_that_is(CLV_BLOCK_RGB | CLV_BLOCK_SIZE, OF_SIFT | PATCHES_ONLY));
+}
+
 TEST(surroundings_have_words_where_nodes_have_some)
 {
     struct clv_recipe recipe;
@@ -50,27 +74,27 @@ TEST(surroundings_have_words_where_nodes_have_some)
     recipe.n_scales = 3;
     for (int has_words = 0; has_words < 2; has_words++) {
         recipe.blocks = CLV_BLOCK_SURROUND | CLV_BLOCK_CONTRAST | (has_words ? CLV_BLOCK_WORDS : 0);
-        for (int32_t first = 0; first < 3; first++)
-            ck_assert_int_eq(surround_size(&recipe, first),
-                             chroma_size(&recipe) + (has_words ? 3 - first : 0) * words_size(&recipe));
+        ck_assert_int_eq(surround_size(&recipe), chroma_size(&recipe) + (has_words ? 3 : 0) * words_of_scale(&recipe));
+        ck_assert_int_eq(scene_size(&recipe), chroma_size(&recipe) + has_words * words_of_scale(&recipe));
     }
 }
 
 TEST(places_are_shared_by_the_cells_around_them)
 {
-    int32_t side = (int32_t)lround(sqrt(position_size()));
+    int32_t side = (int32_t)lround(sqrt(position_size(NULL)));
     draw();
     for (int32_t r = 0; r < REGIONS; r++) {
         const struct clv_recipe recipe = {0};
+        const struct views views = {.recipe = &recipe, .image = scene};
         float row[MOST] = {0}, size[2];
         double x = fmin(fmax((double)regions[r].x * side - 0.5, 0), side - 1);
         double y = fmin(fmax((double)regions[r].y * side - 0.5, 0), side - 1);
-        position_fill(row, &scene, r);
+        position_fill(row, &views, r);
         for (int32_t k = 0; k < side * side; k++) {
             double weight = fmax(0, 1 - fabs(x - k % side)) * fmax(0, 1 - fabs(y - k / side));
             ck_assert_float_eq_tol(row[k], (float)weight, 1e-5F);
         }
-        size_fill(size, &scene, &recipe, r);
+        size_fill(size, &views, r);
         ck_assert_float_eq_tol(size[1], (float)(regions[r].n_pixels * REGIONS) / N, 1e-6F);
     }
 }
@@ -83,12 +107,13 @@ TEST(colours_are_roots_of_shares_then_means_and_deviations)
     recipe.kernel_map = CLV_KERNEL_MAP_NONE;
     must(kernel_map_init(&none, &recipe, err));
     draw();
+    const struct views views = {.recipe = &recipe, .image = scene, .kernel_map = none};
     int32_t n_rgb = rgb_size(&recipe), n_bins = n_rgb / 3, n_chroma = chroma_size(&recipe);
     ck_assert_int_eq(colour_size(&recipe), n_rgb + 6 + n_chroma);
     for (int32_t r = 0; r < REGIONS; r++) {
         float row[MOST] = {0};
         double share[MOST] = {0}, chroma = 0;
-        colour_fill(row, &scene, &none, r);
+        colour_fill(row, &views, r);
         for (int32_t i = 0; i < N; i++)
             for (int c = 0; labels[i] == r && c < 3; c++)
                 share[c * n_bins + rgb[3 * i + c] * n_bins / 256] += 1.0 / (3 * regions[r].n_pixels);

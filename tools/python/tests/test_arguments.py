@@ -122,6 +122,8 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
     (lambda m: cleave.train([(IMAGE, MASK)], progress=True), cleave.UsageError, r"progress is True, .* progress\(stage, done, total\)"),
     (lambda m: cleave.train([(IMAGE, MASK)], validate="test"), cleave.UsageError, "validate needs a manifest"),
     (lambda m: cleave.train([(IMAGE, MASK)], only="names.txt"), cleave.UsageError, "only needs a manifest"),
+    (lambda m: cleave.train([(IMAGE, MASK)], patch_size=9), cleave.UsageError, "^patch_size needs nodes='patches', whose grid it sets"),
+    (lambda m: cleave.train([(IMAGE, MASK)], pixel_net=True, mirror=True), cleave.UsageError, "^pixel_net excludes mirror: it learns from"),
     (lambda m: cleave.train([(IMAGE, MASK)], sequences=True), cleave.UsageError, "no parameter sequences; did you mean sequence?"),
     (lambda m: m.segment(None), cleave.UsageError, "image is None, an array is needed"),
     (lambda m: m.segment([IMAGE, IMAGE[1:]]), cleave.UsageError, r"image \(list\) has parts of different shapes, one array is needed"),

@@ -285,7 +285,7 @@ def test_label_costs_are_those_of_the_command(command, pairs, tmp_path):
         cleave.train(ANIMALS / "manifest.tsv", stages=2, label_costs=1, words=10, passes=1)
     with pytest.raises(cleave.UsageError, match="^stages: .3. is no whole number from 1 to 2"):
         cleave.train(pairs, stages=3)
-    with pytest.raises(cleave.UsageError, match="need stages=2"):
+    with pytest.raises(cleave.UsageError, match="^label_costs needs stages=2, whose first stage says"):
         cleave.train(pairs, label_costs=3)
 
 

@@ -238,7 +238,7 @@ def test_graphs_that_are_none_are_named(small, change, error, says):
     ({"labels": ["one"]}, "labels has 1 names, 2 to 255 are needed"),
     ({"superpixels": 30}, "superpixels: the data is a list of graphs, its features are made already"),
     ({"split": "train"}, "split: the data is a list of graphs, which has no splits"),
-    ({"pixel_net": True}, "pixel_net: looks at images, which the data does not have"),
+    ({"pixel_net": True}, "pixel_net: the data is a list of graphs, and the network looks at images"),
     ({"maps": {}}, "ssvm has no parameter maps"),
     ({"C": 1}, "ssvm has no parameter C"),
 ])

@@ -34,7 +34,7 @@ def by_keyword(note: str, names: Container[str]) -> str:
         value = found[2] if not found[2] or found[2][0].isdigit() else repr(found[2])
         return found[0] if name not in names else f"{name}={value}" if value else name
 
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+|(?:none|potts|full|mssvm|min-loss|coco)\b))?", keyword, note)
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+|(?:none|potts|full|patches|mssvm|min-loss|coco)\b))?", keyword, note)
 
 
 def typed(name: str, value: Any) -> bytes:

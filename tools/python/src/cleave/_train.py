@@ -198,8 +198,6 @@ def prepared(learner: str, threads: int, progress: Optional[Progress], options: 
     native.recipe_given = recipe[0] if recipe else ffi.NULL
     native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
     native.n_threads = as_whole("threads", threads, 0)
-    if native.label_costs and native.stages < 2:
-        raise UsageError("label_costs need stages=2: its first stage tells what an image has")
     work = Work(progress)
     native.progress = work.native
     return native, keep, work
@@ -264,6 +262,9 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
             keep += _use_set(native, path, by_name, labels)
         try:
             work.run(lambda: call(lib.clv_train_set, model, native, path=path))
+        except UsageError as error:
+            error.args = (by_keyword(str(error)),)
+            raise
         finally:
             for note in [*(files.notes if files else []), *work.notes]:
                 warnings.warn(by_keyword(files.plain(note) if files else note), stacklevel=2)

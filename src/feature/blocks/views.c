@@ -1,9 +1,8 @@
 /* Prepares what the feature blocks read, once per image: scenes and their windows, maps of visual words, gradients,
  * pooled maps, measures of contrast. Start at views_init. */
-#include "feature/example/example.h"
+#include "feature/blocks/blocks.h"
 
 #include "base/base.h"
-#include "feature/blocks/blocks.h"
 
 void views_release(struct views *views)
 {
@@ -21,20 +20,16 @@ void views_release(struct views *views)
     *views = (struct views){0};
 }
 
-const struct scene *views_own(const struct views *views)
-{
-    return views->windows.start ? &views->windows : &views->image;
-}
-
 static enum clv_status init_scenes(struct views *views, const struct clv_image *working,
-                                   const struct clv_example *example, const struct layout *at, struct clv_error *err)
+                                   const struct clv_example *example, const struct clv_recipe *recipe,
+                                   struct clv_error *err)
 {
     MUST(scene_init(&views->image, working, &example->superpixels, err));
     if (example->grid.n_rows)
         MUST(windows_init(&views->windows, &views->image, &example->grid, 0, err));
-    if (at->surround >= 0)
-        MUST(windows_init(&views->surround, &views->image, &example->grid, at->recipe->patch_px, err));
-    if (at->scene >= 0)
+    if (recipe->blocks & CLV_BLOCK_SURROUND)
+        MUST(windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err));
+    if (recipe->blocks & CLV_BLOCK_SCENE)
         MUST(scene_whole(&views->whole, &views->image, err));
     return CLV_OK;
 }
@@ -63,30 +58,30 @@ static enum clv_status init_measures(struct views *views, const struct clv_adjac
 
 static enum clv_status init_of_whole(struct views *views, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    int32_t last = recipe->n_scales - 1;
-    views->of_whole = array_zalloc((size_t)surround_size(recipe, last), sizeof *views->of_whole);
+    views->of_whole = array_zalloc((size_t)scene_size(recipe), sizeof *views->of_whole);
     NEED(views->of_whole);
-    surround_fill(views->of_whole, &views->whole, views->maps, &views->kernel_map, recipe, last, 0);
+    whole_scene_fill(views->of_whole, views);
     return CLV_OK;
 }
 
 enum clv_status views_init(struct views *views, const struct view_source *source, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct layout *at, struct clv_error *err)
+                           const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
+                           struct clv_error *err)
 {
-    const struct clv_recipe *recipe = at->recipe;
-    OWNED(views_release) struct views result = {0};
-    MUST(init_scenes(&result, source->working, example, at, err));
+    const int32_t wanted = recipe->blocks;
+    OWNED(views_release) struct views result = {.recipe = recipe, .grid = &example->grid};
+    MUST(init_scenes(&result, source->working, example, recipe, err));
     MUST(init_maps(&result, recipe, err));
     MUST(kernel_map_init(&result.kernel_map, recipe, err));
-    if (at->hog >= 0)
+    if (wanted & CLV_BLOCK_HOG)
         MUST(hog_init(&result.hog, &result.image, err));
-    if (at->fisher >= 0)
+    if (wanted & CLV_BLOCK_FISHER)
         MUST(fisher_init(&result.fisher, &result.image, recipe, err));
     if (recipe->n_maps)
         MUST(map_pool_init(&result.pooled, views_own(&result), source->maps, source->window, recipe, err));
-    if (at->contrast >= 0)
+    if (wanted & CLV_BLOCK_CONTRAST)
         MUST(init_measures(&result, adjacency, recipe, err));
-    if (at->scene >= 0)
+    if (wanted & CLV_BLOCK_SCENE)
         MUST(init_of_whole(&result, recipe, err));
     *views = TAKE(result);
     return CLV_OK;
