@@ -42,8 +42,10 @@ static enum clv_status read_field(const struct state_field *field, const struct 
     const struct clv_tensor *tensor;
     MUST(clv_tensors_require(&tensor, tensors, field->name, field->dtype, 1, (int64_t[]){(int64_t)field->n}, err));
     memcpy(field->values, tensor->data, field->n * sizes[field->dtype]);
-    for (size_t i = 0; i < field->n && field->dtype != CLV_I64; i++) {
-        double value = field->dtype == CLV_F64 ? ((double *)field->values)[i] : (double)((float *)field->values)[i];
+    for (size_t i = 0; i < field->n; i++) {
+        double value = field->dtype == CLV_F64   ? ((double *)field->values)[i]
+                       : field->dtype == CLV_F32 ? (double)((float *)field->values)[i]
+                                                 : (double)((int64_t *)field->values)[i];
         FAIL_IF(!is_allowed(value, field->range), CLV_ERR_DATA, "%s: %s[%zu] is %g", path, field->name, i, value);
     }
     return CLV_OK;
