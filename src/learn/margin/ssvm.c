@@ -63,19 +63,17 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = p[SAMPLING] != 0,
                                      .start = training->init};
-    bool stopped = false, resumed;
+    bool resumed;
     OWNED_ARRAY double *variance = NULL;
     OWNED(bcfw_release) struct bcfw self = {0};
-    MUST(bcfw_open(&self, training, &rules, err));
+    MUST(bcfw_open(&self, &ssvm_learner, result, training, &rules, err));
     self.dual.lambda = p[LAMBDA] * self.examples.scale;
     MUST(set_variance(&variance, &self, p[TABLE_VARIANCE], err));
-    bcfw_keep(&self, &ssvm_learner, result, NULL, 0);
     MUST(bcfw_resume(&resumed, &self, err));
     if (resumed)
         bcfw_put_variance(&self, variance);
-    MUST(bcfw_solve(&self, result, &stopped, err));
-    result->interrupted = stopped;
-    return result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
+    MUST(bcfw_solve(&self, err));
+    return course_end(&self.course, bcfw_weights(&self), err);
 }
 
 const struct clv_learner ssvm_learner = {
