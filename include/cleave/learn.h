@@ -54,6 +54,50 @@
 extern "C" {
 #endif
 
+/* What a parameter is for, where others than its learner have to know. A learner has one of each role at most. */
+enum clv_role {
+    CLV_ROLE_NONE,
+    CLV_ROLE_REGULARISATION, /* against the sum of the examples' losses; cross-validation chooses it */
+    CLV_ROLE_LAMBDA_OF_MEAN, /* the same against their mean: on fewer examples the same prior needs a larger one */
+    CLV_ROLE_PASSES,         /* over the examples, at most */
+    CLV_ROLE_GAP,            /* that a training is to reach */
+    CLV_ROLE_RATE,           /* the size of steps, which may be too large */
+    CLV_ROLE_BATCH,          /* examples in a step */
+    CLV_ROLE_CURVE,          /* passes between points of the learning curve */
+    CLV_ROLE_START,          /* deviation of random weights to start from */
+    CLV_ROLE_KAPPA,          /* weight of an example without a mask: the learner labels these itself */
+    CLV_ROLE_DRAWS,          /* samples for marginals of examples without masks: the learner learns from marginals */
+    CLV_ROLE_SHARPNESS,      /* the power that those are raised to */
+    CLV_ROLE_PAPER,          /* a switch: the source's algorithm */
+};
+
+/* What a parameter needs to have an effect. */
+enum clv_need_of {
+    CLV_NEEDS_NOTHING,
+    CLV_NEEDS_VALUE,        /* one of some values of another parameter */
+    CLV_NEEDS_TABLES,       /* full pairwise tables */
+    CLV_NEEDS_HIDDEN,       /* nodes of unknown label */
+    CLV_NEEDS_WEAK,         /* weak examples */
+    CLV_NEEDS_MASKS,        /* masks, if there are weak examples */
+    CLV_NEEDS_MIXTURE,      /* masks and weak examples */
+    CLV_NEEDS_GIVEN,        /* weak examples of which some labels are given */
+    CLV_NEEDS_FRAMES,       /* features that only training knows */
+    CLV_NEEDS_RANDOM_START, /* weights that start at random: all of them by some values of another parameter, else those
+                               of features that hidden nodes alone have */
+};
+
+struct clv_need {
+    enum clv_need_of of;
+    int parameter;   /* index of the other one, where there is one */
+    unsigned values; /* of it, bits: 1 << its place among the choices; of a number, 1: it is 0, 2: it is not */
+};
+#define CLV_MAX_NEEDS 3
+
+struct clv_published {
+    bool is_set;
+    double value;
+};
+
 /* A parameter of a learner: its name on the command line (--name), default, range and help come from one table.
  * Parameters that count (passes) are rounded down. Those that switch are off at 0, on otherwise.
  *
@@ -91,15 +135,14 @@ struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
     const char *help;
+    enum clv_role role;
+    struct clv_need needs[CLV_MAX_NEEDS]; /* all must be met, or no value has an effect */
+    struct clv_published published; /* the value that stands in its place where the learner's CLV_ROLE_PAPER is on */
+    const char *const *choices; /* the names of its values, which are their places from 0; ends with NULL. NULL: it is a
+                                   number */
 };
 
 #define CLV_MAX_PARAMETERS 24
-
-/* A parameter that is chosen by name: its values are the places of the names, from 0. */
-struct clv_choice {
-    int parameter;            /* index */
-    const char *const *names; /* ends with NULL */
-};
 
 /* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
  * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the pseudo-labels of
@@ -126,9 +169,9 @@ struct clv_pseudo_labels; /* opaque */
  *
  * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
  * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
- *   - learners with a parameter `kappa`: by the marginals (pmap: the MAP labels) of what was learned from the masks;
+ *   - learners with CLV_ROLE_KAPPA: by the marginals (pmap: the MAP labels) of what was learned from the masks;
  *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
- *   - with frames: by a teacher, the same learner trained on features and frames (not if its parameter `paper` is 1);
+ *   - with frames: by a teacher, the same learner trained on features and frames (not with CLV_ROLE_PAPER on);
  *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
@@ -195,7 +238,6 @@ struct clv_learner {
     const char *name;                       /* "ssvm" */
     const char *summary;                    /* one line with its source */
     const struct clv_parameter *parameters; /* ends with a NULL name */
-    const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
     bool takes_init;                        /* whether a training may start from given weights */
     bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
     bool keeps_checkpoints;                 /* whether a training may be given checkpoints, else it is refused */
@@ -205,8 +247,8 @@ struct clv_learner {
     enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
     /* Memory it touches beyond the data, about; NULL: weights alone. */
     double (*bytes)(const struct clv_training *training);
-    bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
-    const char *(*idle)(const struct clv_training *training, int parameter); /* why it cannot matter; NULL: never */
+    /* Why a parameter has no effect, where its row's needs cannot say it: a clause; NULL: it has one. */
+    const char *(*idle)(const struct clv_training *training, int parameter);
 };
 
 /* The default shape of the weights for a dataset: its labels and features, and the pairwise form that it is
@@ -222,9 +264,6 @@ CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL pa
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
-
-/* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
-CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples
  * of one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same
@@ -254,7 +293,7 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <=
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
  * losses[n_candidates] and standard_errors (either may be NULL) are those of all. A lambda against the mean of losses
- * (lambda_of_mean) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
+ * (CLV_ROLE_LAMBDA_OF_MEAN) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
  * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
  * standard_errors are then those of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,

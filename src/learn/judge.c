@@ -10,19 +10,11 @@
 /* The share of what a training could have gained that its bound may leave open, where its `gap` was not reached. */
 #define FAR 0.25
 
-static double parameter_of(const struct clv_learner *learner, const struct clv_training *training, const char *name)
-{
-    int index = clv_learner_parameter(learner, name);
-    return index < 0 ? NAN : training->parameters[index];
-}
-
 static const char *remedy(const struct clv_learner *learner, const struct clv_training *training)
 {
-    if (parameter_of(learner, training, "paper") > 0)
+    if (learner_is_published(learner, training))
         return "training without --paper 1"; /* its steps are the source's, which --rate does not change */
-    if (clv_learner_parameter(learner, "rate") >= 0)
-        return "a lower --rate";
-    return clv_learner_parameter(learner, "passes") >= 0 ? "more --passes" : "a higher --lambda";
+    return learner_role(learner, CLV_ROLE_RATE) >= 0 ? "a lower --rate" : "more --passes";
 }
 
 void training_judge(const struct clv_learner *learner, const struct clv_training *training,
@@ -33,7 +25,7 @@ void training_judge(const struct clv_learner *learner, const struct clv_training
     const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
     bool is_loss = isnan(result->curve[0].objective); /* a learner without an objective */
     double reached = is_loss ? last->train_loss : last->objective, zero = result->at_zero;
-    double gap = reached - last->dual, wanted = parameter_of(learner, training, "gap");
+    double gap = reached - last->dual, wanted = learner_value(learner, training, CLV_ROLE_GAP, NAN);
     if (isnan(zero))
         return;
     if (!(reached <= zero + 1e-6 * fabs(zero))) /* oracles round */

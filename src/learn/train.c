@@ -21,7 +21,7 @@ static enum clv_status check_parameter(const struct clv_learner *learner, int in
         return fail_about(
             err, fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum),
             learner->name);
-    if (clv_learner_choices(learner, index) && value != floor(value))
+    if (p->choices && value != floor(value))
         return fail_about(err, fail(err, CLV_ERR_USAGE, "%s is %g, must be a whole number", p->name, value),
                           learner->name);
     return CLV_OK;
@@ -203,7 +203,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(check_weak(training, err));
     MUST(check_memory(learner, training, err));
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
-    if (training->n_weak && !training->n_examples && weak_as_published(learner, training)) {
+    if (training->n_weak && !training->n_examples && learner_is_published(learner, training)) {
         fail(err, CLV_ERR_USAGE,
              "with --paper 1 images without masks are labelled by what masks have taught, and no image has one");
         return fail_about(err, CLV_ERR_USAGE, learner->name);
@@ -215,7 +215,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         MUST(pseudo_labels_make(&pseudo_labels, learner, training, err));
         guided.pseudo_labels = &pseudo_labels;
     }
-    if (is_weak && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
+    if (is_weak && (!training->n_examples || learner_role(learner, CLV_ROLE_KAPPA) < 0))
         MUST(pseudo_labels_train(&trained, &pseudo_labels, learner, training, err));
     else
         MUST(learner->train(&trained, &guided, err));

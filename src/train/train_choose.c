@@ -14,34 +14,26 @@
 #include "model/model.h"
 #include "train/train.h"
 
-/* Index of the learner's regularisation parameter, or -1. */
-static int regularisation_of(const struct clv_learner *learner)
-{
-    static const char *const names[] = {"lambda", "radius", "C"};
-    int index = -1;
-    for (size_t i = 0; i < sizeof names / sizeof *names && index < 0; i++)
-        index = clv_learner_parameter(learner, names[i]);
-    return index;
-}
-
 /* Index of the parameter that a grid has candidates for, or -1; without a grid, of the regularisation. */
 static int grid_parameter(const struct clv_candidates *grid, const struct clv_learner *learner)
 {
-    return grid && grid->parameter >= 0 ? grid->parameter : regularisation_of(learner);
+    return grid && grid->parameter >= 0 ? grid->parameter : learner_regularisation(learner);
 }
 
 /* Returns why the parameter has no effect with any candidate of --cv-grid, each tried by itself; NULL if it has one. */
-static const char *idle_in_all(const struct clv_train_options *options, const struct clv_training *training, int index)
+static const char *idle_in_all(char space[IDLE_SPACE], const struct clv_train_options *options,
+                               const struct clv_training *training, int index)
 {
+    char ignored[IDLE_SPACE];
     const struct clv_learner *learner = options->learner;
-    const char *why = learner_idle(learner, training, index);
+    const char *why = learner_idle(space, learner, training, index);
     for (size_t g = 0; why && g < options->n_grids; g++) {
         const struct clv_candidates *grid = &options->grids[g];
         struct clv_training other = *training;
         int varied = grid_parameter(grid, learner);
         for (size_t i = 0; varied >= 0 && i < grid->n; i++) {
             other.parameters[varied] = grid->values[i];
-            if (!learner_idle(learner, &other, index))
+            if (!learner_idle(ignored, learner, &other, index))
                 return NULL;
         }
     }
@@ -54,16 +46,17 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
     const struct clv_learner *learner = options->learner;
     struct clv_training as_given = *training;
     const double none = 0;
+    char space[IDLE_SPACE];
     if (options->init && !training->init) /* which is not read yet */
         as_given.init = &none;
     for (int i = 0; learner->parameters[i].name; i++) {
-        const char *why = options->is_given[i] ? idle_in_all(options, &as_given, i) : NULL;
+        const char *why = options->is_given[i] ? idle_in_all(space, options, &as_given, i) : NULL;
         FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", learner->parameters[i].name,
                 learner->name, why);
     }
     for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
         int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
-        const char *why = index < 0 ? NULL : idle_in_all(options, &as_given, index); /* -1: reported later */
+        const char *why = index < 0 ? NULL : idle_in_all(space, options, &as_given, index); /* -1: reported later */
         FAIL_IF(why, CLV_ERR_USAGE, "--%s: --%s cannot be used with --learner %s: %s",
                 options->n_grids ? "cv-grid" : "cv", learner->parameters[index].name, learner->name, why);
     }
@@ -155,7 +148,7 @@ static void default_grid(struct search *self, int index)
 static enum clv_status take_grids(struct search *self, struct clv_error *err)
 {
     const struct clv_learner *learner = self->options->learner;
-    int regularisation = regularisation_of(learner);
+    int regularisation = learner_regularisation(learner);
     int *index = self->index;
     memcpy(self->grids, self->options->grids, sizeof self->grids);
     self->n_grids = self->options->n_grids;

@@ -85,7 +85,7 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
             MUST(clv_record_set(&model->record, entries[i][0], entries[i][1], err));
     for (int i = 0; learner->parameters[i].name; i++) {
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
-        const char *const *names = clv_learner_choices(learner, i);
+        const char *const *names = learner->parameters[i].choices;
         if (names)
             MUST(clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err));
         else

@@ -62,12 +62,12 @@ static void suit_windows(struct clv_training *training, const struct clv_train_o
     enum { STEPS = 4, PASSES_BETWEEN = 25 };
     double most = fmax(floor((double)training->n_examples / STEPS), 1);
     for (int i = 0; options->learner->parameters[i].name; i++) {
-        const char *name = options->learner->parameters[i].name;
-        if (!strcmp(name, "batch") && !options->is_given[i])
+        enum clv_role role = options->learner->parameters[i].role;
+        if (role == CLV_ROLE_BATCH && !options->is_given[i])
             training->parameters[i] = fmin(training->parameters[i], most);
-        if (!strcmp(name, "curve") && !options->is_given[i] && !options->validate)
+        if (role == CLV_ROLE_CURVE && !options->is_given[i] && !options->validate)
             training->parameters[i] = PASSES_BETWEEN;
-        if (!strcmp(name, "start") && !options->is_given[i])
+        if (role == CLV_ROLE_START && !options->is_given[i])
             training->parameters[i] = 0;
     }
 }

@@ -223,8 +223,7 @@ static void learner_rows(void)
     for (size_t i = 0; clv_learner_at(i); i++)
         for (const struct clv_parameter *parameter = clv_learner_at(i)->parameters; parameter->name; parameter++) {
             const char *option = kept(formatted("--%s", parameter->name));
-            const char *const *names =
-                clv_learner_choices(clv_learner_at(i), (int)(parameter - clv_learner_at(i)->parameters));
+            const char *const *names = parameter->choices;
             const char *value = names ? names[0] : formatted("%g", parameter->value);
             int k = 1;
             while (k < n && strcmp(choices[k].option, option) != 0)

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleave/learn.h"
 #include "data/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/small_training.h"
 #include "fuzz/tensor_file.h"
-#include "learn/learners.h"
 
 /* The learner that the checkpoint is of, if there is one; else any that keeps checkpoints. */
 static const char *learner_of(const char *path)

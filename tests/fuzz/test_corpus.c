@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleave/learn.h"
 #include "fuzz/small_training.h"
-#include "learn/learners.h"
 #include "support/images.h"
 #include "support/support.h"
 

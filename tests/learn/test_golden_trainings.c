@@ -116,7 +116,7 @@ static uint64_t train_one(const struct clv_learner *learner, const struct clv_tr
 
 static const char *setting_text(const struct clv_learner *learner, int parameter, double value)
 {
-    const char *const *names = clv_learner_choices(learner, parameter), *name = learner->parameters[parameter].name;
+    const char *const *names = learner->parameters[parameter].choices, *name = learner->parameters[parameter].name;
     return names ? formatted("%s %s", name, names[(size_t)value]) : formatted("%s %g", name, value);
 }
 
@@ -141,7 +141,7 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
 {
     for (int i = 0; learner->parameters[i].name; i++) {
         double kept = training->parameters[i], other = other_value(&learner->parameters[i], kept);
-        if (clv_learner_choices(learner, i))
+        if (learner->parameters[i].choices)
             continue;
         training->parameters[i] = other;
         uint64_t changed = train_one(learner, training, kind,
@@ -196,7 +196,7 @@ static void train_all(const struct clv_learner *learner)
         train_on(learner, &training, kind, "");
         train_apart(learner, &training, kind, "");
         for (int i = 0; learner->parameters[i].name; i++) {
-            const char *const *names = clv_learner_choices(learner, i);
+            const char *const *names = learner->parameters[i].choices;
             double kept = training.parameters[i];
             for (size_t choice = 0; names && names[choice]; choice++) {
                 if ((double)choice == kept)

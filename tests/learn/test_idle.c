@@ -117,7 +117,7 @@ static bool value_at(double *value, const struct clv_learner *learner, int index
     const struct clv_parameter *p = &learner->parameters[index];
     bool is_count = strcmp(p->name, "passes") == 0 || strcmp(p->name, "rounds") == 0 ||
                     strcmp(p->name, "samples") == 0 || strcmp(p->name, "steps") == 0 || strcmp(p->name, "inner") == 0;
-    if (clv_learner_choices(learner, index)) {
+    if (learner->parameters[index].choices) {
         *value = which;
         return which <= p->maximum;
     }
@@ -189,8 +189,9 @@ static bool is_about_time(const char *name)
 
 static void walk(const struct clv_learner *learner, const struct clv_training *training, const char *setting)
 {
+    char space[IDLE_SPACE];
     for (int index = 0; learner->parameters[index].name; index++) {
-        const char *name = learner->parameters[index].name, *why = learner_idle(learner, training, index);
+        const char *name = learner->parameters[index].name, *why = learner_idle(space, learner, training, index);
         int n_tried;
         if (is_about_time(name))
             continue;
@@ -209,13 +210,13 @@ static void walk_settings(const struct clv_learner *learner, const struct clv_tr
 {
     static const char *const more[][2] = {{"c", "1"}, {"cells", "1e6"}, {"step", "0"}, {"paper", "1"}};
     walk(learner, base, data);
-    for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
-        for (int k = 0; choice->names[k]; k++) {
+    for (int i = 0; learner->parameters[i].name; i++)
+        for (int k = 0; learner->parameters[i].choices && learner->parameters[i].choices[k]; k++) {
             struct clv_training training = *base;
-            if (k == base->parameters[choice->parameter])
+            if (k == base->parameters[i])
                 continue;
-            training.parameters[choice->parameter] = k;
-            walk(learner, &training, formatted("%s, %s", data, choice->names[k]));
+            training.parameters[i] = k;
+            walk(learner, &training, formatted("%s, %s", data, learner->parameters[i].choices[k]));
         }
     for (size_t k = 0; k < sizeof more / sizeof *more; k++)
         if (has(learner, more[k][0])) {
@@ -260,10 +261,10 @@ TEST(without_data_parameters_alone_decide)
         const char *learner, *set, *value, *parameter, *why;
     } cases[] = {
         {"mssvm", "solver", "1", "lambda", "--solver is subgradient"},
-        {"mssvm", "c", "2", "lambda", "--c is above 0"},
+        {"mssvm", "c", "2", "lambda", "--c is 2"},
         {"hcrf", "paper", "1", "lambda", "--paper is 1"},
         {"hcrf", "paper", "0", "smooth", "there are no maxima to smooth"},
-        {"mssvm", "paper", "0", "inner", "--solver is not cccp"},
+        {"mssvm", "paper", "0", "inner", "--solver is adagrad"},
         {"wmpmap", "step", "0", "rate", "--step is 0"},
         {"m3n", "solver", "0", "beta", "--solver is bcfw"},
         {"crf", "penalty", "0", "lambda", "--penalty is none"},
@@ -271,11 +272,12 @@ TEST(without_data_parameters_alone_decide)
         {"mssvm", "paper", "0", "sweeps", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char space[IDLE_SPACE];
         const struct clv_learner *learner = clv_learner_find(cases[i].learner);
         struct clv_training training = {0};
         clv_training_defaults(&training, learner);
         set(&training, cases[i].learner, cases[i].set, atof(cases[i].value));
-        ck_assert_pstr_eq(learner_idle(learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
+        ck_assert_pstr_eq(learner_idle(space, learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
                           cases[i].why);
     }
 }

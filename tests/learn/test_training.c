@@ -24,7 +24,7 @@ TEST(every_learner_has_a_sound_table)
             ck_assert_uint_gt(strlen(p->help), 5);
             ck_assert_double_eq(training.parameters[k], p->value);
             ck_assert_int_eq(clv_learner_parameter(learner, p->name), k); /* no name twice */
-            const char *const *names = clv_learner_choices(learner, k);
+            const char *const *names = learner->parameters[k].choices;
             size_t n_names = 0;
             while (names && names[n_names])
                 n_names++;

@@ -85,9 +85,8 @@ static char parameter_help[MAX_PARAMETERS][320], parameters_title[96];
 static void describe(char *text, size_t size, const struct clv_learner *learner, int index)
 {
     const struct clv_parameter *parameter = &learner->parameters[index];
-    const char *const *names = clv_learner_choices(learner, index);
-    if (names)
-        snprintf(text, size, "%s (default %s)", parameter->help, names[(size_t)parameter->value]);
+    if (parameter->choices)
+        snprintf(text, size, "%s (default %s)", parameter->help, parameter->choices[(size_t)parameter->value]);
     else
         snprintf(text, size, "%s (default %g; %g..%g)", parameter->help, parameter->value, parameter->minimum,
                  parameter->maximum);
@@ -120,7 +119,7 @@ static void show_learner(const struct clv_learner *learner)
         row->flags = index < 0 ? CLV_OPTION_HIDDEN : 0;
         if (index < 0)
             continue;
-        row->choices = clv_learner_choices(learner, index);
+        row->choices = learner->parameters[index].choices;
         row->argument = row->choices ? "NAME" : "X";
         describe(parameter_help[row - parameter_rows], sizeof *parameter_help, learner, index);
     }
@@ -172,7 +171,7 @@ static enum clv_status take_value(double *value, const struct clv_learner *learn
                                   struct clv_error *err)
 {
     const struct clv_parameter *parameter = &learner->parameters[index];
-    const char *const *names = clv_learner_choices(learner, index);
+    const char *const *names = parameter->choices;
     int place = 0;
     if (!names)
         return option_number(value, parameter->name, typed, parameter->minimum, parameter->maximum, err);

@@ -205,11 +205,26 @@ double examples_squared_unit(const struct examples *self, double units);
 enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
                             bool keeps, struct clv_error *err) CLV_CHECK;
 
+/* A need of another parameter's value: OFF or ON of a number, 1 << place of choices. */
+#define NEEDS(parameter, values)                                                                                       \
+    {                                                                                                                  \
+        CLV_NEEDS_VALUE, (parameter), (values)                                                                         \
+    }
+enum { OFF = 1, ON = 2 };
+
+/* A parameter's row within a macro of rows. */
+#define ROW(...)                                                                                                       \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
 /* The parameter that asks for it. */
 #define TABLE_VARIANCE_PARAMETER                                                                                       \
     {                                                                                                                  \
         "table-variance", 0, 0, 1e6,                                                                                   \
-            "prior variance of full tables' weights against nodes'; 0: |x|^2 / |e|^2, by size"                         \
+            "prior variance of full tables' weights against nodes'; 0: |x|^2 / |e|^2, by size", .needs = {             \
+                {CLV_NEEDS_TABLES}                                                                                     \
+            }                                                                                                          \
     }
 
 /* By how much the prior variance of a weight in a full pairwise table exceeds that of a node's weight: `wanted`, or if
@@ -268,32 +283,8 @@ void dual_step(struct dual_point *point, const double *delta, double loss_change
 /* Another S, the same distributions: w follows from v. O(size). */
 void dual_set_variance(struct dual_point *point, const double *variance);
 
-/* Reasons why a parameter has no effect, as clauses for an error message; NULL if it has one. Learners return them from
- * `idle`. Without a dataset no reason can come from the data. */
-
-/* For parameters of full pairwise tables: the form has none. */
-const char *idle_tables(const struct clv_training *training);
-
-/* For how weak examples are labelled: there are none. */
-const char *idle_weak(const struct clv_training *training);
-
-/* For the weight of weak examples against others: all examples are weak, or none is. */
-const char *idle_mixture(const struct clv_training *training);
-
-/* For the source's algorithm: it learns from masks first, and there are none. */
-const char *idle_paper(const struct clv_training *training);
-
-/* For whether a teacher sees frames: there are none, or no masks to learn from. */
-const char *idle_teacher(const struct clv_training *training);
-
-/* For fixed labels of weak examples, besides those of others: there are none. */
-const char *idle_given(const struct clv_training *training);
-
-/* For parameters of unlabelled nodes: all labels are known. */
-const char *idle_hidden(const struct clv_training *training);
-
-/* For random weights to start from: others are given or, unless all weights start at random, start_weights samples
- * none. */
+/* Why no weights start at random, as a clause for an error message: others are given or, unless all weights start at
+ * random, start_weights samples none; NULL: some do. */
 const char *idle_start(const struct clv_training *training, bool all_random);
 
 /* Where learners with hidden nodes start: w[clv_shape_size] = the training's init or, without one, 0, and normal
@@ -313,9 +304,27 @@ void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 /* Questions about a row of the learners' table, besides the public ones. */
 
 /* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
- * way ("--paper is 1", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
- * training without a dataset is judged by its parameters alone. */
-const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter);
+ * way ("--paper is 1", "every image has a mask"), in `space` where it is put together; NULL: it can. Other parameters
+ * count as they are set. A training without a dataset is judged by its parameters alone. */
+#define IDLE_SPACE 80
+const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
+                         int parameter);
+
+/* Index of the parameter of that role, or -1. */
+int learner_role(const struct clv_learner *learner, enum clv_role role);
+
+/* Its value in a training (learner_setting); `otherwise` if the learner has none. */
+double learner_value(const struct clv_learner *learner, const struct clv_training *training, enum clv_role role,
+                     double otherwise);
+
+/* Index of the parameter that cross-validation chooses, against the sum of losses or their mean; or -1. */
+int learner_regularisation(const struct clv_learner *learner);
+
+/* Whether the training is to be the source's, by the parameter of CLV_ROLE_PAPER. */
+bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training);
+
+/* The value that a parameter has in a training: the row's published one where that stands in its place. */
+double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter);
 
 /* Whether the learner trains a form for that many labels on such graphs. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);

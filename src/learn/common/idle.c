@@ -1,60 +1,120 @@
-/* Reasons why a parameter of a training has no effect, as clauses for an error message. Each looks at the form and the
- * examples, and returns NULL where the parameter has an effect. */
+/* Says why a parameter of a training has no effect: by the needs in its row, which name another parameter's value or
+ * look at the form and the examples, then by its learner. Start at learner_idle. */
 #include "learn/common/common.h"
+
+#include <stdio.h>
 
 #include "feature/dataset/dataset.h"
 
-const char *idle_tables(const struct clv_training *training)
+/* "--solver is bcfw". */
+static const char *name_value(char space[IDLE_SPACE], const struct clv_parameter *row, double value)
 {
-    return training->dataset && training->shape.pairwise != CLV_PAIRWISE_FULL ? "there are no full pairwise tables"
-                                                                              : NULL;
+    if (row->choices)
+        snprintf(space, IDLE_SPACE, "--%s is %s", row->name, row->choices[(size_t)value]);
+    else
+        point_snprintf(space, IDLE_SPACE, "--%s is %g", row->name, value);
+    return space;
 }
 
-const char *idle_weak(const struct clv_training *training)
+static const char *name_paper(char space[IDLE_SPACE], const struct clv_learner *learner,
+                              const struct clv_training *training)
 {
-    return training->dataset && !training->n_weak ? "every image has a mask" : NULL;
+    int paper = learner_role(learner, CLV_ROLE_PAPER);
+    return name_value(space, &learner->parameters[paper], training->parameters[paper]);
 }
 
-const char *idle_mixture(const struct clv_training *training)
+/* Whether the need's parameter has one of its values. */
+static bool has_value(const struct clv_learner *learner, const struct clv_training *training,
+                      const struct clv_need *need)
 {
-    return training->dataset && !training->n_examples ? "no image has a mask" : idle_weak(training);
+    double value = learner_setting(learner, training, need->parameter);
+    unsigned place = learner->parameters[need->parameter].choices ? (unsigned)value : value != 0;
+    return need->values >> place & 1;
 }
 
-const char *idle_paper(const struct clv_training *training)
+static const char *other_value(char space[IDLE_SPACE], const struct clv_learner *learner,
+                               const struct clv_training *training, const struct clv_need *need)
 {
-    return training->dataset && training->n_weak && !training->n_examples ? "no image has a mask" : NULL;
+    const struct clv_parameter *row = &learner->parameters[need->parameter];
+    if (has_value(learner, training, need))
+        return NULL;
+    return row->published.is_set && learner_is_published(learner, training)
+               ? name_paper(space, learner, training)
+               : name_value(space, row, training->parameters[need->parameter]);
 }
 
-const char *idle_teacher(const struct clv_training *training)
+static bool is_any_label(const int32_t *label, int32_t n_nodes, bool known)
 {
-    const char *why = idle_mixture(training);
-    return !why && training->dataset && !training->frames ? "no image without a mask has boxes" : why;
+    for (int32_t i = 0; label && i < n_nodes; i++)
+        if ((label[i] != CLV_UNKNOWN) == known)
+            return true;
+    return false;
 }
 
-const char *idle_given(const struct clv_training *training)
+static bool has_given(const struct clv_training *training)
 {
-    for (size_t k = 0; training->dataset && training->given && k < training->n_weak; k++) {
-        bool is_given = false;
+    for (size_t k = 0; training->given && k < training->n_weak; k++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
-        for (int32_t i = 0; i < problem.n_nodes && training->given[k]; i++)
-            is_given |= training->given[k][i] != CLV_UNKNOWN;
+        bool is_given = is_any_label(training->given[k], problem.n_nodes, true);
         dataset_looked_at(training->dataset, &problem);
         if (is_given)
-            return idle_mixture(training);
+            return true;
     }
-    return training->dataset ? "no image without a mask has boxes" : NULL;
+    return false;
 }
 
-const char *idle_hidden(const struct clv_training *training)
+static bool has_hidden(const struct clv_training *training)
 {
-    for (size_t i = 0; training->dataset && i < training->n_examples; i++) {
+    for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        bool is_hidden = false;
-        for (int32_t k = 0; k < problem.n_nodes && problem.label; k++)
-            is_hidden |= problem.label[k] == CLV_UNKNOWN;
+        bool is_hidden = is_any_label(problem.label, problem.n_nodes, false);
         dataset_looked_at(training->dataset, &problem);
         if (is_hidden)
-            return NULL;
+            return true;
     }
-    return training->dataset ? "every label is known" : NULL;
+    return false;
+}
+
+/* What the data lack; without data nothing. */
+static const char *lacking(const struct clv_training *training, enum clv_need_of of)
+{
+    const bool has_weak = training->n_weak > 0, has_masks = training->n_examples > 0;
+    if (!training->dataset)
+        return NULL;
+    switch (of) {
+    case CLV_NEEDS_TABLES:
+        return training->shape.pairwise == CLV_PAIRWISE_FULL ? NULL : "there are no full pairwise tables";
+    case CLV_NEEDS_HIDDEN: return has_hidden(training) ? NULL : "every label is known";
+    case CLV_NEEDS_WEAK: return has_weak ? NULL : "every image has a mask";
+    case CLV_NEEDS_MASKS: return has_masks || !has_weak ? NULL : "no image has a mask";
+    case CLV_NEEDS_MIXTURE: return !has_masks ? "no image has a mask" : has_weak ? NULL : "every image has a mask";
+    case CLV_NEEDS_GIVEN: return has_given(training) ? NULL : "no image without a mask has boxes";
+    case CLV_NEEDS_FRAMES: return training->frames ? NULL : "no image without a mask has boxes";
+    case CLV_NEEDS_NOTHING:
+    case CLV_NEEDS_VALUE:
+    case CLV_NEEDS_RANDOM_START: break;
+    }
+    return NULL;
+}
+
+static const char *unmet(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
+                         const struct clv_need *need)
+{
+    switch (need->of) {
+    case CLV_NEEDS_VALUE: return other_value(space, learner, training, need);
+    case CLV_NEEDS_RANDOM_START: return idle_start(training, has_value(learner, training, need));
+    default: return lacking(training, need->of);
+    }
+}
+
+const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
+                         int parameter)
+{
+    const struct clv_parameter *row = &learner->parameters[parameter];
+    if (row->published.is_set && learner_is_published(learner, training))
+        return name_paper(space, learner, training);
+    const char *why = NULL;
+    for (size_t k = 0; k < CLV_MAX_NEEDS && !why; k++)
+        why = unmet(space, learner, training, &row->needs[k]);
+    return why || !learner->idle ? why : learner->idle(training, parameter);
 }

@@ -1,5 +1,4 @@
-/* Answers questions about a row of the learners' table: its parameters, their values, when they matter, the forms that
- * it trains. */
+/* Answers questions about a row of the learners' table: its parameters, their values, the forms that it trains. */
 #include "learn/common/common.h"
 
 #include <string.h>
@@ -12,17 +11,38 @@ int clv_learner_parameter(const struct clv_learner *learner, const char *name)
     return -1;
 }
 
-const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter)
+int learner_role(const struct clv_learner *learner, enum clv_role role)
 {
-    for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
-        if (choice->parameter == parameter)
-            return choice->names;
-    return NULL;
+    for (int i = 0; learner->parameters[i].name; i++)
+        if (learner->parameters[i].role == role)
+            return i;
+    return -1;
 }
 
-const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter)
+double learner_value(const struct clv_learner *learner, const struct clv_training *training, enum clv_role role,
+                     double otherwise)
 {
-    return learner->idle ? learner->idle(training, parameter) : NULL;
+    int index = learner_role(learner, role);
+    return index < 0 ? otherwise : learner_setting(learner, training, index);
+}
+
+int learner_regularisation(const struct clv_learner *learner)
+{
+    int of_mean = learner_role(learner, CLV_ROLE_LAMBDA_OF_MEAN);
+    return of_mean < 0 ? learner_role(learner, CLV_ROLE_REGULARISATION) : of_mean;
+}
+
+bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training)
+{
+    int paper = learner_role(learner, CLV_ROLE_PAPER);
+    return paper >= 0 && training->parameters[paper] != 0;
+}
+
+double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter)
+{
+    const struct clv_published *published = &learner->parameters[parameter].published;
+    return published->is_set && learner_is_published(learner, training) ? published->value
+                                                                        : training->parameters[parameter];
 }
 
 void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)

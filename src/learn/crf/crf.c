@@ -92,19 +92,20 @@ static enum clv_status crf_state_read(struct crf_state *state, const struct chec
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY };
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
+static const char *const penalties[] = {[PENALTY_NONE] = "none", [PENALTY_L2] = "l2", [PENALTY_L1] = "l1", NULL};
 
 static const struct clv_parameter parameters[] = {
     [PENALTY] = {"penalty", PENALTY_L2, 0, 2,
-                 "what is added to the negative log-likelihood: nothing, lambda |w|^2, lambda |w|_1"},
-    [LAMBDA] = {"lambda", 1, 1e-12, 1e12, "weight of the penalty; the likelihood is summed over the examples"},
-    [PASSES] = {"passes", 2000, 1, 1e6, "most steps, each of one pass over the examples or a few"},
+                 "what is added to the negative log-likelihood: nothing, lambda |w|^2, lambda |w|_1",
+                 .choices = penalties},
+    [LAMBDA] = {"lambda", 1, 1e-12, 1e12, "weight of the penalty; the likelihood is summed over the examples",
+                .role = CLV_ROLE_REGULARISATION, .needs = {NEEDS(PENALTY, 1 << PENALTY_L2 | 1 << PENALTY_L1)}},
+    [PASSES] = {"passes", 2000, 1, 1e6, "most steps, each of one pass over the examples or a few",
+                .role = CLV_ROLE_PASSES},
     [TOLERANCE] = {"tolerance", 1e-5, 0, 1, "stop once ten steps lower the objective by less than this share"},
     [MEMORY] = {"memory", 20, 3, 100, "steps that L-BFGS remembers"},
     {0},
 };
-
-static const char *const penalties[] = {"none", "l2", "l1", NULL};
-static const struct clv_choice choices[] = {{PENALTY, penalties}, {0}};
 
 #define SMALLEST_GRADIENT 1e-7 /* relative to the weights: as good as none */
 #define WINDOW            10   /* steps that `tolerance` looks back over */
@@ -234,11 +235,6 @@ static void crf_release(struct crf *self)
     lbfgs_release(&self->lbfgs);
 }
 
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    return parameter == LAMBDA && training->parameters[PENALTY] == PENALTY_NONE ? "--penalty is none" : NULL;
-}
-
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -264,12 +260,10 @@ const struct clv_learner crf_learner = {
     .name = "crf",
     .summary = "conditional random field, exact on chains and forests (Lafferty et al. 2001)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .keeps_checkpoints = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .train = train,
-    .idle = idle,
     .bytes = bytes,
 };

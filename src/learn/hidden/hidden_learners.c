@@ -33,33 +33,58 @@ enum {
     HIDDEN_EPSILON
 };
 
+static const char *const solvers[] = {[SOLVER_ADAGRAD] = "adagrad",
+                                      [SOLVER_SUBGRADIENT] = "subgradient",
+                                      [SOLVER_CCCP] = "cccp",
+                                      [SOLVER_FULL_ADAGRAD] = "adagrad-full",
+                                      NULL};
+
+enum {
+    ADAGRADS = 1 << SOLVER_ADAGRAD | 1 << SOLVER_FULL_ADAGRAD,
+    BY_LAMBDA = ADAGRADS | 1 << SOLVER_CCCP, /* the subgradient method has c, as published */
+};
+
 #define PARAMETERS(margin, usual)                                                                                      \
-    [SOLVER] =                                                                                                         \
-        {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                \
-         "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "   \
-         "adagrad-full, with a full matrix, for at most 128 weights"},                                                 \
-    [LAMBDA] = {"lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features"},                 \
-    [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
-    [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
-                "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published"},                   \
-    [INNER] = {"inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"},             \
-    [RATE] = {"rate", 0, 0, 1e6,                                                                                       \
-              "step size; 0: 0.3; of plain steps the source's 0.02, or if all is maximised 0.01, with which ours end " \
-              "lower than with its 0.001, which is that of subgradient and paper 1"},                                  \
-    [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"},                                             \
-    [AVERAGING] = {"averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"},               \
-    [MARGIN] = {"margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"},          \
-    [START] = {"start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look"},    \
-    [SWEEPS] = {"sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"},                  \
-    [CELLS] = {"cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"},           \
-    [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all"},                         \
-    [PAPER] = {"paper", 0, 0, 1,                                                                                       \
-               "1: the source's algorithms: c = 1, all examples a step, plain steps of one length, and the convex "    \
-               "problems of cccp by these. They differ in where they start: at random, as w = 0 leaves hidden "        \
-               "states alike for ever. Images without masks: no teacher sees boxes' cuts"},                            \
-    [SMOOTH] = {"smooth", 0, 0, 0.99,                                                                                  \
-                "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is " \
-                "an eighth"}
+    [SOLVER] = ROW(                                                                                                    \
+        "solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                 \
+        "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "    \
+        "adagrad-full, with a full matrix, for at most 128 weights",                                                   \
+        .choices = solvers),                                                                                           \
+    [LAMBDA] =                                                                                                         \
+        ROW("lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features",                      \
+            .role = CLV_ROLE_LAMBDA_OF_MEAN, .needs = {NEEDS(C, OFF), NEEDS(SOLVER, BY_LAMBDA), NEEDS(PAPER, OFF)}),   \
+    [C] = ROW("c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"),            \
+    [PASSES] =                                                                                                         \
+        ROW("passes", 0, 0, 1e6, "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published",   \
+            .role = CLV_ROLE_PASSES),                                                                                  \
+    [INNER] = ROW("inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published",           \
+                  .needs = {NEEDS(SOLVER, 1 << SOLVER_CCCP)}),                                                         \
+    [RATE] =                                                                                                           \
+        ROW("rate", 0, 0, 1e6,                                                                                         \
+            "step size; 0: 0.3; of plain steps the source's 0.02, or if all is maximised 0.01, with which ours end "   \
+            "lower than with its 0.001, which is that of subgradient and paper 1",                                     \
+            .role = CLV_ROLE_RATE),                                                                                    \
+    [BATCH] = ROW("batch", 10, 0, 1e9, "examples a step of adagrad; 0: all", .role = CLV_ROLE_BATCH,                   \
+                  .needs = {NEEDS(SOLVER, ADAGRADS), NEEDS(PAPER, OFF)}),                                              \
+    [AVERAGING] = ROW("averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one",             \
+                      .needs = {NEEDS(SOLVER, ADAGRADS), NEEDS(PAPER, OFF)}),                                          \
+    [MARGIN] = ROW("margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"),       \
+    [START] = ROW("start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look",  \
+                  .role = CLV_ROLE_START),                                                                             \
+    [SWEEPS] = ROW("sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"),               \
+    [CELLS] = ROW("cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"),        \
+    [CURVE] =                                                                                                          \
+        ROW("curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all", .role = CLV_ROLE_CURVE),    \
+    [PAPER] = ROW("paper", 0, 0, 1,                                                                                    \
+                  "1: the source's algorithms: c = 1, all examples a step, plain steps of one length, and the convex " \
+                  "problems of cccp by these. They differ in where they start: at random, as w = 0 leaves hidden "     \
+                  "states alike for ever. Images without masks: no teacher sees boxes' cuts",                          \
+                  .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}}),                                               \
+    [SMOOTH] =                                                                                                         \
+        ROW("smooth", 0, 0, 0.99,                                                                                      \
+            "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is "     \
+            "an eighth",                                                                                               \
+            .needs = {NEEDS(SOLVER, ADAGRADS)})
 
 static const struct clv_parameter parameters[] = {PARAMETERS(1, 1e-4), [EPSILON] = {0}};
 static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0, 1e-5), [EPSILON] = {0}};
@@ -69,8 +94,11 @@ static const struct clv_parameter extension_parameters[] = {
     [HIDDEN_EPSILON] = {"hidden-epsilon", 0, 0, 1, "temperature of hidden nodes; 0: that of the visible ones"},
     {0}};
 
-static const char *const solvers[] = {"adagrad", "subgradient", "cccp", "adagrad-full", NULL};
-static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
+/* Whether plain steps are taken, as the source has them. */
+static bool is_published(const struct clv_training *training)
+{
+    return training->parameters[PAPER] != 0 || training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
+}
 
 /* Parameters of 0 stand for what suits the solver. */
 static void choose_settings(struct hidden_descent *self)
@@ -118,11 +146,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct hidden_descent self = {
         .training = training,
         .solver = (enum hidden_solver)training->parameters[SOLVER],
-        .is_published = training->parameters[PAPER] >= 1,
-        .is_constant = training->parameters[PAPER] >= 1,
+        .is_published = is_published(training),
+        .is_constant = training->parameters[PAPER] != 0,
     };
-    if (self.solver == SOLVER_SUBGRADIENT)
-        self.is_published = 1;
     if (training->parameters[INNER] > 0 && training->parameters[INNER] < 2)
         return fail(err, CLV_ERR_USAGE, "inner is %g, must be 0 or from 2 on", training->parameters[INNER]);
     if (training->parameters[SMOOTH] > 0 && !hidden_descent_is_adagrad(&self))
@@ -176,21 +202,6 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
     return train(result, training, &eps_learner, training->parameters[EPSILON], hidden_epsilon(training), err);
 }
 
-static const char *idle_unless_published(int parameter, bool is_adagrad, bool is_cccp)
-{
-    if ((parameter == AVERAGING || parameter == BATCH || parameter == SMOOTH) && !is_adagrad)
-        return is_cccp ? "--solver is cccp" : "--solver is subgradient";
-    return parameter == RATE && is_cccp ? "--solver is cccp and --paper is 0" : NULL;
-}
-
-static const char *idle_if_published(const struct clv_training *training, int parameter)
-{
-    bool is_subgradient = training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
-    return parameter == LAMBDA || parameter == AVERAGING || parameter == BATCH
-               ? is_subgradient ? "--solver is subgradient" : "--paper is 1"
-               : NULL;
-}
-
 /* The inputs of belief propagation and elimination. */
 static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
 {
@@ -204,27 +215,17 @@ static const char *idle_inference(const struct clv_training *training, int param
 
 static const char *idle(const struct clv_training *training, int parameter, double visible, double hidden)
 {
-    const double *p = training->parameters;
-    enum hidden_solver solver = (enum hidden_solver)p[SOLVER];
-    bool is_adagrad = solver == SOLVER_ADAGRAD || solver == SOLVER_FULL_ADAGRAD, is_cccp = solver == SOLVER_CCCP;
-    const char *why = NULL;
-    if (parameter == LAMBDA && p[C] > 0)
-        return "--c is above 0";
-    if (parameter == PAPER)
-        return idle_paper(training);
-    if (parameter == INNER && !is_cccp)
-        return "--solver is not cccp";
-    if (parameter == SMOOTH && visible > 0)
-        return "there are no maxima to smooth";
-    if (parameter == START)
-        return idle_start(training, p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT);
-    if (parameter == SWEEPS || parameter == CELLS)
-        return idle_inference(training, parameter, visible, hidden);
-    if (p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT)
-        why = idle_if_published(training, parameter);
-    else
-        why = idle_unless_published(parameter, is_adagrad, is_cccp);
-    return !why && parameter == SMOOTH && !is_adagrad ? "--solver is neither adagrad nor adagrad-full" : why;
+    switch (parameter) {
+    case RATE:
+        return training->parameters[SOLVER] == SOLVER_CCCP && !is_published(training)
+                   ? "--solver is cccp and --paper is 0"
+                   : NULL;
+    case START: return idle_start(training, is_published(training));
+    case SMOOTH: return visible > 0 ? "there are no maxima to smooth" : NULL;
+    case SWEEPS:
+    case CELLS: return idle_inference(training, parameter, visible, hidden);
+    default: return NULL;
+    }
 }
 
 static const char *idle_mssvm(const struct clv_training *training, int parameter)
@@ -250,9 +251,9 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 /* The fields that the four share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \
-        .takes_hidden = true, .keeps_checkpoints = true, .train = (TRAIN),                                             \
-        .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true, .idle = (IDLE), .scores = (SCORES),      \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
+        .keeps_checkpoints = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .idle = (IDLE),     \
+        .scores = (SCORES),                                                                                            \
     }
 
 const struct clv_learner mssvm_learner =

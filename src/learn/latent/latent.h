@@ -18,31 +18,41 @@
 enum latent_solver { LATENT_ADAGRAD, LATENT_SUBGRADIENT };
 extern const char *const latent_solvers[];
 
-/* Why parameters of the steps are unused, for both learners. `usual` is the text of the plain steps' usual rate. */
+/* Rows of parameters that both learners have. `usual` is the text of the plain steps' usual rate, `solver`
+ * the index of LATENT_SOLVER_PARAMETER. */
 #define LATENT_SOLVER_PARAMETER                                                                                        \
     {                                                                                                                  \
         "solver", LATENT_ADAGRAD, LATENT_ADAGRAD, LATENT_SUBGRADIENT,                                                  \
-            "adagrad on batches, or plain subgradient steps down the sum over all examples"                            \
+            "adagrad on batches, or plain subgradient steps down the sum over all examples", .choices = latent_solvers \
     }
 #define LATENT_RATE_PARAMETER(usual)                                                                                   \
     {                                                                                                                  \
-        "rate", 0, 0, 1e6, "step size; 0: 0.3 of adagrad, relative to the size of the features, or " usual             \
+        "rate", 0, 0, 1e6, "step size; 0: 0.3 of adagrad, relative to the size of the features, or " usual,            \
+            .role = CLV_ROLE_RATE                                                                                      \
     }
-#define LATENT_BATCH_PARAMETER                                                                                         \
+#define LATENT_BATCH_PARAMETER(solver)                                                                                 \
     {                                                                                                                  \
-        "batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"                                                      \
+        "batch", 10, 0, 1e9, "examples a step of adagrad; 0: all", .role = CLV_ROLE_BATCH, .needs = {                  \
+            NEEDS(solver, 1 << LATENT_ADAGRAD)                                                                         \
+        }                                                                                                              \
     }
-#define LATENT_AVERAGING_PARAMETER                                                                                     \
+#define LATENT_AVERAGING_PARAMETER(solver)                                                                             \
     {                                                                                                                  \
-        "averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"                            \
+        "averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one", .needs = {                \
+            NEEDS(solver, 1 << LATENT_ADAGRAD)                                                                         \
+        }                                                                                                              \
     }
 #define LATENT_UNITS_PARAMETER                                                                                         \
     {                                                                                                                  \
-        "units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"        \
+        "units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw",       \
+            .choices = weight_units                                                                                    \
     }
-#define LATENT_DEVIATION_PARAMETER                                                                                     \
+#define LATENT_DEVIATION_PARAMETER(solver)                                                                             \
     {                                                                                                                  \
-        "deviation", 0.1, 0, 1e3, "of the random weights to start from where only hidden nodes look"                   \
+        "deviation", 0.1, 0, 1e3, "of the random weights to start from where only hidden nodes look",                  \
+            .role = CLV_ROLE_START, .needs = {                                                                         \
+                {CLV_NEEDS_RANDOM_START, solver, 1 << LATENT_SUBGRADIENT}                                              \
+            }                                                                                                          \
     }
 
 struct latent_rules {

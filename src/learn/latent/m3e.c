@@ -18,19 +18,17 @@
 enum { C, SOLVER, PASSES, RATE, BATCH, AVERAGING, ORDER, DEVIATION, UNITS };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss"},
+    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss", .role = CLV_ROLE_REGULARISATION},
     [SOLVER] = LATENT_SOLVER_PARAMETER,
-    [PASSES] = {"passes", 0, 0, 1e6, "over the examples; 0: 50, or 300 plain steps"},
+    [PASSES] = {"passes", 0, 0, 1e6, "over the examples; 0: 50, or 300 plain steps", .role = CLV_ROLE_PASSES},
     [RATE] = LATENT_RATE_PARAMETER("0.02 of the first plain step; the last one's is a tenth"),
-    [BATCH] = LATENT_BATCH_PARAMETER,
-    [AVERAGING] = LATENT_AVERAGING_PARAMETER,
+    [BATCH] = LATENT_BATCH_PARAMETER(SOLVER),
+    [AVERAGING] = LATENT_AVERAGING_PARAMETER(SOLVER),
     [ORDER] = {"order", 2, 1, 1e9, "of Renyi's entropy; 1: Shannon's"},
-    [DEVIATION] = LATENT_DEVIATION_PARAMETER,
+    [DEVIATION] = LATENT_DEVIATION_PARAMETER(SOLVER),
     [UNITS] = LATENT_UNITS_PARAMETER,
     {0},
 };
-
-static const struct clv_choice choices[] = {{SOLVER, latent_solvers}, {UNITS, weight_units}, {0}};
 
 #define N_POINTS 10 /* of the curve at most, after the start */
 
@@ -92,14 +90,6 @@ static enum clv_status run_pass(struct m3e *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    bool is_plain = training->parameters[SOLVER] == LATENT_SUBGRADIENT;
-    if ((parameter == BATCH || parameter == AVERAGING) && is_plain)
-        return "--solver is subgradient";
-    return parameter == DEVIATION ? idle_start(training, is_plain) : NULL;
-}
-
 static enum clv_status m3e_open(struct m3e *self, const struct clv_training *training,
                                 struct clv_training_result *result, struct clv_error *err)
 {
@@ -156,10 +146,8 @@ const struct clv_learner m3e_learner = {
     .name = "m3e",
     .summary = "max-margin min-entropy model, hidden nodes on chains (Miller et al. 2012)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .takes_hidden = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

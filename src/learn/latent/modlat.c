@@ -24,21 +24,20 @@
 enum { C, SOLVER, BETA, ROUNDS, PASSES, RATE, BATCH, AVERAGING, DEVIATION, UNITS };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss"},
+    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss", .role = CLV_ROLE_REGULARISATION},
     [SOLVER] = LATENT_SOLVER_PARAMETER,
-    [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity"},
+    [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity", .needs = {{CLV_NEEDS_HIDDEN}}},
     [ROUNDS] = {"rounds", 15, 1, 1e6, "turns of theta and w"},
     [PASSES] = {"passes", 0, 0, 1e6,
-                "over the examples for w in a round, half as many for theta; 0: 4, or 40 plain steps"},
+                "over the examples for w in a round, half as many for theta; 0: 4, or 40 plain steps",
+                .role = CLV_ROLE_PASSES},
     [RATE] = LATENT_RATE_PARAMETER("0.01 of the first round's plain steps; the last one's is a tenth"),
-    [BATCH] = LATENT_BATCH_PARAMETER,
-    [AVERAGING] = LATENT_AVERAGING_PARAMETER,
-    [DEVIATION] = LATENT_DEVIATION_PARAMETER,
+    [BATCH] = LATENT_BATCH_PARAMETER(SOLVER),
+    [AVERAGING] = LATENT_AVERAGING_PARAMETER(SOLVER),
+    [DEVIATION] = LATENT_DEVIATION_PARAMETER(SOLVER),
     [UNITS] = LATENT_UNITS_PARAMETER,
     {0},
 };
-
-static const struct clv_choice choices[] = {{SOLVER, latent_solvers}, {UNITS, weight_units}, {0}};
 
 struct modlat {
     struct arena arena; /* of the arrays below */
@@ -315,16 +314,6 @@ static void modlat_release(struct modlat *self)
     latent_release(&self->latent);
 }
 
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    bool is_plain = training->parameters[SOLVER] == LATENT_SUBGRADIENT;
-    if ((parameter == BATCH || parameter == AVERAGING) && is_plain)
-        return "--solver is subgradient";
-    if (parameter == DEVIATION)
-        return idle_start(training, is_plain);
-    return parameter == BETA ? idle_hidden(training) : NULL;
-}
-
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -343,10 +332,8 @@ const struct clv_learner modlat_learner = {
     .name = "modlat",
     .summary = "latent SVM with a model of what is hidden, on chains (Kumar et al. 2012)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .takes_hidden = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

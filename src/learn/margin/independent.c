@@ -19,9 +19,10 @@
 enum { LAMBDA, PASSES, GAP };
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
-    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features",
+                .role = CLV_ROLE_LAMBDA_OF_MEAN},
+    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP},
     {0},
 };
 
@@ -196,5 +197,4 @@ const struct clv_learner independent_learner = {
     .parameters = parameters,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = true,
 };

@@ -17,40 +17,34 @@ enum { RADIUS, RATE, PASSES, AVERAGING, UNITS, PAPER, BETA };
 
 static const struct clv_parameter parameters[] = {
     [RADIUS] = {"radius", 0.005, 1e-12, 1e12,
-                "most sum of the weights' magnitudes; relative: a weight's for each example, on the mean"},
-    [RATE] = {"rate", 0.2, 1e-6, 1e6, "of the subgradient's steps"},
-    [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples"},
-    [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
+                "most sum of the weights' magnitudes; relative: a weight's for each example, on the mean",
+                .role = CLV_ROLE_REGULARISATION},
+    [RATE] = {"rate", 0.2, 1e-6, 1e6, "of the subgradient's steps", .role = CLV_ROLE_RATE,
+              .needs = {NEEDS(PAPER, OFF)}},
+    [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples", .role = CLV_ROLE_PASSES},
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one",
+                   .published = {true, 0}},
     [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW,
-               "of radius: relative to examples, weights, largest loss and the size of the features, or raw"},
+               "of radius: relative to examples, weights, largest loss and the size of the features, or raw",
+               .choices = weight_units, .published = {true, UNITS_RAW}},
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: as Zhu and Xing (2009, section 7.2) train it: online steps of 1 / (2 beta sqrt(t)), --units raw, the "
-         "last iterate"},
-    [BETA] = {"beta", 4, 1e-12, 1e12, "of the published steps"},
+         "last iterate",
+         .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}}},
+    [BETA] = {"beta", 4, 1e-12, 1e12, "of the published steps", .needs = {NEEDS(PAPER, ON)}},
     {0},
 };
 
-static const struct clv_choice choices[] = {{UNITS, weight_units}, {0}};
-
-static const char *idle(const struct clv_training *training, int parameter)
+static bool is_raw(const struct clv_training *training)
 {
-    bool is_published = training->parameters[PAPER] >= 1;
-    if (is_published && (parameter == RATE || parameter == AVERAGING || parameter == UNITS))
-        return "--paper is 1";
-    if (parameter == BETA && !is_published)
-        return "--paper is 0";
-    return parameter == PAPER ? idle_paper(training) : NULL;
+    return learner_setting(&l1m3n_learner, training, UNITS) == UNITS_RAW;
 }
 
-static bool is_raw(const double *p)
+static double radius_of(const struct examples *examples)
 {
-    return p[UNITS] == UNITS_RAW || p[PAPER] >= 1;
-}
-
-static double radius_of(const struct examples *examples, const double *p)
-{
-    if (is_raw(p))
+    const double *p = examples->training->parameters;
+    if (is_raw(examples->training))
         return p[RADIUS];
     double per_weight = p[RADIUS] * (double)examples->n * examples->most_loss / sqrt(examples->scale);
     return per_weight * (double)clv_shape_size(&examples->shape);
@@ -60,7 +54,7 @@ static double radius_of(const struct examples *examples, const double *p)
 static void tell_of_ball(const struct clv_training *training, double share)
 {
     const double *p = training->parameters;
-    if (share > 1 - 1e-6 && !is_raw(p) && p[RADIUS] == parameters[RADIUS].value)
+    if (share > 1 - 1e-6 && !is_raw(training) && p[RADIUS] == parameters[RADIUS].value)
         report_message(
             training->progress, CLV_NOTE,
             "l1m3n: the weights fill the ball of the usual --radius, %g; --cv 5 chooses one by held-out loss",
@@ -73,15 +67,15 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     const double *p = training->parameters;
     OWNED(examples_release) struct examples examples = {0};
     MUST(examples_open(&examples, training, true, err));
-    double radius = radius_of(&examples, p), share = 0;
-    bool is_published = p[PAPER] >= 1;
+    double radius = radius_of(&examples), share = 0;
+    bool is_published = learner_is_published(&l1m3n_learner, training);
     const struct descent_rules rules = {.rate = is_published ? 1 / (2 * p[BETA]) : p[RATE] * radius,
                                         .radius = radius,
                                         .step = is_published ? DESCENT_ROOT : DESCENT_ADAPTIVE,
                                         .ball = DESCENT_L1,
                                         .passes = (size_t)p[PASSES],
                                         .unit = (double)examples.n,
-                                        .averaging = p[AVERAGING] != 0 && !is_published,
+                                        .averaging = learner_setting(&l1m3n_learner, training, AVERAGING) != 0,
                                         .share = &share};
     MUST(descent_train(result, &l1m3n_learner, &examples, &rules, err));
     if (!result->interrupted)
@@ -93,9 +87,7 @@ const struct clv_learner l1m3n_learner = {
     .name = "l1m3n",
     .summary = "max-margin Markov network on an L1 ball (Zhu and Xing 2009, appendix A; Duchi et al. 2008)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -22,36 +22,33 @@
 
 enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, UNITS, BATCH, PAPER };
 enum { VARIATIONAL, EXACT };
+static const char *const updates[] = {[VARIATIONAL] = "variational", [EXACT] = "exact", NULL};
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
+    [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)",
+                .role = CLV_ROLE_REGULARISATION},
     [C] = {"C", 200, 1e-12, 1e12, "weight of the slacks"},
     [ROUNDS] = {"rounds", 10, 1, 1e4, "most rounds of variances and weights"},
-    [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's"},
-    [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round"},
-    [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small"},
+    [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's",
+                .choices = updates, .published = {true, VARIATIONAL}},
+    [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [UNITS] =
         {"units", UNITS_RELATIVE, 0, UNITS_RAW,
-         "of C, lambda and weights: C against the largest loss, the others against the size of the features, or raw"},
-    [BATCH] = BCFW_BATCH_PARAMETER,
+         "of C, lambda and weights: C against the largest loss, the others against the size of the features, or raw",
+         .choices = weight_units, .published = {true, UNITS_RAW}},
+    [BATCH] = BCFW_BATCH_PARAMETER({CLV_NEEDS_NOTHING}),
     [PAPER] = {"paper", 0, 0, 1,
                "1: Zhu and Xing's Algorithm 1 (2009): --units raw, --update variational. Step 1 is solved by its dual; "
-               "they leave open by what"},
+               "they leave open by what",
+               .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}}},
     {0},
 };
 
-static const struct clv_choice choices[] = {
-    {UPDATE, (const char *const[]){"variational", "exact", NULL}}, {UNITS, weight_units}, {0}};
-
-static bool is_published(const struct clv_training *training)
-{
-    return training->parameters[PAPER] >= 1;
-}
-
 static double units_of(const struct clv_training *training)
 {
-    return is_published(training) ? UNITS_RAW : training->parameters[UNITS];
+    return learner_setting(&lapmedn_learner, training, UNITS);
 }
 
 struct lapmedn {
@@ -140,7 +137,8 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
                                      .sampling = true,
                                      .keeps_support = true,
                                      .start = training->init};
-    *self = (struct lapmedn){.training = training, .is_exact = p[UPDATE] == EXACT && !is_published(training)};
+    *self = (struct lapmedn){.training = training,
+                             .is_exact = learner_setting(&lapmedn_learner, training, UPDATE) == EXACT};
     MUST(bcfw_open(&self->bcfw, &lapmedn_learner, result, training, &rules, err));
     double squares = examples_squared_unit(&self->bcfw.examples, units_of(training));
     self->size = self->bcfw.size;
@@ -230,15 +228,14 @@ static void lapmedn_release(struct lapmedn *self)
     array_free(self->variance);
 }
 
+/* All that `paper` is may be chosen anyhow. */
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    if (is_published(training) && (parameter == UNITS || parameter == UPDATE))
-        return "--paper is 1";
     const double *p = training->parameters;
-    if (parameter == PAPER && training->dataset && !training->frames && p[UNITS] == UNITS_RAW &&
-        p[UPDATE] == VARIATIONAL)
-        return "--units is raw and --update variational";
-    return parameter == PAPER ? idle_paper(training) : NULL;
+    return parameter == PAPER && training->dataset && !training->frames && p[UNITS] == UNITS_RAW &&
+                   p[UPDATE] == VARIATIONAL
+               ? "--units is raw and --update variational"
+               : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
@@ -255,7 +252,6 @@ const struct clv_learner lapmedn_learner = {
     .name = "lapmedn",
     .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .keeps_checkpoints = true,
     .train = train,

@@ -13,39 +13,33 @@
 
 enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, UNITS, BATCH, PAPER };
 enum { BCFW, SUBGRADIENT };
+static const char *const solvers[] = {[BCFW] = "bcfw", [SUBGRADIENT] = "subgradient", NULL};
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
-    [SOLVER] = {"solver", BCFW, 0, SUBGRADIENT, "block-coordinate Frank-Wolfe, or online subgradient steps"},
-    [BETA] = {"beta", 0, 0, 1e12, "subgradient steps of 1 / (2 beta sqrt(t)); 0: C / 200"},
-    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
-    [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
-    [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"},
-    [BATCH] = BCFW_BATCH_PARAMETER,
+    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks", .role = CLV_ROLE_REGULARISATION},
+    [SOLVER] = {"solver", BCFW, 0, SUBGRADIENT, "block-coordinate Frank-Wolfe, or online subgradient steps",
+                .choices = solvers, .published = {true, SUBGRADIENT}},
+    [BETA] = {"beta", 0, 0, 1e12, "subgradient steps of 1 / (2 beta sqrt(t)); 0: C / 200",
+              .needs = {NEEDS(SOLVER, 1 << SUBGRADIENT)}},
+    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP,
+             .needs = {NEEDS(SOLVER, 1 << BCFW)}},
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)",
+                   .published = {true, 0}},
+    [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw",
+               .choices = weight_units, .published = {true, UNITS_RAW}},
+    [BATCH] = BCFW_BATCH_PARAMETER(NEEDS(SOLVER, 1 << BCFW)),
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: as Zhu and Xing (2009, section 7.1.2) train it: --solver subgradient, --units raw, the last iterate, "
-         "in no ball"},
+         "in no ball",
+         .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}}},
     {0},
 };
 
-static const struct clv_choice choices[] = {
-    {SOLVER, (const char *const[]){"bcfw", "subgradient", NULL}}, {UNITS, weight_units}, {0}};
-
-static bool is_published(const struct clv_training *training)
+static double setting(const struct clv_training *training, int parameter)
 {
-    return training->parameters[PAPER] >= 1;
-}
-
-static double units_of(const struct clv_training *training)
-{
-    return is_published(training) ? UNITS_RAW : training->parameters[UNITS];
-}
-
-static bool is_by_descent(const struct clv_training *training)
-{
-    return is_published(training) || training->parameters[SOLVER] == SUBGRADIENT;
+    return learner_setting(&m3n_learner, training, parameter);
 }
 
 static enum clv_status train_by_descent(struct clv_training_result *result, const struct clv_training *training,
@@ -54,15 +48,16 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
     const double *p = training->parameters;
     OWNED(examples_release) struct examples examples = {0};
     MUST(examples_open(&examples, training, true, err));
-    double unit = p[C] * (double)examples.n, squares = examples_squared_unit(&examples, units_of(training));
+    double unit = p[C] * (double)examples.n, squares = examples_squared_unit(&examples, setting(training, UNITS));
     double beta = p[BETA] > 0 ? p[BETA] : p[C] / 200;
     const struct descent_rules rules = {.ridge = squares / unit,
                                         .rate = 1 / (2 * beta * squares),
                                         .step = DESCENT_ROOT,
-                                        .ball = is_published(training) ? DESCENT_NO_BALL : DESCENT_L2,
+                                        .ball =
+                                            learner_is_published(&m3n_learner, training) ? DESCENT_NO_BALL : DESCENT_L2,
                                         .passes = (size_t)p[PASSES],
                                         .unit = unit,
-                                        .averaging = p[AVERAGING] != 0 && !is_published(training)};
+                                        .averaging = setting(training, AVERAGING) != 0};
     return descent_train(result, &m3n_learner, &examples, &rules, err);
 }
 
@@ -81,7 +76,7 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
     OWNED(bcfw_release) struct bcfw self = {0};
     bool resumed;
     MUST(bcfw_open(&self, &m3n_learner, result, training, &rules, err));
-    self.dual.lambda = examples_squared_unit(&self.examples, units_of(training)) / rules.unit;
+    self.dual.lambda = examples_squared_unit(&self.examples, setting(training, UNITS)) / rules.unit;
     MUST(bcfw_resume(&resumed, &self, err));
     if (resumed)
         bcfw_put_variance(&self, NULL);
@@ -91,31 +86,18 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
     return CLV_OK;
 }
 
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    bool is_online = is_by_descent(training);
-    if (is_published(training) && (parameter == SOLVER || parameter == AVERAGING || parameter == UNITS))
-        return "--paper is 1";
-    if (parameter == BETA && !is_online)
-        return "--solver is bcfw";
-    if ((parameter == GAP || parameter == BATCH) && is_online)
-        return is_published(training) ? "--paper is 1" : "--solver is subgradient";
-    return parameter == PAPER ? idle_paper(training) : NULL;
-}
-
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    return is_by_descent(training) ? train_by_descent(result, training, err) : train_by_bcfw(result, training, err);
+    return setting(training, SOLVER) == SUBGRADIENT ? train_by_descent(result, training, err)
+                                                    : train_by_bcfw(result, training, err);
 }
 
 const struct clv_learner m3n_learner = {
     .name = "m3n",
     .summary = "max-margin Markov network (Taskar et al. 2003; Zhu and Xing 2009, P0)",
     .parameters = parameters,
-    .choices = choices,
     .takes_init = true,
     .train = train,
-    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

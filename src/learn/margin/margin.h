@@ -92,11 +92,14 @@ struct bcfw {
     struct bcfw_place place;
 };
 
-/* The row of a learner's parameter --batch. */
-#define BCFW_BATCH_PARAMETER                                                                                           \
+/* The row of a learner's parameter --batch, and what it needs; {CLV_NEEDS_NOTHING}: nothing. */
+#define BCFW_BATCH_PARAMETER(need)                                                                                     \
     {                                                                                                                  \
         "batch", 1, 1, 1024,                                                                                           \
-            "examples whose worst labellings are sought side by side before steps are taken towards them"              \
+            "examples whose worst labellings are sought side by side before steps are taken towards them",             \
+            .role = CLV_ROLE_BATCH, .needs = {                                                                         \
+                need                                                                                                   \
+            }                                                                                                          \
     }
 
 /* Opens the examples and a course of the learner's, and starts the dual at the true labels. bcfw_release either way. */

@@ -15,7 +15,7 @@
 enum { PASSES, AVERAGING };
 
 static const struct clv_parameter parameters[] = {
-    [PASSES] = {"passes", 30, 1, 1e6, "most passes over the examples"},
+    [PASSES] = {"passes", 30, 1, 1e6, "most passes over the examples", .role = CLV_ROLE_PASSES},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the mean of all iterates, until a pass makes no mistake; 0: the last one"},
     {0},
 };

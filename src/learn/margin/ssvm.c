@@ -14,17 +14,19 @@
 enum { LAMBDA, PASSES, GAP, AVERAGING, SAMPLING, TABLE_VARIANCE, BATCH, PAPER };
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
-    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features",
+                .role = CLV_ROLE_LAMBDA_OF_MEAN},
+    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples", .role = CLV_ROLE_PASSES},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small", .role = CLV_ROLE_GAP},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
     [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,
-    [BATCH] = BCFW_BATCH_PARAMETER,
+    [BATCH] = BCFW_BATCH_PARAMETER({CLV_NEEDS_NOTHING}),
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: images with boxes are labelled by the model of the masks, as Shpakova et al. (2018) have it, not by a "
-         "teacher that sees boxes' cuts"},
+         "teacher that sees boxes' cuts",
+         .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MIXTURE}, {CLV_NEEDS_FRAMES}}},
     {0},
 };
 
@@ -45,11 +47,6 @@ static enum clv_status set_variance(double **variance, struct bcfw *self, double
 static double bytes(const struct clv_training *training)
 {
     return bcfw_bytes(training, training->parameters[BATCH]);
-}
-
-static const char *idle(const struct clv_training *training, int parameter)
-{
-    return parameter == PAPER ? idle_teacher(training) : parameter == TABLE_VARIANCE ? idle_tables(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
@@ -83,8 +80,6 @@ const struct clv_learner ssvm_learner = {
     .takes_init = true,
     .keeps_checkpoints = true,
     .train = train,
-    .idle = idle,
     .bytes = bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = true,
 };

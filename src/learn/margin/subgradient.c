@@ -9,8 +9,9 @@
 enum { LAMBDA, PASSES, AVERAGING };
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
-    [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples"},
+    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features",
+                .role = CLV_ROLE_LAMBDA_OF_MEAN},
+    [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples", .role = CLV_ROLE_PASSES},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
     {0},
 };
@@ -37,5 +38,4 @@ const struct clv_learner subgradient_learner = {
     .takes_init = true,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = true,
 };

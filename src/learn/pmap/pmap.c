@@ -51,18 +51,6 @@ struct pmap_state {
 
 #define N_PLACE 5 /* numbers of struct pmap_place, and the steps made */
 
-double pmap_setting(const struct clv_training *training, enum pmap_parameter parameter)
-{
-    bool is_published = training->parameters[PMAP_PAPER] >= 1;
-    switch (is_published ? parameter : PMAP_PAPER) {
-    case PMAP_STEP:
-    case PMAP_AVERAGING: return 0;
-    case PMAP_CONDITIONAL:
-    case PMAP_SHARPNESS: return 1;
-    default: return training->parameters[parameter];
-    }
-}
-
 /* The weights, sums and place; the average where the training has one. */
 static size_t list_fields(struct state_field fields[5], int64_t *place, const struct pmap_state *state)
 {
@@ -113,6 +101,7 @@ static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, co
 
 struct pmap {
     struct arena arena; /* of the arrays below */
+    const struct clv_learner *learner;
     const struct clv_training *training;
     struct examples examples;
     struct course course; /* in which a pass is one of all rounds */
@@ -273,12 +262,17 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     return course_look(&self->course, (struct clv_curve_point){(double)pass, objective, NAN, NAN}, "", w, err);
 }
 
+static double setting(const struct pmap *self, enum pmap_parameter parameter)
+{
+    return learner_setting(self->learner, self->training, (int)parameter);
+}
+
 static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *result,
-                                 const struct clv_training *training, const struct clv_learner *learner,
+                                 const struct clv_learner *learner, const struct clv_training *training,
                                  enum pmap_objective objective, struct clv_error *err)
 {
     const double *parameters = training->parameters;
-    *self = (struct pmap){.training = training, .running = NAN};
+    *self = (struct pmap){.learner = learner, .training = training, .running = NAN};
     MUST(examples_open(&self->examples, training, true, err));
     struct examples *examples = &self->examples;
     FAIL_IF(examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak, CLV_ERR_USAGE,
@@ -296,12 +290,12 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->batch = (size_t)parameters[PMAP_BATCH] < n_all ? (size_t)parameters[PMAP_BATCH] : n_all;
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
-    MUST(pmap_targets_open(&self->targets, examples, objective, pmap_setting(training, PMAP_CONDITIONAL) != 0, err));
+    MUST(pmap_targets_open(&self->targets, examples, objective, setting(self, PMAP_CONDITIONAL) != 0, err));
     MUST(ascent_open(&self->ascent, &examples->shape,
-                     (struct ascent_rules){pmap_setting(training, PMAP_STEP) != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                     (struct ascent_rules){setting(self, PMAP_STEP) != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
                                            parameters[PMAP_LAMBDA] * examples->node_scale,
                                            parameters[PMAP_RATE] / sqrt(examples->node_scale),
-                                           pmap_setting(training, PMAP_AVERAGING) != 0},
+                                           setting(self, PMAP_AVERAGING) != 0},
                      err));
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
     if (training->init)
@@ -350,14 +344,14 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
  * does. */
 static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
 {
-    const double *parameters = self->training->parameters;
-    const struct pmap_labelling labelling = {
-        .pseudo_labels = self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
-        .w = self->state.start,
-        .options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[PMAP_DRAWS],
-                    pmap_setting(self->training, PMAP_SHARPNESS), parameters[PMAP_PAPER] >= 1},
-        .kappa = parameters[PMAP_KAPPA],
-        .seed = self->training->seed + (uint64_t)self->state.place.round};
+    struct partial_options options = pseudo_labelled_options(self->learner, self->training);
+    options.weighted = self->targets.objective == PMAP_WEIGHTED;
+    const struct pmap_labelling labelling = {.pseudo_labels =
+                                                 self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
+                                             .w = self->state.start,
+                                             .options = options,
+                                             .kappa = self->training->parameters[PMAP_KAPPA],
+                                             .seed = self->training->seed + (uint64_t)self->state.place.round};
     self->n = targets_of(self, self->state.place.round);
     return pmap_targets_label(&self->targets, &labelling, err);
 }
@@ -420,7 +414,7 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
                            const struct clv_learner *learner, enum pmap_objective objective, struct clv_error *err)
 {
     OWNED(pmap_release) struct pmap self = {0};
-    MUST(pmap_open(&self, result, training, learner, objective, err));
+    MUST(pmap_open(&self, result, learner, training, objective, err));
     MUST(course_take(&self.course, learn(&self, err)));
     return course_end(&self.course, ascent_point(&self.ascent), err);
 }

@@ -138,9 +138,6 @@ enum pmap_parameter {
     PMAP_DYNAMIC,
 };
 
-/* The parameter's value, or what the source has in its place with paper 1. */
-double pmap_setting(const struct clv_training *training, enum pmap_parameter parameter);
-
 /* `learner` is the one that checkpoints name. */
 enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
                            const struct clv_learner *learner, enum pmap_objective objective,

@@ -3,7 +3,6 @@
 #include "learn/select/select.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "cleave/model.h"
@@ -44,7 +43,7 @@ static double value_for_fold(const struct folds *self, const struct clv_paramete
                              size_t n_train)
 {
     double scaled = value * (double)self->training->n_examples / (double)n_train;
-    bool is_scaled = self->learner->lambda_of_mean && strcmp(parameter->name, "lambda") == 0;
+    bool is_scaled = parameter->role == CLV_ROLE_LAMBDA_OF_MEAN;
     return is_scaled && value >= parameter->minimum && scaled <= parameter->maximum ? scaled : value;
 }
 

@@ -12,13 +12,6 @@
 enum { BOX_CUT_BINS = 7 };
 static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
 
-static double parameter(const struct clv_learner *learner, const struct clv_training *training, const char *name,
-                        double otherwise)
-{
-    int index = clv_learner_parameter(learner, name);
-    return index < 0 ? otherwise : training->parameters[index];
-}
-
 /* Features of what box to cut gives a node: its value, spread over the two nearest of BOX_CUT_BINS, from `first` on.
  * Returns the entries written. */
 static size_t put_box_cut(int32_t *index, float *value, int32_t first, float foreground)
@@ -76,18 +69,14 @@ enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct 
     return widen(item, &frame, training->n_examples > 0, err);
 }
 
-bool weak_as_published(const struct clv_learner *learner, const struct clv_training *training)
-{
-    return parameter(learner, training, "paper", 0) >= 1;
-}
-
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
 {
-    bool is_published = weak_as_published(learner, training);
-    return (struct partial_options){.weighted = true,
-                                    .is_published = is_published,
-                                    .n_samples = (uint32_t)parameter(learner, training, "samples", 1),
-                                    .sharpness = is_published ? 1 : parameter(learner, training, "sharpness", 1)};
+    return (struct partial_options){
+        .weighted = true,
+        .is_published = learner_is_published(learner, training),
+        .n_samples = (uint32_t)learner_value(learner, training, CLV_ROLE_DRAWS, 1),
+        .sharpness = learner_value(learner, training, CLV_ROLE_SHARPNESS, 1),
+    };
 }
 
 /* Gives an item the labels and weights that its pseudo-labels ask for. */

@@ -34,17 +34,17 @@ void pseudo_labels_release(struct clv_pseudo_labels *self)
 
 static bool makes_its_own(const struct clv_learner *learner)
 {
-    return clv_learner_parameter(learner, "kappa") >= 0;
+    return learner_role(learner, CLV_ROLE_KAPPA) >= 0;
 }
 
 static bool has_marginals(const struct clv_learner *learner)
 {
-    return clv_learner_parameter(learner, "samples") >= 0;
+    return learner_role(learner, CLV_ROLE_DRAWS) >= 0;
 }
 
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training)
 {
-    bool has_teacher = training->frames && !weak_as_published(learner, training);
+    bool has_teacher = training->frames && !learner_is_published(learner, training);
     return training->n_weak > 0 && (has_teacher || !training->n_examples || !makes_its_own(learner));
 }
 
@@ -205,7 +205,7 @@ static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, st
     struct clv_training quiet = *training;
     quiet.checkpoints = NULL;
     quiet.validation = NULL;
-    int passes = clv_learner_parameter(self->learner, "passes");
+    int passes = learner_role(self->learner, CLV_ROLE_PASSES);
     if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
@@ -276,7 +276,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
     NEED(labelling.share);
     MUST(decoders_new(&labelling.decoders, labelling.n_threads, training->engine, err));
     if (training->n_examples) {
-        labelling.framed = !weak_as_published(learner, training);
+        labelling.framed = !learner_is_published(learner, training);
         MUST(teach(&labelling, false, err));
     } else {
         start_from_boxes(&result, training);

@@ -3,7 +3,7 @@
  *
  * learn/weak is all that is done for images without masks. Read this first: clv_train calls pseudo_labels_make before
  * it calls the learner. pseudo_labelled.c builds the dataset that the teacher is trained on. partial.c labels one image
- * by what is given of it; learners with a parameter `kappa` (pmap) call that themselves.
+ * by what is given of it; learners with CLV_ROLE_KAPPA (pmap) call that themselves.
  *
  * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node is within its
  * box and, where there are masks, what box segmentation predicts of it. That objects fill the middle of their boxes,
@@ -99,20 +99,18 @@ struct clv_pseudo_labels {
 };
 void pseudo_labels_release(struct clv_pseudo_labels *self);
 
-/* Whether the learner's parameter `paper` asks for the source's algorithm: no teacher sees frames. */
-bool weak_as_published(const struct clv_learner *learner, const struct clv_training *training);
-
-/* Whether a training needs pseudo-labels: the learner cannot make its own, or there is more to make them from. */
+/* Whether a training needs pseudo-labels: the learner cannot make its own, or there is more to make them from, which
+ * the source's algorithm (CLV_ROLE_PAPER) does not look at. */
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);
 
-/* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `samples`, else MAP
+/* Makes them for training->weak: marginals, from conditional draws, for learners with CLV_ROLE_DRAWS, else MAP
  * labels; both agree with what is given. Without masks pseudo-labels start from the frames' theta, or from foreground
  * throughout the boxes without frames, and marginals are then taught by themselves again and again: they come to agree
  * on what many boxes hold and no surroundings do. CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct clv_learner *learner,
                                    const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* Trains on the masks and, as if they were masks, the pseudo-labels: for learners without `kappa`, and without any
+/* Trains on the masks and, as if they were masks, the pseudo-labels: for learners without CLV_ROLE_KAPPA, and without any
  * mask. */
 enum clv_status pseudo_labels_train(struct clv_training_result *result, const struct clv_pseudo_labels *self,
                                     const struct clv_learner *learner, const struct clv_training *training,

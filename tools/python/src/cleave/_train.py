@@ -30,7 +30,7 @@ def learners() -> Dict[str, Dict[str, Any]]:
         number = 0
         while learner.parameters[number].name != ffi.NULL:
             parameter = learner.parameters[number]
-            names = lib.clv_learner_choices(learner, number)
+            names = parameter.choices
             parameters[ffi.string(parameter.name).decode()] = (
                 parameter.value if names == ffi.NULL else ffi.string(names[int(parameter.value)]).decode())
             number += 1
@@ -40,7 +40,7 @@ def learners() -> Dict[str, Dict[str, Any]]:
 
 
 def _value(learner: Any, index: int, name: str, value: Any) -> float:
-    choices = lib.clv_learner_choices(learner, index)
+    choices = learner.parameters[index].choices
     if choices == ffi.NULL:
         return as_number(name, value)
     names: List[str] = []
