@@ -245,8 +245,8 @@ struct clv_learner {
                              struct clv_error *err);
     int trains;             /* of enum clv_trains */
     enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
-    /* Memory it touches beyond the data, about; NULL: weights alone. */
-    double (*bytes)(const struct clv_training *training);
+    size_t n_vectors;       /* vectors of weights that it keeps, what it returns among them */
+    double (*bytes)(const struct clv_training *training); /* what else it keeps beyond the data, about; NULL: little */
     /* Why a parameter has no effect, where its row's needs cannot say it: a clause; NULL: it has one. */
     const char *(*idle)(const struct clv_training *training, int parameter);
 };
@@ -271,8 +271,8 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
  * is a fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that the
  * learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
  * refused (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves
- * more than a fourth open of what could be gained, says so by progress->say (CLV_WARNING). Memory beyond the data:
- * for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
+ * more than a fourth open of what could be gained, says so by progress->say (CLV_WARNING). That is
+ * `n_vectors` and `bytes` of struct clv_learner. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 

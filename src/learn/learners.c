@@ -29,6 +29,15 @@ const struct clv_learner *clv_learner_find(const char *name)
     return NULL;
 }
 
+const struct clv_learner *learner_of_any_graph(void)
+{
+    const int all = CLV_TRAINS_POTTS | CLV_TRAINS_FULL;
+    size_t i = 0;
+    while ((learners[i]->trains & all) != all)
+        i++;
+    return learners[i];
+}
+
 bool learner_reads_on_demand(const struct clv_learner *learner)
 {
     static const struct clv_learner *const readers[] = {

@@ -7,6 +7,9 @@
 /* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.c). */
 bool learner_reads_on_demand(const struct clv_learner *learner);
 
+/* The first learner of Potts couplings and full tables on any graph, which stands in where another goes no further. */
+const struct clv_learner *learner_of_any_graph(void);
+
 /* Says (CLV_WARNING) that a training ended above its objective at w = 0, or far from its optimum by its own bound,
  * where it did. Not for one that was interrupted. */
 void training_judge(const struct clv_learner *learner, const struct clv_training *training,

@@ -49,10 +49,11 @@ static enum clv_status check_form(const struct clv_learner *learner, const struc
     static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
     enum clv_graph graph;
     MUST(problem_graph(&graph, problem, err));
+    bool learns_full = learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph);
     FAIL_IF(!learner_trains(learner, shape->pairwise, shape->n_labels, graph), CLV_ERR_USAGE,
-            "%s does not learn %s pairwise terms of %d labels on a %s; %s", learner->name,
+            "%s does not learn %s pairwise terms of %d labels on a %s; %s %s", learner->name,
             shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph],
-            learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "it learns full ones" : "mssvm does");
+            learns_full ? "it" : learner_of_any_graph()->name, learns_full ? "learns full ones" : "does");
     return CLV_OK;
 }
 
@@ -159,8 +160,7 @@ static enum clv_status check_streaming(const struct clv_learner *learner, const 
 static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
                                     struct clv_error *err)
 {
-    double weights = 4.0 * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
-    double needed = learner->bytes ? fmax(weights, learner->bytes(training)) : weights, had = memory_available();
+    double needed = learner_bytes(learner, training), had = memory_available();
     FAIL_IF(!(needed <= had), CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
             learner->name, needed / GIGABYTE, had / GIGABYTE);
     return CLV_OK;

@@ -1,6 +1,7 @@
 /* Chooses the form of the pairwise terms that a training learns, weighs its loss (--loss, --label-weights), and reads
  * and checks the model that it starts from (--init). Start at train_shape_choose. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -8,6 +9,7 @@
 #include "feature/dataset/dataset.h"
 #include "intake/intake.h"
 #include "learn/common/common.h"
+#include "learn/learners.h"
 #include "mrf/problem.h"
 #include "train/train.h"
 
@@ -17,10 +19,14 @@ static const char *form_name(enum clv_pairwise form)
 }
 
 /* Names an option with which pairwise terms of this data can be learned although the intended form cannot: full tables
- * if the learner trains them on this graph (chains; crf also trees), else mssvm. */
-static const char *other_way(const struct clv_shape *shape, const struct clv_learner *learner, enum clv_graph graph)
+ * if the learner trains them on this graph (chains; crf also trees), else a learner of any graph. */
+static const char *other_way(char space[64], const struct clv_shape *shape, const struct clv_learner *learner,
+                             enum clv_graph graph)
 {
-    return learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "--pairwise full" : "--learner mssvm";
+    if (learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph))
+        return "--pairwise full";
+    snprintf(space, 64, "--learner %s", learner_of_any_graph()->name);
+    return space;
 }
 
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
@@ -29,18 +35,20 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
     const struct clv_learner *learner = options->learner;
     enum clv_pairwise meant = dataset_pairwise(dataset);
     enum clv_graph graph;
+    char space[64];
     MUST(clv_learner_shape(shape, learner, dataset, err));
     MUST(dataset_graph(&graph, dataset, err));
     FAIL_IF(options->pairwise == (int)meant && shape->pairwise != meant, CLV_ERR_USAGE,
             "--pairwise %s: %s does not learn them of %d labels here; %s learns some", form_name(meant), learner->name,
-            shape->n_labels, other_way(shape, learner, graph));
+            shape->n_labels, other_way(space, shape, learner, graph));
     if (options->pairwise != CLV_AUTO)
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
         report_message(
             options->progress, CLV_NOTE, "%s learns no %s couplings of %d labels: --pairwise %s%s; %s learns %s",
             learner->name, form_name(meant), shape->n_labels, form_name(shape->pairwise),
-            shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "", other_way(shape, learner, graph),
+            shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "",
+            other_way(space, shape, learner, graph),
             learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "a score for each pair of labels"
                                                                                : "them");
     FAIL_IF(shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1, CLV_ERR_USAGE,

@@ -326,6 +326,12 @@ bool learner_is_published(const struct clv_learner *learner, const struct clv_tr
 /* The value that a parameter has in a training: the row's published one where that stands in its place. */
 double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter);
 
+/* Memory that a training keeps beyond the data, about. */
+double learner_bytes(const struct clv_learner *learner, const struct clv_training *training);
+
+/* Nodes of the training's examples with masks. */
+double training_n_nodes(const struct clv_training *training);
+
 /* Whether the learner trains a form for that many labels on such graphs. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);
 

@@ -1,4 +1,5 @@
-/* Answers questions about a row of the learners' table: its parameters, their values, the forms that it trains. */
+/* Answers questions about a row of the learners' table: its parameters, their values, the forms that it trains,
+ * the memory that it keeps. */
 #include "learn/common/common.h"
 
 #include <string.h>
@@ -64,4 +65,18 @@ bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, i
         break;
     }
     return (learner->trains & needed) != 0;
+}
+
+double learner_bytes(const struct clv_learner *learner, const struct clv_training *training)
+{
+    double vectors = (double)learner->n_vectors * (double)clv_shape_size(&training->shape) * (double)sizeof(double);
+    return vectors + (learner->bytes ? learner->bytes(training) : 0);
+}
+
+double training_n_nodes(const struct clv_training *training)
+{
+    double n_nodes = 0;
+    for (size_t i = 0; i < training->n_examples; i++)
+        n_nodes += clv_dataset_problem(training->dataset, (size_t)training->examples[i]).n_nodes;
+    return n_nodes;
 }

@@ -249,11 +249,11 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     return course_end(&self.course, self.lbfgs.x, err);
 }
 
-/* L-BFGS keeps two vectors a step remembered, and six more; the result is one. */
+/* L-BFGS keeps two vectors a step remembered. */
 static double bytes(const struct clv_training *training)
 {
-    double vectors = 2 * training->parameters[MEMORY] + 6 + 1;
-    return crf_objective_bytes(training) + vectors * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+    double moves = 2 * training->parameters[MEMORY] * (double)clv_shape_size(&training->shape);
+    return crf_objective_bytes(training) + moves * (double)sizeof(double);
 }
 
 const struct clv_learner crf_learner = {
@@ -264,6 +264,7 @@ const struct clv_learner crf_learner = {
     .keeps_checkpoints = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
+    .n_vectors = 7,
     .train = train,
     .bytes = bytes,
 };

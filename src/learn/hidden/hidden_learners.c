@@ -248,12 +248,26 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
     return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
+/* The gradient's parts; of cccp its dual's vectors and a plane for each example; a full matrix's three; messages. */
+static double bytes(const struct clv_training *training)
+{
+    const double *p = training->parameters;
+    const struct hidden_settings settings = {.hidden_temperature = 1, .cells = (size_t)p[CELLS]};
+    double size = (double)clv_shape_size(&training->shape), vectors = (double)hidden_parts(training->n_examples);
+    if (p[SOLVER] == SOLVER_CCCP)
+        vectors += 5 + (double)training->n_examples;
+    if (p[SOLVER] == SOLVER_FULL_ADAGRAD)
+        vectors += 3 * fmin(size, FULL_ADAGRAD_MAX_SIZE);
+    return vectors * size * (double)sizeof(double) +
+           (hidden_propagates(training, &settings) ? messages_bytes(training) : 0);
+}
+
 /* The fields that the four share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
-        .keeps_checkpoints = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .idle = (IDLE),     \
-        .scores = (SCORES),                                                                                            \
+        .keeps_checkpoints = true, .train = (TRAIN), .n_vectors = 7, .bytes = bytes,                                   \
+        .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .idle = (IDLE), .scores = (SCORES),                              \
     }
 
 const struct clv_learner mssvm_learner =

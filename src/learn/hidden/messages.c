@@ -2,6 +2,7 @@
  * copies them for checkpoints and for steps that may be interrupted. Start at messages_make. */
 #include "learn/hidden/hidden.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -23,6 +24,15 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
         return item->clamped_by == HIDDEN_PROPAGATION;
     bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
     return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
+}
+
+double messages_bytes(const struct clv_training *training)
+{
+    double n_edges = 0;
+    for (size_t i = 0; i < training->n_examples; i++)
+        n_edges += clv_dataset_problem(training->dataset, (size_t)training->examples[i]).n_edges;
+    double of_edge = HIDDEN_N_MESSAGES * 2 * (double)training->shape.n_labels * (double)sizeof(float);
+    return fmin(n_edges * of_edge, (double)MESSAGE_BYTES_MAX);
 }
 
 void messages_free(struct hidden *self)

@@ -68,6 +68,11 @@ enum clv_status latent_open(struct latent *self, const struct clv_learner *learn
     return CLV_OK;
 }
 
+double latent_bytes(const struct clv_training *training)
+{
+    return (2 * (double)sizeof(double) * (double)training->shape.n_labels + 1) * training_n_nodes(training);
+}
+
 /* gradient += scale sum over labels of weight(.) Psi. */
 static void add_expectation(double *gradient, const struct clv_problem *problem, const struct clv_shape *shape,
                             const double *weight, double scale)

@@ -148,6 +148,8 @@ const struct clv_learner m3e_learner = {
     .parameters = parameters,
     .takes_init = true,
     .takes_hidden = true,
+    .n_vectors = 7,
+    .bytes = latent_bytes,
     .train = train,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

@@ -314,6 +314,13 @@ static void modlat_release(struct modlat *self)
     latent_release(&self->latent);
 }
 
+/* Besides, what w predicts and what theta thinks. */
+static double bytes(const struct clv_training *training)
+{
+    double of_node = (double)sizeof(int32_t) + (double)sizeof(double) * (double)training->shape.n_labels;
+    return latent_bytes(training) + of_node * training_n_nodes(training);
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -334,6 +341,8 @@ const struct clv_learner modlat_learner = {
     .parameters = parameters,
     .takes_init = true,
     .takes_hidden = true,
+    .n_vectors = 10,
+    .bytes = bytes,
     .train = train,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

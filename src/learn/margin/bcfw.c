@@ -418,11 +418,7 @@ void bcfw_release(struct bcfw *self)
 double bcfw_bytes(const struct clv_training *training, double batch)
 {
     double n_rows = (double)clv_shape_rows(&training->shape), size = (double)clv_shape_size(&training->shape);
-    double pairwise = size - (double)clv_shape_unary_size(&training->shape),
-           numbers = (5 + fmin(batch, (double)training->n_examples)) * size;
-    for (size_t i = 0; i < training->n_examples; i++) {
-        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        numbers += n_rows * (double)problem.n_nodes + pairwise;
-    }
-    return numbers * (double)sizeof(double);
+    double pairwise = size - (double)clv_shape_unary_size(&training->shape), n = (double)training->n_examples;
+    double blocks = n_rows * training_n_nodes(training) + n * pairwise, directions = fmin(batch, n) * (size + pairwise);
+    return (blocks + directions) * (double)sizeof(double);
 }

@@ -180,6 +180,12 @@ static void independent_release(struct independent *self)
     arena_release(&self->arena);
 }
 
+/* Two dual variables of a node in a row. */
+static double bytes(const struct clv_training *training)
+{
+    return 2 * (double)sizeof(double) * (double)clv_shape_rows(&training->shape) * training_n_nodes(training);
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -195,6 +201,8 @@ const struct clv_learner independent_learner = {
     .name = "independent",
     .summary = "cost-weighted SVM on each node alone, no couplings (Hsieh et al. 2008)",
     .parameters = parameters,
+    .n_vectors = 2,
+    .bytes = bytes,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

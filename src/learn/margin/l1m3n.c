@@ -88,6 +88,7 @@ const struct clv_learner l1m3n_learner = {
     .summary = "max-margin Markov network on an L1 ball (Zhu and Xing 2009, appendix A; Duchi et al. 2008)",
     .parameters = parameters,
     .takes_init = true,
+    .n_vectors = 6,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -238,6 +238,11 @@ static const char *idle(const struct clv_training *training, int parameter)
                : NULL;
 }
 
+static double bytes(const struct clv_training *training)
+{
+    return bcfw_bytes(training, training->parameters[BATCH]);
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -254,6 +259,8 @@ const struct clv_learner lapmedn_learner = {
     .parameters = parameters,
     .takes_init = true,
     .keeps_checkpoints = true,
+    .n_vectors = BCFW_VECTORS + 3,
+    .bytes = bytes,
     .train = train,
     .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,

@@ -86,6 +86,11 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
     return CLV_OK;
 }
 
+static double bytes(const struct clv_training *training)
+{
+    return setting(training, SOLVER) == BCFW ? bcfw_bytes(training, training->parameters[BATCH]) : 0;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -98,6 +103,8 @@ const struct clv_learner m3n_learner = {
     .summary = "max-margin Markov network (Taskar et al. 2003; Zhu and Xing 2009, P0)",
     .parameters = parameters,
     .takes_init = true,
+    .n_vectors = BCFW_VECTORS + 1,
+    .bytes = bytes,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -108,7 +108,9 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_learner *learner, 
                           struct clv_error *err) CLV_CHECK;
 void bcfw_release(struct bcfw *self);
 
-/* Bytes that bcfw_open asks for, about: a block holds marginals of its nodes and a pairwise part. */
+/* Bytes that bcfw_open asks for, about, besides BCFW_VECTORS of weights: a block holds marginals of its nodes and a
+ * pairwise part, a direction weights. */
+enum { BCFW_VECTORS = 4 };
 double bcfw_bytes(const struct clv_training *training, double batch);
 
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */

@@ -131,6 +131,7 @@ const struct clv_learner perceptron_learner = {
     .summary = "averaged structured perceptron (Collins 2002)",
     .parameters = parameters,
     .takes_init = true,
+    .n_vectors = 4,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

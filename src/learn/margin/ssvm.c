@@ -79,6 +79,7 @@ const struct clv_learner ssvm_learner = {
     .parameters = parameters,
     .takes_init = true,
     .keeps_checkpoints = true,
+    .n_vectors = BCFW_VECTORS + 2,
     .train = train,
     .bytes = bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,

@@ -36,6 +36,7 @@ const struct clv_learner subgradient_learner = {
     .summary = "structured hinge by projected stochastic subgradient (Ratliff et al. 2007; Shalev-Shwartz et al. 2007)",
     .parameters = parameters,
     .takes_init = true,
+    .n_vectors = 4,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -69,19 +69,20 @@ static enum clv_status train_weighted(struct clv_training_result *result, const 
     return pmap_train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
 }
 
-/* A gradient for each example of a batch, and the ascent's vectors. */
+/* A gradient for each example of a batch, and what the labels of each node count for. */
 static double bytes(const struct clv_training *training)
 {
     double n_all = (double)training->n_examples + (double)training->n_weak;
-    double batch = fmin(training->parameters[PMAP_BATCH], n_all);
-    return (batch + 4) * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+    double gradients = fmin(training->parameters[PMAP_BATCH], n_all) * (double)clv_shape_size(&training->shape);
+    double weights = training_n_nodes(training) * (double)training->shape.n_labels;
+    return gradients * (double)sizeof(double) + weights * (double)sizeof(float);
 }
 
 /* The fields that the three share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, SCORES)                                                              \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true,                          \
-        .keeps_checkpoints = true, .train = (TRAIN), .bytes = bytes,                                                   \
+        .keeps_checkpoints = true, .train = (TRAIN), .n_vectors = 6, .bytes = bytes,                                   \
         .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .scores = (SCORES),                                        \
     }
 
