@@ -146,8 +146,8 @@ struct clv_parameter {
 
 /* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
  * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the pseudo-labels of
- * weak examples are made again from the weights they came from. Learners that keep checkpoints write it every
- * `every_s` seconds, between two steps, and when they are interrupted. It stays when a training is complete: remove it
+ * weak examples are made again from the weights they came from. It is written every `every_s`
+ * seconds, between two steps, and when the training is interrupted. It stays when a training is complete: remove it
  * once the weights are safe.
  *
  * With `resume` the training goes on from the file, if there is one, to the result that an uninterrupted one has, byte
@@ -240,7 +240,6 @@ struct clv_learner {
     const struct clv_parameter *parameters; /* ends with a NULL name */
     bool takes_init;                        /* whether a training may start from given weights */
     bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
-    bool keeps_checkpoints;                 /* whether a training may be given checkpoints, else it is refused */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains;             /* of enum clv_trains */

@@ -261,7 +261,6 @@ const struct clv_learner crf_learner = {
     .summary = "conditional random field, exact on chains and forests (Lafferty et al. 2001)",
     .parameters = parameters,
     .takes_init = true,
-    .keeps_checkpoints = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .n_vectors = 7,

@@ -266,8 +266,8 @@ static double bytes(const struct clv_training *training)
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
-        .keeps_checkpoints = true, .train = (TRAIN), .n_vectors = 7, .bytes = bytes,                                   \
-        .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .idle = (IDLE), .scores = (SCORES),                              \
+        .train = (TRAIN), .n_vectors = 7, .bytes = bytes, .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,                \
+        .idle = (IDLE), .scores = (SCORES),                                                                            \
     }
 
 const struct clv_learner mssvm_learner =

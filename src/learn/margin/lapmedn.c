@@ -258,7 +258,6 @@ const struct clv_learner lapmedn_learner = {
     .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
     .parameters = parameters,
     .takes_init = true,
-    .keeps_checkpoints = true,
     .n_vectors = BCFW_VECTORS + 3,
     .bytes = bytes,
     .train = train,

@@ -78,7 +78,6 @@ const struct clv_learner ssvm_learner = {
     .summary = "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
     .parameters = parameters,
     .takes_init = true,
-    .keeps_checkpoints = true,
     .n_vectors = BCFW_VECTORS + 2,
     .train = train,
     .bytes = bytes,
