@@ -252,14 +252,12 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 static double bytes(const struct clv_training *training)
 {
     const double *p = training->parameters;
-    const struct hidden_settings settings = {.hidden_temperature = 1, .cells = (size_t)p[CELLS]};
     double size = (double)clv_shape_size(&training->shape), vectors = (double)hidden_parts(training->n_examples);
     if (p[SOLVER] == SOLVER_CCCP)
         vectors += 5 + (double)training->n_examples;
     if (p[SOLVER] == SOLVER_FULL_ADAGRAD)
         vectors += 3 * fmin(size, FULL_ADAGRAD_MAX_SIZE);
-    return vectors * size * (double)sizeof(double) +
-           (hidden_propagates(training, &settings) ? messages_bytes(training) : 0);
+    return vectors * size * (double)sizeof(double) + messages_bytes(training);
 }
 
 /* The fields that the four share. */

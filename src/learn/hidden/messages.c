@@ -29,8 +29,11 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
 double messages_bytes(const struct clv_training *training)
 {
     double n_edges = 0;
-    for (size_t i = 0; i < training->n_examples; i++)
-        n_edges += clv_dataset_problem(training->dataset, (size_t)training->examples[i]).n_edges;
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        n_edges +=
+            problem.n_edges < problem.n_nodes ? 0 : problem.n_edges; /* fewer may be a forest's, which needs none */
+    }
     double of_edge = HIDDEN_N_MESSAGES * 2 * (double)training->shape.n_labels * (double)sizeof(float);
     return fmin(n_edges * of_edge, (double)MESSAGE_BYTES_MAX);
 }

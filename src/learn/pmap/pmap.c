@@ -346,12 +346,13 @@ static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
 {
     struct partial_options options = pseudo_labelled_options(self->learner, self->training);
     options.weighted = self->targets.objective == PMAP_WEIGHTED;
-    const struct pmap_labelling labelling = {.pseudo_labels =
-                                                 self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
-                                             .w = self->state.start,
-                                             .options = options,
-                                             .kappa = self->training->parameters[PMAP_KAPPA],
-                                             .seed = self->training->seed + (uint64_t)self->state.place.round};
+    const struct pmap_labelling labelling = {
+        .pseudo_labels = self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
+        .w = self->state.start,
+        .options = options,
+        .kappa = self->training->parameters[PMAP_KAPPA],
+        .seed = self->training->seed + (uint64_t)self->state.place.round,
+    };
     self->n = targets_of(self, self->state.place.round);
     return pmap_targets_label(&self->targets, &labelling, err);
 }

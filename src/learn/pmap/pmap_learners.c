@@ -69,30 +69,36 @@ static enum clv_status train_weighted(struct clv_training_result *result, const 
     return pmap_train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
 }
 
-/* A gradient for each example of a batch, and what the labels of each node count for. */
+/* A gradient for each example of a batch. */
 static double bytes(const struct clv_training *training)
 {
     double n_all = (double)training->n_examples + (double)training->n_weak;
     double gradients = fmin(training->parameters[PMAP_BATCH], n_all) * (double)clv_shape_size(&training->shape);
+    return gradients * (double)sizeof(double);
+}
+
+/* Besides, what the labels of each node count for, which is not the loss. */
+static double marginal_bytes(const struct clv_training *training)
+{
     double weights = training_n_nodes(training) * (double)training->shape.n_labels;
-    return gradients * (double)sizeof(double) + weights * (double)sizeof(float);
+    return bytes(training) + weights * (double)sizeof(float);
 }
 
 /* The fields that the three share. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, SCORES)                                                              \
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, BYTES, SCORES)                                                       \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \
-        .n_vectors = 6, .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .scores = (SCORES),        \
+        .n_vectors = 6, .bytes = (BYTES), .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .scores = (SCORES),      \
     }
 
 const struct clv_learner pmap_learner =
     LEARNER("pmap", "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
-            joint_parameters, train_joint, CLV_SCORES_LIKELIHOOD);
+            joint_parameters, train_joint, bytes, CLV_SCORES_LIKELIHOOD);
 
 const struct clv_learner mpmap_learner =
     LEARNER("mpmap", "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)", marginal_parameters,
-            train_marginal, CLV_SCORES_LIKELIHOOD);
+            train_marginal, marginal_bytes, CLV_SCORES_LIKELIHOOD);
 
 const struct clv_learner wmpmap_learner =
     LEARNER("wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", weighted_parameters,
-            train_weighted, CLV_SCORES_WEIGHTED_LIKELIHOOD);
+            train_weighted, bytes, CLV_SCORES_WEIGHTED_LIKELIHOOD);

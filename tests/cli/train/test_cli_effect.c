@@ -15,7 +15,7 @@ TEST(options_that_rule_each_other_out_are_refused_at_once)
     static const char *const lines[][2] = {
         {"--learner mssvm --solver subgradient --lambda 1",
          "--lambda cannot be used with --learner mssvm: --solver is subgradient"},
-        {"--lambda 1 --learner mssvm --c 2", "--lambda cannot be used with --learner mssvm: --c is above 0"},
+        {"--lambda 1 --learner mssvm --c 2", "--lambda cannot be used with --learner mssvm: --c is 2"},
         {"--learner wmpmap --step 0 --rate 0.1", "--rate cannot be used with --learner wmpmap: --step is 0"},
         {"--learner m3n --solver subgradient --gap 0.1",
          "--gap cannot be used with --learner m3n: --solver is subgradient"},
