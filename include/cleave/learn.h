@@ -189,7 +189,7 @@ struct clv_training {
         *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
     const struct clv_dataset *frames;              /* features of the same nodes that only training knows, or NULL */
     const struct clv_pseudo_labels *pseudo_labels; /* clv_train's own */
-    const struct clv_dataset *validation;          /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
+    const struct clv_dataset *validation;          /* all with truth, for validation_loss; NULL: none */
     const struct clv_checkpoints *checkpoints;     /* NULL: none */
     const double *init; /* [clv_shape_size] weights to start from, finite; NULL: none. See clv_learner */
 };
@@ -216,7 +216,7 @@ struct clv_training_result {
     double *variance; /* [clv_shape_size(shape)] of the posterior whose mean is w; NULL: w is a point estimate */
     struct clv_curve_point *curve;
     size_t n_curve;
-    double *validation_loss;      /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
+    double *validation_loss;      /* [n_curve] weighted Hamming on the validation set; NULL: not known */
     bool interrupted;             /* stopped early by the caller; w is the best so far */
     double at_zero;               /* the last point's objective at w = 0 (of perceptron: train_loss); NaN: not known */
     struct clv_decoding decoding; /* how w is meant to be decoded */

@@ -355,7 +355,7 @@ void result_note(struct clv_training_result *result, const char *name, double va
 
 /* The state of a training in its checkpoints: arrays by name, and the curve. */
 
-/* Which numbers may be read. Counts and places are any: their learner knows which ones there are. */
+/* Which numbers may be read. Places are any: their learner knows which ones there are. */
 enum state_range {
     STATE_FINITE,
     STATE_NOT_NEGATIVE, /* and finite */
@@ -433,7 +433,7 @@ struct course {
     char note[256];        /* about the curve's last point */
 };
 
-/* Without fields or passes. */
+/* Opens a course that has no fields and no passes yet. */
 void course_open(struct course *self, const struct clv_learner *learner, struct clv_training_result *result,
                  const struct examples *examples);
 
@@ -452,16 +452,16 @@ bool course_lacks_look(const struct course *self);
 /* Whether the pass has another step. If all of its examples are taken it is through, and counted. */
 bool course_pass_goes_on(struct course *self);
 
-/* Number of examples of the next step. */
+/* Returns the number of examples of the next step. */
 size_t course_batch(const struct course *self);
 
-/* After a step: its examples are taken, and a checkpoint is written if one is due. */
+/* Takes the step's examples as through, and writes a checkpoint if one is due. */
 enum clv_status course_step(struct course *self, struct clv_error *err) CLV_CHECK;
 
 /* Whether the caller asked to stop, now or before. */
 bool course_stops(struct course *self);
 
-/* A step's status; CLV_ERR_INTERRUPTED stops the course and is no failure. */
+/* Returns a step's status, but CLV_ERR_INTERRUPTED stops the course and is no failure. */
 enum clv_status course_take(struct course *self, enum clv_status status) CLV_CHECK;
 
 /* Writes a checkpoint if one is due. */
@@ -472,7 +472,7 @@ enum clv_status course_keep(struct course *self, struct clv_error *err) CLV_CHEC
 enum clv_status course_look(struct course *self, struct clv_curve_point point, const char *note, const double *w,
                             struct clv_error *err) CLV_CHECK;
 
-/* Sets the result: w, and whether it was interrupted, of which a last checkpoint is written. */
+/* Sets the result: w, and whether the course was stopped. If it was, a last checkpoint is written. */
 enum clv_status course_end(struct course *self, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Vector arithmetic of learners. The dispatched kernels keep a fixed number of running sums, so that results are the

@@ -209,7 +209,7 @@ static void begin_turn(struct modlat *self, int64_t of)
     self->is_prepared = false;
 }
 
-/* After w's turn: the round is through. */
+/* Adds a point to the curve after w's turn, with which the round is through. */
 static enum clv_status look(struct modlat *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;
@@ -226,7 +226,7 @@ static enum clv_status look(struct modlat *self, struct clv_error *err)
     return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", NULL, err);
 }
 
-/* The rest of a turn. Without hidden nodes there is nothing for theta to be uncertain of. */
+/* Takes the rest of a turn. Without hidden nodes there is nothing for theta to be uncertain of. */
 static enum clv_status take_turn(struct modlat *self, struct clv_error *err)
 {
     const struct course *course = &self->latent.course;
@@ -249,7 +249,7 @@ static enum clv_status take_turn(struct modlat *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* The objective at w = 0 under the last theta. */
+/* Measures the objective at w = 0 under the last theta. */
 static enum clv_status look_at_zero(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;

@@ -42,7 +42,7 @@ static void project(struct descent *self)
         self->w[j] *= shrink;
 }
 
-/* The steps up to this one; a start counts as a pass. */
+/* Counts the steps up to this one; a start counts as a pass. */
 static double n_steps_of(const struct descent *self)
 {
     size_t n = self->examples->n, passes = self->course.pass + (self->training->init ? 1 : 0);
@@ -99,7 +99,7 @@ static enum clv_status take_step(struct descent *self, const struct clv_problem 
     return CLV_OK;
 }
 
-/* The rest of a pass in a random order. */
+/* Runs the rest of a pass, in a random order. */
 static enum clv_status run_pass(struct descent *self, struct clv_error *err)
 {
     struct examples *examples = self->examples;
@@ -172,7 +172,7 @@ static enum clv_status start_at_init(struct descent *self, struct clv_error *err
     return self->change ? look_ahead(self, err) : CLV_OK;
 }
 
-/* What is done before the first step. */
+/* Does what comes before the first step. */
 static enum clv_status begin(struct descent *self, struct clv_error *err)
 {
     if (self->rules.ball == DESCENT_L2) {

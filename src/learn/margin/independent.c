@@ -83,7 +83,7 @@ static void update_node(struct independent *self, const struct clv_problem *prob
         w[problem->index[k]] += move * (double)problem->value[k];
 }
 
-/* All nodes of an example, in a random order. */
+/* Updates all nodes of an example, in a random order. */
 static void take_step(struct independent *self, size_t i, uint32_t pass)
 {
     const struct clv_problem *problem = &self->examples.problems[i];
@@ -96,7 +96,7 @@ static void take_step(struct independent *self, size_t i, uint32_t pass)
     }
 }
 
-/* The rest of a pass in a random order. */
+/* Runs the rest of a pass, in a random order. */
 static enum clv_status run_pass(struct independent *self, struct clv_error *err)
 {
     struct course *course = &self->course;

@@ -55,7 +55,7 @@ static enum clv_status take_step(struct perceptron *self, size_t example, struct
     return CLV_OK;
 }
 
-/* The rest of a pass in a random order. */
+/* Runs the rest of a pass, in a random order. */
 static enum clv_status run_pass(struct perceptron *self, struct clv_error *err)
 {
     struct course *course = &self->course;
