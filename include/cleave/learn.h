@@ -146,8 +146,8 @@ struct clv_parameter {
 
 /* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
  * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the pseudo-labels of
- * weak examples are made again from the weights they came from. Learners that keep checkpoints write it every
- * `every_s` seconds, between two steps, and when they are interrupted. It stays when a training is complete: remove it
+ * weak examples are made again from the weights they came from. It is written every `every_s`
+ * seconds, between two steps, and when the training is interrupted. It stays when a training is complete: remove it
  * once the weights are safe.
  *
  * With `resume` the training goes on from the file, if there is one, to the result that an uninterrupted one has, byte
@@ -189,7 +189,7 @@ struct clv_training {
         *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
     const struct clv_dataset *frames;              /* features of the same nodes that only training knows, or NULL */
     const struct clv_pseudo_labels *pseudo_labels; /* clv_train's own */
-    const struct clv_dataset *validation;          /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
+    const struct clv_dataset *validation;          /* all with truth, for validation_loss; NULL: none */
     const struct clv_checkpoints *checkpoints;     /* NULL: none */
     const double *init; /* [clv_shape_size] weights to start from, finite; NULL: none. See clv_learner */
 };
@@ -216,7 +216,7 @@ struct clv_training_result {
     double *variance; /* [clv_shape_size(shape)] of the posterior whose mean is w; NULL: w is a point estimate */
     struct clv_curve_point *curve;
     size_t n_curve;
-    double *validation_loss;      /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
+    double *validation_loss;      /* [n_curve] weighted Hamming on the validation set; NULL: not known */
     bool interrupted;             /* stopped early by the caller; w is the best so far */
     double at_zero;               /* the last point's objective at w = 0 (of perceptron: train_loss); NaN: not known */
     struct clv_decoding decoding; /* how w is meant to be decoded */
@@ -240,7 +240,6 @@ struct clv_learner {
     const struct clv_parameter *parameters; /* ends with a NULL name */
     bool takes_init;                        /* whether a training may start from given weights */
     bool takes_hidden;                      /* nodes of unknown label take part, else they are ignored */
-    bool keeps_checkpoints;                 /* whether a training may be given checkpoints, else it is refused */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains;             /* of enum clv_trains */

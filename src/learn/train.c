@@ -193,8 +193,6 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     for (int i = 0; learner->parameters[i].name; i++)
         MUST(check_parameter(learner, i, training->parameters[i], err));
-    if (training->checkpoints && !learner->keeps_checkpoints)
-        return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     MUST(check_streaming(learner, training, err));
     MUST(check_training(learner, training, err));
     if (!is_part)

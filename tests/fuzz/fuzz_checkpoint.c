@@ -8,7 +8,7 @@
 #include "fuzz/small_training.h"
 #include "fuzz/tensor_file.h"
 
-/* The learner that the checkpoint is of, if there is one; else any that keeps checkpoints. */
+/* The learner that the checkpoint is of, if there is one; else any. */
 static const char *learner_of(const char *path)
 {
     struct clv_tensors *tensors;
@@ -18,7 +18,7 @@ static const char *learner_of(const char *path)
         learner = name ? clv_learner_find(name) : NULL;
         clv_tensors_close(tensors);
     }
-    return learner && learner->keeps_checkpoints ? learner->name : "mpmap";
+    return learner ? learner->name : "mpmap";
 }
 
 /* A training goes on from any bytes to its end, or says in a line why not. */

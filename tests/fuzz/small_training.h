@@ -1,4 +1,4 @@
-/* A training of a few milliseconds that keeps checkpoints: what checkpoint files are read by, and made by. */
+/* A training of a few milliseconds: what checkpoint files are read by, and made by. */
 #ifndef TESTS_SMALL_TRAINING_H
 #define TESTS_SMALL_TRAINING_H
 

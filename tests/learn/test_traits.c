@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "learn/chains.h"
 #include "learn/common/common.h"
@@ -104,26 +103,6 @@ TESTS(hidden_nodes_matter_where_they_take_part, 0, n_learners())
     ck_assert_msg(is_same(&a, &b, clv_shape_size(&full3)) == !learner->takes_hidden, "%s", learner->name);
     toy_release(&pair[0]);
     toy_release(&pair[1]);
-}
-
-TESTS(checkpoints_are_written_where_they_are_kept, 0, n_learners())
-{
-    const struct clv_learner *learner = clv_learner_at((size_t)_i);
-    OWNED(toy_release) struct toy toy = {0};
-    toy_chains(&toy, 8, &chain_shape, 3);
-    struct clv_training training = chain_training(&toy, learner);
-    const char *path = here("toy.checkpoint");
-    const struct clv_checkpoints checkpoints = {.path = path};
-    unlink(path);
-    training.checkpoints = &checkpoints;
-    OWNED(clv_training_result_release) struct clv_training_result result = {0}, again = {0};
-    ck_assert_int_eq(train_directly(&result, learner, &training), CLV_OK);
-    ck_assert_msg(path_exists(path) == learner->keeps_checkpoints, "%s", learner->name);
-    unlink(path);
-    if (learner->keeps_checkpoints)
-        must(clv_train(&again, learner, &training, err));
-    else
-        must_fail(CLV_ERR_USAGE, "keeps no checkpoints", clv_train(&again, learner, &training, err));
 }
 
 /* Pairwise forms. */
@@ -507,11 +486,6 @@ TESTS(memory_is_what_the_struct_says, 0, n_learners())
 
 /* Lists in the manual. */
 
-static bool keeps_checkpoints(const struct clv_learner *learner)
-{
-    return learner->keeps_checkpoints;
-}
-
 static bool takes_init_alone(const struct clv_learner *learner)
 {
     return learner->takes_init && !learner->takes_hidden; /* the others are named together */
@@ -525,8 +499,7 @@ static bool is_likelihood(const struct clv_learner *learner)
 static const struct list {
     const char *begin, *end;
     bool (*has)(const struct clv_learner *);
-} lists[] = {{"Seconds between checkpoints of", "120 by default", keeps_checkpoints},
-             {"then that model's.\nFor", "and the learners of hidden nodes", takes_init_alone},
+} lists[] = {{"then that model's.\nFor", "and the learners of hidden nodes", takes_init_alone},
              {"Models learned by", "give probabilities", is_likelihood}};
 
 /* Whether the word is in the text, between characters that no name has. */

@@ -14,6 +14,8 @@
 const char *disk_fails_at;
 bool killed_at_rename;
 int disk_renames = -1;
+volatile int *disk_stop;
+int disk_stops_after;
 
 static int look(const char *path, struct stat *info, int flags)
 {
@@ -42,6 +44,8 @@ int rename(const char *old, const char *new)
         return -1;
     }
     disk_renames -= disk_renames > 0;
+    if (disk_stop && --disk_stops_after == 0)
+        *disk_stop = 1;
     return renameat(AT_FDCWD, old, AT_FDCWD, new);
 }
 

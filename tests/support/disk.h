@@ -13,4 +13,8 @@ extern bool killed_at_rename;
 /* Renames that are done before all others fail with EIO; -1: all are. */
 extern int disk_renames;
 
+/* Sets *disk_stop, if it is not NULL, after so many renames. */
+extern volatile int *disk_stop;
+extern int disk_stops_after;
+
 #endif

@@ -25,21 +25,19 @@ static bool train_output_is_file(const struct train_options *options)
     return strcmp(options->output, "-") != 0 && (stat(options->output, &info) != 0 || S_ISREG(info.st_mode));
 }
 
-/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can be next to the output, else
- * NULL; refuses options that cannot be met. */
+/* Before long work: *path (array_free it) if checkpoints can be next to the output, else NULL; refuses options that
+ * cannot be met. */
 static enum clv_status train_checkpoints_path(char **path, const struct train_options *options, struct clv_error *err)
 {
     const char *option = options->requeue                                      ? "requeue"
                          : options->task.resume                                ? "resume"
                          : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
                                                                                : NULL;
-    const struct clv_learner *learner = options->task.learner;
-    bool keeps = learner->keeps_checkpoints, has_place = train_output_is_file(options);
-    FAIL_IF(option && !keeps, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
+    bool has_place = train_output_is_file(options);
     FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
             options->output);
     *path = NULL;
-    if (!keeps || !has_place)
+    if (!has_place)
         return CLV_OK;
     size_t size = strlen(options->output) + sizeof ".checkpoint";
     char *path_of_checkpoint = array_alloc(size, 1);

@@ -31,7 +31,7 @@ struct train_options {
     bool overwrite;
     bool requeue;     /* a signal of the cluster leaves a checkpoint, and no model */
     bool is_finished; /* with --resume: the model that is there is this command's, learned to the end */
-    char *checkpoint; /* the file next to the output; NULL: the learner keeps none, or it cannot be there */
+    char *checkpoint; /* the file next to the output; NULL: it cannot be there */
     struct text command;
 };
 

@@ -2,7 +2,8 @@
  *
  * Learners share learn/common. Read this first, then decoder.c (labellings under given weights) and examples.c (the
  * result of a training). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
- * gradients), evaluate.c (losses), checkpoint.c with state.c, l1_ball.c, vectors.c. */
+ * gradients), evaluate.c (losses), course.c (what all learners' loops share) with checkpoint.c and state.c, l1_ball.c,
+ * vectors.c. */
 #ifndef LEARN_COMMON_COMMON_H
 #define LEARN_COMMON_COMMON_H
 
@@ -354,7 +355,7 @@ void result_note(struct clv_training_result *result, const char *name, double va
 
 /* The state of a training in its checkpoints: arrays by name, and the curve. */
 
-/* Which numbers may be read. Counts and places are any: their learner knows which ones there are. */
+/* Which numbers may be read. Places are any: their learner knows which ones there are. */
 enum state_range {
     STATE_FINITE,
     STATE_NOT_NEGATIVE, /* and finite */
@@ -385,6 +386,94 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
 
 /* CLV_ERR_DATA: the checkpoint stands where the training never does, in so many words. */
 enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *what, struct clv_error *err) CLV_CHECK;
+
+/* The course of a training: what the loops of learners have in common. A loop stays where one reads it, and hands over
+ * whether it goes on and was stopped, the points of its curve, its checkpoints and its end:
+ *
+ *     course_open(&course, &NAME_learner, result, &examples);
+ *     course.n_passes = ..;
+ *     course.look_every = 5;
+ *     course_holds(&course, (struct state_field){"w", CLV_F64, size, w, STATE_FINITE});
+ *     MUST(course_resume(&course, err));
+ *     while (course_goes_on(&course))
+ *         MUST(course_take(&course, course_lacks_look(&course) ? look(..) : run_pass(..)));
+ *     return course_end(&course, w, err);
+ *
+ * where run_pass takes its examples in an order that follows from course.pass, and look ends in course_look:
+ *
+ *     while (course_pass_goes_on(&course)) {
+ *         .. a step on the examples order[course.n_taken], of which there are course_batch(&course) ..
+ *         MUST(course_step(&course, err));
+ *     }
+ *
+ * The state of a training is then its fields and the place: passes that are through, examples of the next one that are.
+ * A training that is stopped or killed goes on from there to the same bytes. Steps that are stopped in the middle
+ * (CLV_ERR_INTERRUPTED) must leave the fields as they were. Learners whose place is another one, or whose fields have
+ * to be gathered first, have a `save` and read their state themselves; their loops use course_stops, course_take,
+ * course_keep, course_look and course_end. */
+struct course {
+    const struct clv_training *training;
+    struct clv_training_result *result;
+    const struct examples *examples;
+    struct checkpoints checkpoints;
+    struct state_field fields[STATE_MAX_FIELDS];
+    size_t n_fields;
+    enum clv_status (*save)(void *owner, struct clv_error *err); /* writes the checkpoint; NULL: fields and place */
+    void *owner;
+    size_t pass, n_passes; /* that are through, and of them all; progress is told in these: passes, rounds or steps */
+    size_t n_taken;        /* examples that the pass's steps have taken */
+    size_t batch;          /* examples a step takes, except a pass's last one; 1 at first */
+    size_t look_every;     /* passes between two looks, of which the last pass has one as well; 0: the loop knows */
+    bool looks_first;      /* there is a look before any pass */
+    bool validates;        /* looks measure the loss on the training's validation set */
+    bool is_quiet;         /* looks do not tell progress */
+    bool is_begun;         /* steps may have been made: what a learner does before them need not be done again */
+    bool is_over;          /* set by a learner that needs no more passes */
+    bool stopped;          /* the caller asked to stop */
+    char note[256];        /* about the curve's last point */
+};
+
+/* Opens a course that has no fields and no passes yet. */
+void course_open(struct course *self, const struct clv_learner *learner, struct clv_training_result *result,
+                 const struct examples *examples);
+
+/* Adds a field to the state, whose values are not copied; NULL values: no field. Before course_resume. */
+void course_holds(struct course *self, struct state_field field);
+
+/* Fills fields, place and curve if there is a checkpoint to go on from that was begun. */
+enum clv_status course_resume(struct course *self, struct clv_error *err) CLV_CHECK;
+
+/* Whether there is a pass or a look to come, and nobody asks to stop before that pass. */
+bool course_goes_on(struct course *self);
+
+/* Whether a look is due that the curve does not have: its last point's pass is another one. */
+bool course_lacks_look(const struct course *self);
+
+/* Whether the pass has another step. If all of its examples are taken it is through, and counted. */
+bool course_pass_goes_on(struct course *self);
+
+/* Returns the number of examples of the next step. */
+size_t course_batch(const struct course *self);
+
+/* Takes the step's examples as through, and writes a checkpoint if one is due. */
+enum clv_status course_step(struct course *self, struct clv_error *err) CLV_CHECK;
+
+/* Whether the caller asked to stop, now or before. */
+bool course_stops(struct course *self);
+
+/* Returns a step's status, but CLV_ERR_INTERRUPTED stops the course and is no failure. */
+enum clv_status course_take(struct course *self, enum clv_status status) CLV_CHECK;
+
+/* Writes a checkpoint if one is due. */
+enum clv_status course_keep(struct course *self, struct clv_error *err) CLV_CHECK;
+
+/* Adds a point to the curve and tells it: "objective .., gap .., training loss ..", or `note` in place of the first
+ * two. The training loss is that of w; NULL: it is not looked at. */
+enum clv_status course_look(struct course *self, struct clv_curve_point point, const char *note, const double *w,
+                            struct clv_error *err) CLV_CHECK;
+
+/* Sets the result: w, and whether the course was stopped. If it was, a last checkpoint is written. */
+enum clv_status course_end(struct course *self, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Vector arithmetic of learners. The dispatched kernels keep a fixed number of running sums, so that results are the
  * same on every machine. */

@@ -42,8 +42,10 @@ static enum clv_status read_field(const struct state_field *field, const struct 
     const struct clv_tensor *tensor;
     MUST(clv_tensors_require(&tensor, tensors, field->name, field->dtype, 1, (int64_t[]){(int64_t)field->n}, err));
     memcpy(field->values, tensor->data, field->n * sizes[field->dtype]);
-    for (size_t i = 0; i < field->n && field->dtype != CLV_I64; i++) {
-        double value = field->dtype == CLV_F64 ? ((double *)field->values)[i] : (double)((float *)field->values)[i];
+    for (size_t i = 0; i < field->n; i++) {
+        double value = field->dtype == CLV_F64   ? ((double *)field->values)[i]
+                       : field->dtype == CLV_F32 ? (double)((float *)field->values)[i]
+                                                 : (double)((int64_t *)field->values)[i];
         FAIL_IF(!is_allowed(value, field->range), CLV_ERR_DATA, "%s: %s[%zu] is %g", path, field->name, i, value);
     }
     return CLV_OK;
@@ -61,10 +63,10 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
                                  const struct checkpoints *checkpoints, struct clv_error *err)
 {
     const struct clv_tensor *tensor;
-    bool validated = checkpoints->training->validation != NULL;
     MUST(clv_tensors_require(&tensor, tensors, "curve", CLV_F64, 2, (int64_t[]){-1, N_CURVE}, err));
     size_t n = (size_t)tensor->shape[0];
     const double(*curve)[N_CURVE] = tensor->data;
+    bool validated = checkpoints->training->validation && n > 0 && !isnan(curve[0][4]); /* by learners that do so */
     result->curve = array_alloc(n, sizeof *result->curve);
     result->validation_loss = validated ? array_alloc(n, sizeof *result->validation_loss) : NULL;
     if (!result->curve || (validated && !result->validation_loss))

@@ -112,16 +112,21 @@ static const struct clv_parameter parameters[] = {
 
 struct crf {
     const struct clv_training *training;
-    struct clv_training_result *result;
     struct examples examples;
+    struct course course; /* in which a pass is a step */
     struct crf_objective objective;
     struct lbfgs lbfgs;
     int penalty;
     double lambda;
     size_t size;
-    struct checkpoints checkpoints;
     struct crf_state state; /* where it stands */
 };
+
+static enum clv_status save(void *crf, struct clv_error *err)
+{
+    struct crf *self = crf;
+    return crf_state_write(&self->course.checkpoints, &self->state, err);
+}
 
 /* F and its gradient, but for absolute values, which OWL-QN looks after. */
 static enum clv_status evaluate(double *value, double *gradient, void *context, const double *w, struct clv_error *err)
@@ -138,30 +143,29 @@ static enum clv_status evaluate(double *value, double *gradient, void *context, 
 }
 
 /* Adds a step's point to the curve. */
-static enum clv_status report(struct crf *self, struct clv_error *err)
+static enum clv_status look(struct crf *self, struct clv_error *err)
 {
     double objective = self->lbfgs.value, slope = lbfgs_slope(&self->lbfgs);
     double dual = self->penalty == PENALTY_L2 ? objective - slope * slope / (4 * self->lambda) : NAN;
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
-    report_progress(self->training->progress, "training", self->result->n_curve + 1,
-                    (size_t)self->training->parameters[PASSES], note);
-    return curve_add(self->result, (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN},
-                     err);
+    self->course.pass = self->course.result->n_curve + 1;
+    return course_look(&self->course, (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN},
+                       note, NULL, err);
 }
 
 static bool is_done(const struct crf *self)
 {
     const struct lbfgs *lbfgs = &self->lbfgs;
-    size_t n_steps = self->result->n_curve;
+    const struct clv_training_result *result = self->course.result;
+    size_t n_steps = result->n_curve;
     double length = sqrt(inner_product(lbfgs->x, lbfgs->x, self->size));
     if (n_steps >= (size_t)self->training->parameters[PASSES] ||
         lbfgs_slope(lbfgs) <= SMALLEST_GRADIENT * fmax(1, length))
         return true;
     if (n_steps < WINDOW)
         return false;
-    double before =
-        n_steps == WINDOW ? self->state.first_objective : self->result->curve[n_steps - WINDOW - 1].objective;
+    double before = n_steps == WINDOW ? self->state.first_objective : result->curve[n_steps - WINDOW - 1].objective;
     return before - lbfgs->value < self->training->parameters[TOLERANCE] * lbfgs->value;
 }
 
@@ -177,14 +181,14 @@ static enum clv_status minimise(struct crf *self, struct clv_error *err)
     while (!is_done(self)) {
         bool moved;
         int n_tried;
-        FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
+        if (course_stops(&self->course))
+            break;
         MUST(lbfgs_step(&moved, &n_tried, &self->lbfgs, err));
         if (!moved)
             break;
         state->n_evaluations += (size_t)n_tried;
-        MUST(report(self, err));
-        if (checkpoint_is_due(&self->checkpoints))
-            MUST(crf_state_write(&self->checkpoints, state, err));
+        MUST(look(self, err));
+        MUST(course_keep(&self->course, err));
     }
     return CLV_OK;
 }
@@ -192,7 +196,7 @@ static enum clv_status minimise(struct crf *self, struct clv_error *err)
 static enum clv_status crf_open(struct crf *self, const struct clv_training *training,
                                 struct clv_training_result *result, struct clv_error *err)
 {
-    *self = (struct crf){.training = training, .result = result};
+    *self = (struct crf){.training = training};
     MUST(examples_open(&self->examples, training, true, err));
     self->penalty = (int)training->parameters[PENALTY];
     self->lambda = self->penalty == PENALTY_NONE ? 0 : training->parameters[LAMBDA];
@@ -200,7 +204,10 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     const struct lbfgs_function function = {evaluate, self, self->penalty == PENALTY_L1 ? self->lambda : 0};
     MUST(lbfgs_open(&self->lbfgs, &function, self->size, (size_t)training->parameters[MEMORY], err));
     self->state = (struct crf_state){.lbfgs = &self->lbfgs, .result = result};
-    checkpoints_open(&self->checkpoints, &crf_learner, training, self->examples.node_scale);
+    course_open(&self->course, &crf_learner, result, &self->examples);
+    self->course.n_passes = (size_t)training->parameters[PASSES];
+    self->course.save = save;
+    self->course.owner = self;
     if (training->init)
         memcpy(self->lbfgs.x, training->init, self->size * sizeof *self->lbfgs.x);
     return crf_objective_open(&self->objective, &self->examples, err);
@@ -233,18 +240,13 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     OWNED(crf_release) struct crf self = {0};
     MUST(crf_open(&self, training, result, err));
-    MUST(crf_state_read(&self.state, &self.checkpoints, err));
-    enum clv_status status = minimise(&self, err);
-    if (status && status != CLV_ERR_INTERRUPTED)
-        return status;
-    result->interrupted = status == CLV_ERR_INTERRUPTED;
-    if (result->interrupted && training->checkpoints)
-        MUST(crf_state_write(&self.checkpoints, &self.state, err));
     MUST(choose_decoding(&result->decoding, &self, err));
     /* all labels of a known node are as likely */
     result->at_zero =
         (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.shape.n_labels);
-    return result_set(result, &self.examples, self.lbfgs.x, err);
+    MUST(crf_state_read(&self.state, &self.course.checkpoints, err));
+    MUST(course_take(&self.course, minimise(&self, err)));
+    return course_end(&self.course, self.lbfgs.x, err);
 }
 
 /* L-BFGS keeps two vectors a step remembered. */
@@ -259,7 +261,6 @@ const struct clv_learner crf_learner = {
     .summary = "conditional random field, exact on chains and forests (Lafferty et al. 2001)",
     .parameters = parameters,
     .takes_init = true,
-    .keeps_checkpoints = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .n_vectors = 7,

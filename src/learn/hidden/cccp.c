@@ -40,7 +40,7 @@ static enum clv_status surrogate_at(double *value, struct hidden_descent *self, 
 
 static bool is_done(const struct hidden_descent *self)
 {
-    return self->n_done >= self->n_passes;
+    return self->course.pass >= self->course.n_passes;
 }
 
 /* A plain step down P, and the lowest point met so far in self->best. */
@@ -56,7 +56,7 @@ static enum clv_status step_plainly(struct hidden_descent *self, struct clv_erro
         self->gradient[k] -= self->plane[k];
     hidden_descent_step(self);
     self->place.n_inner++;
-    self->n_done++;
+    self->course.pass++;
     return CLV_OK;
 }
 
@@ -79,7 +79,7 @@ static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_err
         return CLV_OK;
     }
     if (place->stage == STAGE_LOOK)
-        MUST(hidden_descent_look(self, self->result, self->best, err));
+        MUST(hidden_descent_look(self, self->best, err));
     place->stage = STAGE_LINEARISE;
     return CLV_OK;
 }
@@ -90,7 +90,7 @@ static enum clv_status start_dual(struct hidden_descent *self, struct clv_error 
     MUST(linearise(self, err));
     MUST(surrogate_at(&self->place.lowest, self, self->best, err));
     hidden_dual_set_plane(self->dual, self->plane);
-    self->place.next_look = self->curve_every;
+    self->place.next_look = self->course.look_every;
     self->place.stage = STAGE_LOWER;
     return CLV_OK;
 }
@@ -98,16 +98,17 @@ static enum clv_status start_dual(struct hidden_descent *self, struct clv_error 
 /* n_inner - 1 passes of the dual. */
 static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
 {
+    struct course *course = &self->course;
     struct hidden_place *place = &self->place;
-    if (place->n_inner + 1 >= self->n_inner || self->n_done + 1 >= self->n_passes) {
+    if (place->n_inner + 1 >= self->n_inner || course->pass + 1 >= course->n_passes) {
         place->stage = STAGE_EVALUATE;
         return CLV_OK;
     }
-    MUST(hidden_dual_steps(&place->n_taken, self->dual, self->training->seed, self->n_done, err));
-    if (place->n_taken == self->hidden.examples.n) {
-        place->n_taken = 0;
+    MUST(hidden_dual_steps(&course->n_taken, self->dual, self->training->seed, course->pass, err));
+    if (course->n_taken == self->hidden.examples.n) {
+        course->n_taken = 0;
         place->n_inner++;
-        self->n_done++;
+        course->pass++;
     }
     return CLV_OK;
 }
@@ -118,7 +119,7 @@ static enum clv_status evaluate(struct hidden_descent *self, struct clv_error *e
 {
     double value;
     MUST(surrogate_at(&value, self, self->dual->average, err));
-    self->n_done++;
+    self->course.pass++;
     self->place.n_inner = 0;
     self->place.stage = STAGE_LOOK;
     if (value < self->place.lowest) {
@@ -142,9 +143,9 @@ static enum clv_status move_plane(struct hidden_descent *self, struct clv_error 
 
 static enum clv_status look(struct hidden_descent *self, struct clv_error *err)
 {
-    if (self->n_done >= self->place.next_look || is_done(self)) {
-        MUST(hidden_descent_look(self, self->result, self->best, err));
-        self->place.next_look = self->n_done + self->curve_every;
+    if (self->course.pass >= self->place.next_look || is_done(self)) {
+        MUST(hidden_descent_look(self, self->best, err));
+        self->place.next_look = self->course.pass + self->course.look_every;
     }
     self->place.stage = STAGE_LOWER;
     return CLV_OK;
@@ -183,20 +184,17 @@ static enum clv_status alternate(struct hidden_descent *self, struct clv_error *
 {
     enum hidden_stage first = self->is_published ? STAGE_LINEARISE : STAGE_LOWER;
     MUST(begin(self, err));
-    while (!(is_done(self) && self->place.stage == first)) {
+    while (!(is_done(self) && self->place.stage == first) && !course_stops(&self->course)) {
         MUST(self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err));
-        MUST(hidden_state_keep(self, err));
+        MUST(course_keep(&self->course, err));
     }
     return CLV_OK;
 }
 
-/* Alternates, and writes a checkpoint where it is interrupted. */
-static enum clv_status alternate_resumably(struct hidden_descent *self, struct clv_error *err)
+static enum clv_status run(struct hidden_descent *self, struct clv_error *err)
 {
-    enum clv_status status = alternate(self, err);
-    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints)
-        MUST(hidden_state_write(self, err));
-    return status;
+    MUST(course_take(&self->course, alternate(self, err)));
+    return course_end(&self->course, self->best, err);
 }
 
 enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err)
@@ -206,7 +204,7 @@ enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err)
         MUST(hidden_dual_open(&dual, &self->hidden, self->lambda, err));
         self->dual = &dual;
     }
-    enum clv_status status = alternate_resumably(self, err);
+    enum clv_status status = run(self, err);
     self->dual = NULL; /* it ends here, whatever the status */
     return status;
 }

@@ -161,10 +161,9 @@ enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FUL
 /* The next stage of the concave-convex procedure; other solvers only lower. */
 enum hidden_stage { STAGE_START, STAGE_LOWER, STAGE_EVALUATE, STAGE_LINEARISE, STAGE_LOOK };
 
-/* Where a descent is, between two steps, besides its n_done. */
+/* Where a descent is, between two steps, besides its course's pass and n_taken. */
 struct hidden_place {
-    size_t n_taken; /* examples of the pass that steps have taken */
-    bool is_sharp;  /* whether smooth passes, if any, are over */
+    bool is_sharp; /* whether smooth passes, if any, are over */
     enum hidden_stage stage;
     size_t n_inner;   /* passes since the linearisation */
     size_t next_look; /* pass of the curve's next point */
@@ -176,16 +175,14 @@ struct hidden_dual;
 struct hidden_descent {
     struct arena arena; /* of the arrays below */
     const struct clv_training *training;
-    struct clv_training_result *result;
-    struct checkpoints checkpoints;
+    struct course course;
     struct hidden_place place;
     struct hidden hidden;
     enum hidden_solver solver;
     bool is_published; /* plain steps on all examples, c = 1, all weights start at random */
     bool is_constant;  /* plain steps do not get shorter */
     double lambda, rate;
-    size_t n_passes, n_smooth, n_inner, batch, curve_every;
-    size_t n_done; /* passes */
+    size_t n_smooth, n_inner; /* passes */
     struct ascent ascent;
     struct hidden_dual *dual;        /* of CCCP; NULL: plain steps, or another solver */
     struct full_adagrad full;        /* zeros unless that is the solver */
@@ -201,7 +198,7 @@ void hidden_descent_release(struct hidden_descent *self);
 /* Whether the solver is AdaGrad with either matrix. */
 bool hidden_descent_is_adagrad(const struct hidden_descent *self);
 
-/* Algorithm 1, or AdaGrad in its place, from self->ascent.w or a checkpoint. */
+/* Algorithm 1, or AdaGrad in its place, from self->ascent.w or a checkpoint; ends the course. */
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
 /* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J /
@@ -210,12 +207,11 @@ enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error
 void hidden_descent_step(struct hidden_descent *self);
 
 /* A point of the curve, for weights w[size]. A pass, and the decoding of all examples. */
-enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
-                                    struct clv_error *err) CLV_CHECK;
+enum clv_status hidden_descent_look(struct hidden_descent *self, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* The concave-convex procedure, one of the solvers of a descent. */
 
-/* The concave-convex procedure from self->ascent.w or a checkpoint; leaves the lowest point in self->best. */
+/* The concave-convex procedure from self->ascent.w or a checkpoint; ends the course at the lowest point. */
 enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
 /* The convex problem between two linearisations of the concave-convex procedure,
@@ -272,11 +268,8 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
 enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensors *tensors,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Writes a checkpoint. */
-enum clv_status hidden_state_write(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
-
-/* Writes a checkpoint if one is due. */
-enum clv_status hidden_state_keep(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
+/* Writes a checkpoint, of a struct hidden_descent: the `save` of its course. */
+enum clv_status hidden_save(void *descent, struct clv_error *err) CLV_CHECK;
 
 /* Inference for one example's terms, in memory that is kept from example to example. */
 

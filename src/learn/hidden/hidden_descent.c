@@ -4,7 +4,6 @@
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -49,7 +48,7 @@ void hidden_descent_release(struct hidden_descent *self)
 void hidden_descent_step(struct hidden_descent *self)
 {
     double *w = self->ascent.w;
-    double rate = self->is_constant ? self->rate : self->rate / sqrt(1 + (double)self->n_done / 10);
+    double rate = self->is_constant ? self->rate : self->rate / sqrt(1 + (double)self->course.pass / 10);
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] = -self->gradient[k];
     if (self->is_published) {
@@ -66,21 +65,14 @@ void hidden_descent_step(struct hidden_descent *self)
     }
 }
 
-enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
-                                    struct clv_error *err)
+enum clv_status hidden_descent_look(struct hidden_descent *self, const double *w, struct clv_error *err)
 {
-    const struct clv_training *training = self->training;
-    struct examples *examples = &self->hidden.examples;
-    double free, clamped, loss;
+    struct course *course = &self->course;
+    double free, clamped;
     MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden,
-                         &(struct hidden_pass){HIDDEN_LOOK, self->all, examples->n, w}, err));
-    MUST(examples_loss(&loss, examples, w, &result->decoding, err));
+                         &(struct hidden_pass){HIDDEN_LOOK, self->all, self->hidden.examples.n, w}, err));
     double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
-    char note[96];
-    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
-    report_progress(training->progress, "training", self->n_done, self->n_passes, note);
-    MUST(curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err));
-    return examples_validate(result, result->n_curve - 1, examples, w, &result->decoding, err);
+    return course_look(course, (struct clv_curve_point){(double)course->pass, objective, NAN, NAN}, "", w, err);
 }
 
 /* Maxima in place of sums from here on, in steps that are short enough to stay near. */
@@ -92,21 +84,21 @@ static enum clv_status use_maxima(struct hidden_descent *self, const struct hidd
     return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
 }
 
-/* The rest of the pass that the place is in. */
+/* The rest of the pass that the course is in. */
 static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *err)
 {
-    size_t n = self->hidden.examples.n, *n_taken = &self->place.n_taken;
-    if (self->batch < n)
-        rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
+    struct course *course = &self->course;
+    size_t n = self->hidden.examples.n;
+    if (course->batch < n)
+        rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)course->pass));
     else
         memcpy(self->order, self->all, n * sizeof *self->order);
-    while (*n_taken < n) {
-        size_t taken = n - *n_taken < self->batch ? n - *n_taken : self->batch;
-        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden,
-                             &(struct hidden_pass){HIDDEN_BOTH, &self->order[*n_taken], taken, self->ascent.w}, err));
+    while (course_pass_goes_on(course)) {
+        const struct hidden_pass step = {HIDDEN_BOTH, &self->order[course->n_taken], course_batch(course),
+                                         self->ascent.w};
+        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden, &step, err));
         hidden_descent_step(self);
-        *n_taken += taken;
-        MUST(hidden_state_keep(self, err));
+        MUST(course_step(course, err));
     }
     return CLV_OK;
 }
@@ -124,42 +116,32 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
     return tensors ? hidden_state_take(self, tensors, err) : CLV_OK;
 }
 
-/* Whether the curve lacks a point of the passes that are through. */
-static bool look_is_due(const struct hidden_descent *self, const struct clv_training_result *result)
-{
-    if (self->place.n_taken || !self->n_done || (self->n_done % self->curve_every && self->n_done != self->n_passes))
-        return false;
-    return !result->n_curve || result->curve[result->n_curve - 1].pass != (double)self->n_done;
-}
-
 /* Algorithm 1, or AdaGrad in its place, for which one rate suits features of any size. Its first passes may be smooth:
  * the likelihood with the loss added, whose gradients change little by little, leads to where hinges are better off
  * than by themselves. */
 static enum clv_status run_passes(struct hidden_descent *self, struct clv_error *err)
 {
     const struct hidden_settings settings = self->hidden.settings;
+    struct course *course = &self->course;
     if (settings.visible_temperature > 0)
         self->n_smooth = 0;
     MUST(begin(self, err));
-    for (;;) {
-        if (look_is_due(self, self->result))
-            MUST(hidden_descent_look(self, self->result, ascent_point(&self->ascent), err));
-        if (self->n_done >= self->n_passes)
-            return CLV_OK;
-        if (self->n_done == self->n_smooth && self->n_smooth > 0 && !self->place.is_sharp) {
+    while (course_goes_on(course)) {
+        if (course_lacks_look(course)) {
+            MUST(hidden_descent_look(self, ascent_point(&self->ascent), err));
+            continue;
+        }
+        if (course->pass == self->n_smooth && self->n_smooth > 0 && !self->place.is_sharp) {
             MUST(use_maxima(self, &settings, err));
             self->place.is_sharp = true;
         }
         MUST(run_pass(self, err));
-        self->n_done++;
-        self->place.n_taken = 0;
     }
+    return CLV_OK;
 }
 
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err)
 {
-    enum clv_status status = run_passes(self, err);
-    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints)
-        MUST(hidden_state_write(self, err));
-    return status;
+    MUST(course_take(&self->course, run_passes(self, err)));
+    return course_end(&self->course, ascent_point(&self->ascent), err);
 }

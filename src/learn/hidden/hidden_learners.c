@@ -111,14 +111,13 @@ static void choose_settings(struct hidden_descent *self)
                        [SOLVER_CCCP] = self->is_published ? 900 : 300,
                        [SOLVER_FULL_ADAGRAD] = 50};
     self->lambda = c > 0 ? 1 / (n * c) : given[LAMBDA] * examples->node_scale * self->hidden.mean_known;
-    self->n_passes = given[PASSES] >= 1 ? (size_t)given[PASSES] : passes[self->solver];
-    self->n_smooth = (size_t)(given[SMOOTH] * (double)self->n_passes + 0.5);
+    struct course *course = &self->course;
+    course->n_passes = given[PASSES] >= 1 ? (size_t)given[PASSES] : passes[self->solver];
+    self->n_smooth = (size_t)(given[SMOOTH] * (double)course->n_passes + 0.5);
     self->n_inner = given[INNER] >= 2 ? (size_t)given[INNER] : self->is_published ? 60 : 6;
-    self->batch = given[BATCH] >= 1 && !self->is_published ? (size_t)given[BATCH] : examples->n;
-    self->batch = self->batch < examples->n ? self->batch : examples->n;
-    if (!hidden_descent_is_adagrad(self))
-        self->batch = examples->n;
-    self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 9) / 10;
+    bool has_batches = given[BATCH] >= 1 && hidden_descent_is_adagrad(self) && !self->is_published;
+    course->batch = has_batches && given[BATCH] < n ? (size_t)given[BATCH] : examples->n;
+    course->look_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (course->n_passes + 9) / 10;
     double maximised = self->is_constant && self->solver != SOLVER_CCCP ? 0.001 : 0.01;
     if (self->is_published)
         self->rate = given[RATE] > 0 ? given[RATE] : self->hidden.settings.hidden_temperature > 0 ? 0.02 : maximised;
@@ -146,7 +145,6 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     OWNED(training_release)
     struct hidden_descent self = {
         .training = training,
-        .result = result,
         .solver = (enum hidden_solver)training->parameters[SOLVER],
         .is_published = is_published(training),
         .is_constant = training->parameters[PAPER] != 0,
@@ -157,19 +155,17 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         return fail(err, CLV_ERR_USAGE, "smooth is %g, must be 0 with a solver other than adagrad and adagrad-full",
                     training->parameters[SMOOTH]);
     MUST(hidden_open(&self.hidden, training, &settings, err));
+    course_open(&self.course, learner, result, &self.hidden.examples);
+    self.course.save = hidden_save;
+    self.course.owner = &self;
+    self.course.validates = true;
     choose_settings(&self);
     MUST(hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err));
     MUST(start_weights(self.ascent.w, training, training->parameters[START], self.is_published, err));
     if (self.ascent.average)
         memcpy(self.ascent.average, self.ascent.w, self.hidden.size * sizeof *self.ascent.w);
     result->decoding = hidden_decoding(&settings);
-    checkpoints_open(&self.checkpoints, learner, training, self.hidden.examples.node_scale);
-    enum clv_status status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, err) : hidden_descent_run(&self, err);
-    if (status && status != CLV_ERR_INTERRUPTED)
-        return status;
-    result->interrupted = status == CLV_ERR_INTERRUPTED;
-    MUST(result_set(result, &self.hidden.examples, self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent),
-                    err));
+    MUST(self.solver == SOLVER_CCCP ? hidden_cccp(&self, err) : hidden_descent_run(&self, err));
     hidden_note(result, &self.hidden);
     result->at_zero = hidden_at_zero(&self.hidden);
     return CLV_OK;
@@ -268,8 +264,8 @@ static double bytes(const struct clv_training *training)
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
-        .keeps_checkpoints = true, .train = (TRAIN), .n_vectors = 7, .bytes = bytes,                                   \
-        .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .idle = (IDLE), .scores = (SCORES),                              \
+        .train = (TRAIN), .n_vectors = 7, .bytes = bytes, .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,                \
+        .idle = (IDLE), .scores = (SCORES),                                                                            \
     }
 
 const struct clv_learner mssvm_learner =

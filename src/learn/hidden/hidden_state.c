@@ -1,5 +1,5 @@
 /* Checkpoints of trainings with hidden variables: weights, sums of the solver, messages of belief propagation, and the
- * place in the training. Start at hidden_state_write. */
+ * place in the training. Start at hidden_save. */
 #include "learn/hidden/hidden.h"
 
 #include <string.h>
@@ -82,14 +82,16 @@ static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const str
     return n;
 }
 
-enum clv_status hidden_state_write(struct hidden_descent *self, struct clv_error *err)
+enum clv_status hidden_save(void *descent, struct clv_error *err)
 {
+    struct hidden_descent *self = descent;
+    struct course *course = &self->course;
     OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
     const struct hidden_place *place = &self->place;
     MUST(gathered_open(&gathered, self, err));
-    const int64_t numbers[N_PLACE] = {[PLACE_DONE] = (int64_t)self->n_done,
-                                      [PLACE_TAKEN] = (int64_t)place->n_taken,
+    const int64_t numbers[N_PLACE] = {[PLACE_DONE] = (int64_t)course->pass,
+                                      [PLACE_TAKEN] = (int64_t)course->n_taken,
                                       [PLACE_SHARP] = place->is_sharp,
                                       [PLACE_STEPS] = (int64_t)self->ascent.n_steps,
                                       [PLACE_STAGE] = place->stage,
@@ -102,12 +104,7 @@ enum clv_status hidden_state_write(struct hidden_descent *self, struct clv_error
     messages_copy(gathered.messages, gathered.counts, &self->hidden, self->all, self->hidden.examples.n);
     size_t n = place->stage == STAGE_START ? 0 : list_fields(fields, self, &gathered);
     fields[n] = (struct state_field){"place", CLV_I64, N_PLACE, gathered.place, STATE_FINITE};
-    return state_write(&self->checkpoints, fields, n + 1, self->result, err);
-}
-
-enum clv_status hidden_state_keep(struct hidden_descent *self, struct clv_error *err)
-{
-    return checkpoint_is_due(&self->checkpoints) ? hidden_state_write(self, err) : CLV_OK;
+    return state_write(&course->checkpoints, fields, n + 1, course->result, err);
 }
 
 static bool lies_within(int64_t number, size_t most)
@@ -117,19 +114,20 @@ static bool lies_within(int64_t number, size_t most)
 
 static enum clv_status check_place(const int64_t *place, const struct hidden_descent *self, struct clv_error *err)
 {
-    size_t n = self->hidden.examples.n, most = self->n_passes;
+    const struct course *course = &self->course;
+    size_t n = self->hidden.examples.n, most = course->n_passes;
     bool is_cccp = self->solver == SOLVER_CCCP;
     if (!lies_within(place[PLACE_DONE], most) || !lies_within(place[PLACE_TAKEN], n) ||
         !lies_within(place[PLACE_SHARP], 1) || (place[PLACE_SHARP] && place[PLACE_DONE] < (int64_t)self->n_smooth))
-        return state_refuse(&self->checkpoints, "at a pass or an example that there is not", err);
-    if (place[PLACE_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)self->batch) && place[PLACE_TAKEN] != (int64_t)n)
-        return state_refuse(&self->checkpoints, "within a step", err);
+        return state_refuse(&self->course.checkpoints, "at a pass or an example that there is not", err);
+    if (place[PLACE_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)course->batch) && place[PLACE_TAKEN] != (int64_t)n)
+        return state_refuse(&self->course.checkpoints, "within a step", err);
     if (!lies_within(place[PLACE_STEPS], most * n))
-        return state_refuse(&self->checkpoints, "after steps that were not made", err);
+        return state_refuse(&self->course.checkpoints, "after steps that were not made", err);
     if (!lies_within(place[PLACE_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
         !lies_within(place[PLACE_INNER], self->n_inner) ||
-        !lies_within(place[PLACE_NEXT_LOOK], most + self->curve_every))
-        return state_refuse(&self->checkpoints, "at a stage that there is not", err);
+        !lies_within(place[PLACE_NEXT_LOOK], most + course->look_every))
+        return state_refuse(&self->course.checkpoints, "at a stage that there is not", err);
     return CLV_OK;
 }
 
@@ -139,17 +137,17 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
     const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
     OWNED(tensors_drop) struct clv_tensors *result = NULL;
     *tensors = NULL;
-    MUST(checkpoint_read(&result, &self->checkpoints, err));
+    MUST(checkpoint_read(&result, &self->course.checkpoints, err));
     if (!result)
         return CLV_OK;
-    MUST(state_read(&field, 1, result, &self->checkpoints, err));
+    MUST(state_read(&field, 1, result, &self->course.checkpoints, err));
     MUST(check_place(place, self, err));
     if (place[PLACE_STAGE] == STAGE_START)
         return CLV_OK;
-    self->n_done = (size_t)place[PLACE_DONE];
+    self->course.pass = (size_t)place[PLACE_DONE];
+    self->course.n_taken = (size_t)place[PLACE_TAKEN];
     self->ascent.n_steps = (double)place[PLACE_STEPS];
-    self->place = (struct hidden_place){.n_taken = (size_t)place[PLACE_TAKEN],
-                                        .is_sharp = place[PLACE_SHARP] != 0,
+    self->place = (struct hidden_place){.is_sharp = place[PLACE_SHARP] != 0,
                                         .stage = (enum hidden_stage)place[PLACE_STAGE],
                                         .n_inner = (size_t)place[PLACE_INNER],
                                         .next_look = (size_t)place[PLACE_NEXT_LOOK]};
@@ -162,12 +160,12 @@ enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensor
     OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
     MUST(gathered_open(&gathered, self, err));
-    MUST(state_read(fields, list_fields(fields, self, &gathered), tensors, &self->checkpoints, err));
-    MUST(state_read_curve(self->result, tensors, &self->checkpoints, err));
+    MUST(state_read(fields, list_fields(fields, self, &gathered), tensors, &self->course.checkpoints, err));
+    MUST(state_read_curve(self->course.result, tensors, &self->course.checkpoints, err));
     for (size_t k = 0; k < gathered.n_counts; k++)
         if (gathered.counts[k] < 0 || gathered.counts[k] > MOST_RUNS ||
             (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))
-            return state_refuse(&self->checkpoints, "after runs of belief propagation that were not made", err);
+            return state_refuse(&self->course.checkpoints, "after runs of belief propagation that were not made", err);
     messages_put(&self->hidden, gathered.messages, gathered.counts, self->all, self->hidden.examples.n);
     self->place.lowest = gathered.numbers[OF_LOWEST];
     if (self->dual) {

@@ -29,8 +29,9 @@ static enum clv_status find_visible(uint8_t *is_visible, const struct clv_proble
     return CLV_OK;
 }
 
-enum clv_status latent_open(struct latent *self, const struct clv_training *training, const struct latent_rules *rules,
-                            void *context, struct clv_error *err)
+enum clv_status latent_open(struct latent *self, const struct clv_learner *learner, struct clv_training_result *result,
+                            const struct clv_training *training, const struct latent_rules *rules, void *context,
+                            struct clv_error *err)
 {
     *self = (struct latent){.rules = *rules, .context = context};
     MUST(examples_open(&self->examples, training, true, err));
@@ -52,6 +53,8 @@ enum clv_status latent_open(struct latent *self, const struct clv_training *trai
     }
     if (!rules->batch || rules->batch > n || rules->solver == LATENT_SUBGRADIENT)
         self->rules.batch = n;
+    course_open(&self->course, learner, result, &self->examples);
+    self->course.batch = self->rules.batch;
     self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
     self->free = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->free);
     self->clamped = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->clamped);
@@ -146,7 +149,8 @@ enum clv_status latent_objective(double *objective, struct latent *self, const d
     return CLV_OK;
 }
 
-enum clv_status latent_begin(struct ascent *ascent, const struct latent *self, struct clv_error *err)
+enum clv_status latent_begin(struct ascent *ascent, struct latent *self, struct latent_names names,
+                             struct clv_error *err)
 {
     const struct latent_rules *rules = &self->rules;
     const struct examples *examples = &self->examples;
@@ -160,6 +164,11 @@ enum clv_status latent_begin(struct ascent *ascent, const struct latent *self, s
     MUST(start_weights(ascent->w, examples->training, rules->deviation, !is_adagrad, err));
     if (ascent->average)
         memcpy(ascent->average, ascent->w, self->size * sizeof *ascent->w);
+    struct course *course = &self->course;
+    course_holds(course, (struct state_field){names.w, CLV_F64, self->size, ascent->w, STATE_FINITE});
+    course_holds(course, (struct state_field){names.average, CLV_F64, self->size, ascent->average, STATE_FINITE});
+    course_holds(course, (struct state_field){names.squares, CLV_F64, self->size, ascent->squares, STATE_NOT_NEGATIVE});
+    course_holds(course, (struct state_field){names.n_steps, CLV_F64, 1, &ascent->n_steps, STATE_NOT_NEGATIVE});
     return CLV_OK;
 }
 
@@ -177,26 +186,45 @@ static void add_up(struct latent *self, const int32_t *taken, size_t n, double s
     }
 }
 
-enum clv_status latent_pass(struct latent *self, struct ascent *ascent, uint32_t pass, double rate, latent_terms *terms,
-                            struct clv_error *err)
+static enum clv_status step_plainly(struct latent *self, struct ascent *ascent, double rate, latent_terms *terms,
+                                    struct clv_error *err)
 {
-    size_t n = self->examples.n, batch = self->rules.batch;
-    if (self->rules.solver == LATENT_SUBGRADIENT) {
-        MUST(latent_look(self, ascent->w, terms, err));
-        add_up(self, self->all, n, self->c);
-        for (size_t j = 0; j < self->size; j++)
-            ascent->w[j] -= rate * (self->ridge * ascent->w[j] + self->gradient[j]);
-        project_couplings(ascent->w, &self->examples.shape);
-        return CLV_OK;
-    }
+    MUST(latent_look(self, ascent->w, terms, err));
+    add_up(self, self->all, self->examples.n, self->c);
+    for (size_t j = 0; j < self->size; j++)
+        ascent->w[j] -= rate * (self->ridge * ascent->w[j] + self->gradient[j]);
+    project_couplings(ascent->w, &self->examples.shape);
+    return CLV_OK;
+}
+
+static enum clv_status step_on_batch(struct latent *self, struct ascent *ascent, latent_terms *terms,
+                                     struct clv_error *err)
+{
+    size_t n = course_batch(&self->course);
+    const int32_t *taken = self->order + self->course.n_taken;
+    MUST(look_at(self, taken, n, ascent->w, terms, err));
+    add_up(self, taken, n, -1 / (double)n);
+    ascent_step(ascent, self->gradient);
+    return CLV_OK;
+}
+
+enum clv_status latent_pass(bool *is_through, struct latent *self, struct ascent *ascent, uint32_t pass, double rate,
+                            latent_terms *terms, struct clv_error *err)
+{
+    struct course *course = &self->course;
+    size_t n = self->examples.n;
+    bool is_plain = self->rules.solver == LATENT_SUBGRADIENT;
+    *is_through = false;
     memcpy(self->order, self->all, n * sizeof *self->order);
-    if (batch < n)
+    if (self->rules.batch < n)
         rng_permutation(self->order, n, self->examples.training->seed, RNG_STREAM(RNG_ORDER, pass));
-    for (size_t begin = 0; begin < n; begin += batch) {
-        size_t n_taken = n - begin < batch ? n - begin : batch;
-        MUST(look_at(self, self->order + begin, n_taken, ascent->w, terms, err));
-        add_up(self, self->order + begin, n_taken, -1 / (double)n_taken);
-        ascent_step(ascent, self->gradient);
+    while (course->n_taken < n) {
+        if (course_stops(course))
+            return CLV_OK;
+        MUST(is_plain ? step_plainly(self, ascent, rate, terms, err) : step_on_batch(self, ascent, terms, err));
+        MUST(course_step(course, err));
     }
+    course->n_taken = 0;
+    *is_through = true;
     return CLV_OK;
 }

@@ -65,6 +65,7 @@ struct latent_rules {
 struct latent {
     struct arena arena; /* of the arrays below */
     struct examples examples;
+    struct course course;
     struct latent_rules rules;
     size_t size;            /* weights */
     size_t *first;          /* [n + 1] nodes before those of an example */
@@ -78,9 +79,10 @@ struct latent {
     void *context;          /* of latent_terms */
 };
 
-/* CLV_ERR_USAGE, naming the example, where hidden nodes are joined. */
-enum clv_status latent_open(struct latent *self, const struct clv_training *training, const struct latent_rules *rules,
-                            void *context, struct clv_error *err) CLV_CHECK;
+/* Opens the examples and a course of the learner's. CLV_ERR_USAGE, naming the example, where hidden nodes are joined. */
+enum clv_status latent_open(struct latent *self, const struct clv_learner *learner, struct clv_training_result *result,
+                            const struct clv_training *training, const struct latent_rules *rules, void *context,
+                            struct clv_error *err) CLV_CHECK;
 /* What that keeps of the examples: two weights of every label. */
 double latent_bytes(const struct clv_training *training);
 void latent_release(struct latent *self); /* also after a failure, and of zeros */
@@ -96,13 +98,19 @@ enum clv_status latent_look(struct latent *self, const double *w, latent_terms *
 enum clv_status latent_objective(double *objective, struct latent *self, const double *w, latent_terms *terms,
                                  struct clv_error *err) CLV_CHECK;
 
-/* An ascent for the weights of one of the learner's lines, from where training starts. */
-enum clv_status latent_begin(struct ascent *ascent, const struct latent *self, struct clv_error *err) CLV_CHECK;
+/* An ascent for the weights of one of the learner's lines, from where training starts; its arrays are fields of the
+ * course, by these names. */
+struct latent_names {
+    const char *w, *average, *squares, *n_steps;
+};
+enum clv_status latent_begin(struct ascent *ascent, struct latent *self, struct latent_names names,
+                             struct clv_error *err) CLV_CHECK;
 
-/* One pass: steps on batches in an order of its own or, by plain subgradients, one step of this rate on all.
- * CLV_ERR_INTERRUPTED when asked to stop, with the weights of the last step. */
-enum clv_status latent_pass(struct latent *self, struct ascent *ascent, uint32_t pass, double rate, latent_terms *terms,
-                            struct clv_error *err) CLV_CHECK;
+/* The rest of a pass, from the course's n_taken on: steps on batches in an order of the pass's own or, by plain
+ * subgradients, one step of this rate on all. *is_through: n_taken is 0 again; else the course was stopped.
+ * CLV_ERR_INTERRUPTED when asked to stop within a step, with the weights of the last one. */
+enum clv_status latent_pass(bool *is_through, struct latent *self, struct ascent *ascent, uint32_t pass, double rate,
+                            latent_terms *terms, struct clv_error *err) CLV_CHECK;
 
 /* Two baselines with latent variables, for chains of visible and hidden nodes in turn and trees like them: max-margin
  * min-entropy models (m3e.c) and ModLat (modlat.c). They stand apart: both descend by latent.c, and nothing else uses

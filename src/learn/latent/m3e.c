@@ -8,7 +8,6 @@
  * set, and whose lowest point is what is returned; or by plain subgradient steps. The order 1 / T of the entropy is a
  * parameter. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -37,7 +36,7 @@ struct m3e {
     struct latent latent;
     struct min_entropy *workspaces; /* [n_threads] */
     struct ascent ascent;
-    double temperature;
+    double temperature, rate;
     double *best; /* [size] the weights of the lowest objective so far; of plain steps the last ones */
     double lowest;
 };
@@ -68,40 +67,31 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
 }
 
 /* A point of the curve. */
-static enum clv_status look(struct m3e *self, struct clv_training_result *result, size_t pass, size_t n_passes,
-                            struct clv_error *err)
+static enum clv_status look(struct m3e *self, struct clv_error *err)
 {
+    struct course *course = &self->latent.course;
     const double *w = ascent_point(&self->ascent);
     double objective;
     MUST(latent_objective(&objective, &self->latent, w, entropy_terms, err));
-    if (self->latent.rules.solver == LATENT_SUBGRADIENT || pass == 0 || objective < self->lowest) {
+    if (self->latent.rules.solver == LATENT_SUBGRADIENT || course->pass == 0 || objective < self->lowest) {
         memcpy(self->best, w, self->latent.size * sizeof *w);
         self->lowest = objective;
     }
-    char note[64];
-    snprintf(note, sizeof note, "objective %.4f", self->lowest);
-    report_progress(self->latent.examples.training->progress, "training", pass, n_passes, note);
-    return curve_add(result, (struct clv_curve_point){(double)pass, self->lowest, NAN, NAN}, err);
+    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", NULL, err);
 }
 
-static enum clv_status descend(struct m3e *self, struct clv_training_result *result, struct clv_error *err)
+static enum clv_status run_pass(struct m3e *self, struct clv_error *err)
 {
-    const double *p = self->latent.examples.training->parameters;
-    bool is_plain = self->latent.rules.solver == LATENT_SUBGRADIENT;
-    size_t n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : is_plain ? 300 : 50;
-    size_t every = (n_passes + N_POINTS - 1) / N_POINTS;
-    double first = p[RATE] > 0 ? p[RATE] : 0.02;
-    MUST(look(self, result, 0, n_passes, err));
-    for (size_t pass = 0; pass < n_passes; pass++) {
-        double rate = first / (1 + 9 * (double)pass / (double)n_passes);
-        MUST(latent_pass(&self->latent, &self->ascent, (uint32_t)pass, rate, entropy_terms, err));
-        if ((pass + 1) % every == 0 || pass + 1 == n_passes)
-            MUST(look(self, result, pass + 1, n_passes, err));
-    }
-    return latent_objective(&result->at_zero, &self->latent, self->latent.zero, entropy_terms, err);
+    struct course *course = &self->latent.course;
+    double rate = self->rate / (1 + 9 * (double)course->pass / (double)course->n_passes);
+    bool is_through;
+    MUST(latent_pass(&is_through, &self->latent, &self->ascent, (uint32_t)course->pass, rate, entropy_terms, err));
+    course->pass += is_through;
+    return CLV_OK;
 }
 
-static enum clv_status m3e_open(struct m3e *self, const struct clv_training *training, struct clv_error *err)
+static enum clv_status m3e_open(struct m3e *self, const struct clv_training *training,
+                                struct clv_training_result *result, struct clv_error *err)
 {
     const double *p = training->parameters;
     const struct latent_rules rules = {.solver = (enum latent_solver)p[SOLVER],
@@ -112,13 +102,20 @@ static enum clv_status m3e_open(struct m3e *self, const struct clv_training *tra
                                        .batch = (size_t)p[BATCH],
                                        .averaging = p[AVERAGING] != 0};
     *self = (struct m3e){.temperature = 1 / p[ORDER]};
-    MUST(latent_open(&self->latent, training, &rules, self, err));
+    self->rate = p[RATE] > 0 ? p[RATE] : 0.02;
+    MUST(latent_open(&self->latent, &m3e_learner, result, training, &rules, self, err));
     self->workspaces = array_zalloc((size_t)self->latent.examples.n_threads, sizeof *self->workspaces);
     NEED(self->workspaces);
-    MUST(latent_begin(&self->ascent, &self->latent, err));
+    MUST(latent_begin(&self->ascent, &self->latent, (struct latent_names){"w", "average", "squares", "steps"}, err));
     self->best = array_copy(self->ascent.w, self->latent.size, sizeof *self->best);
     NEED(self->best);
-    return CLV_OK;
+    struct course *course = &self->latent.course;
+    course->n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : rules.solver == LATENT_SUBGRADIENT ? 300 : 50;
+    course->look_every = (course->n_passes + N_POINTS - 1) / N_POINTS;
+    course->looks_first = true;
+    course_holds(course, (struct state_field){"best", CLV_F64, self->latent.size, self->best, STATE_FINITE});
+    course_holds(course, (struct state_field){"lowest", CLV_F64, 1, &self->lowest, STATE_FINITE});
+    return course_resume(course, err);
 }
 
 static void m3e_release(struct m3e *self)
@@ -134,14 +131,15 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     OWNED(m3e_release) struct m3e self = {0};
-    MUST(m3e_open(&self, training, err));
-    enum clv_status status = descend(&self, result, err);
-    if (status && status != CLV_ERR_INTERRUPTED)
-        return status;
-    result->interrupted = status == CLV_ERR_INTERRUPTED;
-    MUST(result_set(result, &self.latent.examples, self.best, err));
+    struct latent *latent = &self.latent;
+    struct course *course = &latent->course;
+    MUST(m3e_open(&self, training, result, err));
+    while (course_goes_on(course))
+        MUST(course_take(course, course_lacks_look(course) ? look(&self, err) : run_pass(&self, err)));
+    if (!course->stopped)
+        MUST(course_take(course, latent_objective(&result->at_zero, latent, latent->zero, entropy_terms, err)));
     result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
-    return CLV_OK;
+    return course_end(course, self.best, err);
 }
 
 const struct clv_learner m3e_learner = {

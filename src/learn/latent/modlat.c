@@ -15,7 +15,6 @@
  * coefficient's terms. Hidden nodes touch visible ones only, so that given y_i they are independent. The second line
  * changes with theta: the lowest w is the one that is lowest under the theta of the last round. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -48,9 +47,16 @@ struct modlat {
     double *q;                   /* [all nodes][n_labels] p_theta, 1 at the labels of visible nodes */
     struct ascent w, theta;
     double *best; /* [size] the lowest w so far; of plain steps the last one */
-    double beta, lowest;
+    double beta, rate, lowest;
+    size_t n_passes; /* of a round for w */
     bool has_hidden;
+    int64_t turn[2];  /* of the round: whose turn it is, and passes of it that are through */
+    bool is_prepared; /* y, or q and lowest, are this turn's; they follow from theta, w and best */
+    bool has_q;       /* q is that of theta */
 };
+
+enum { TURN_OF, TURN_PASS };       /* of `turn` */
+enum { TURN_OF_THETA, TURN_OF_W }; /* of turn[TURN_OF] */
 
 static const struct clv_problem *problem_of(const struct latent *latent, size_t example)
 {
@@ -171,63 +177,101 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     return CLV_OK;
 }
 
-/* theta's turn: q is p_theta of where it ends. Without hidden nodes there is nothing to be uncertain of. */
-static enum clv_status turn_theta(struct modlat *self, size_t first_pass, size_t n_passes, double rate,
-                                  struct clv_error *err)
+static enum clv_status find_q(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
     size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.shape.n_labels;
-    if (self->has_hidden) {
-        MUST(latent_look(latent, ascent_point(&self->w), predict, err));
-        keep_predictions(self);
-        for (size_t pass = 0; pass < n_passes; pass++)
-            MUST(latent_pass(latent, &self->theta, (uint32_t)(first_pass + pass), rate, conditional_terms, err));
-    }
     MUST(latent_look(latent, ascent_point(&self->theta), conditional_terms, err));
     memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
+    self->has_q = true;
     return CLV_OK;
 }
 
-/* w's turn; the lowest so far is measured again, by the q of this round. */
-static enum clv_status turn_w(struct modlat *self, size_t first_pass, size_t n_passes, double rate,
-                              struct clv_error *err)
+/* Before theta's turn w predicts; before w's, the lowest so far is measured again, by the q of this round. */
+static enum clv_status prepare(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
-    bool is_plain = latent->rules.solver == LATENT_SUBGRADIENT;
-    double objective;
-    MUST(latent_objective(&self->lowest, latent, self->best, predictor_terms, err));
-    for (size_t pass = 0; pass < n_passes; pass++)
-        MUST(latent_pass(latent, &self->w, (uint32_t)(first_pass + pass), rate, predictor_terms, err));
+    if (self->turn[TURN_OF] == TURN_OF_W) {
+        MUST(find_q(self, err));
+        MUST(latent_objective(&self->lowest, latent, self->best, predictor_terms, err));
+    } else if (self->has_hidden) {
+        MUST(latent_look(latent, ascent_point(&self->w), predict, err));
+        keep_predictions(self);
+    }
+    self->is_prepared = true;
+    return CLV_OK;
+}
+
+static void begin_turn(struct modlat *self, int64_t of)
+{
+    self->turn[TURN_OF] = of;
+    self->turn[TURN_PASS] = 0;
+    self->is_prepared = false;
+}
+
+/* Adds a point to the curve after w's turn, with which the round is through. */
+static enum clv_status look(struct modlat *self, struct clv_error *err)
+{
+    struct course *course = &self->latent.course;
     const double *w = ascent_point(&self->w);
-    MUST(latent_objective(&objective, latent, w, predictor_terms, err));
+    bool is_plain = self->latent.rules.solver == LATENT_SUBGRADIENT;
+    double objective;
+    MUST(latent_objective(&objective, &self->latent, w, predictor_terms, err));
     if (is_plain || objective < self->lowest) {
-        memcpy(self->best, w, latent->size * sizeof *w);
+        memcpy(self->best, w, self->latent.size * sizeof *w);
         self->lowest = objective;
     }
+    begin_turn(self, TURN_OF_THETA);
+    course->pass++;
+    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", NULL, err);
+}
+
+/* Takes the rest of a turn. Without hidden nodes there is nothing for theta to be uncertain of. */
+static enum clv_status take_turn(struct modlat *self, struct clv_error *err)
+{
+    const struct course *course = &self->latent.course;
+    bool is_w = self->turn[TURN_OF] == TURN_OF_W;
+    int64_t n_passes = (int64_t)(is_w ? self->n_passes : self->has_hidden ? self->n_passes / 2 : 0);
+    double rate = self->rate / (1 + 9 * (double)course->pass / (double)course->n_passes);
+    if (!self->is_prepared)
+        MUST(prepare(self, err));
+    for (; self->turn[TURN_PASS] < n_passes; self->turn[TURN_PASS]++) {
+        uint32_t pass = (uint32_t)(course->pass * self->n_passes + (size_t)self->turn[TURN_PASS]);
+        bool is_through;
+        MUST(latent_pass(&is_through, &self->latent, is_w ? &self->w : &self->theta, pass, rate,
+                         is_w ? predictor_terms : conditional_terms, err));
+        if (!is_through)
+            return CLV_OK;
+    }
+    if (is_w)
+        return look(self, err);
+    begin_turn(self, TURN_OF_W);
     return CLV_OK;
 }
 
-static enum clv_status take_turns(struct modlat *self, struct clv_training_result *result, struct clv_error *err)
+/* Measures the objective at w = 0 under the last theta. */
+static enum clv_status look_at_zero(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
-    const struct clv_training *training = latent->examples.training;
-    const double *p = training->parameters;
-    bool is_plain = latent->rules.solver == LATENT_SUBGRADIENT;
-    size_t n_rounds = (size_t)p[ROUNDS], n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : is_plain ? 40 : 4;
-    double first = p[RATE] > 0 ? p[RATE] : 0.01;
-    for (size_t round = 0; round < n_rounds; round++) {
-        double rate = first / (1 + 9 * (double)round / (double)n_rounds);
-        MUST(turn_theta(self, round * n_passes, n_passes / 2, rate, err));
-        MUST(turn_w(self, round * n_passes, n_passes, rate, err));
-        char note[64];
-        snprintf(note, sizeof note, "objective %.4f", self->lowest);
-        report_progress(training->progress, "training", round + 1, n_rounds, note);
-        MUST(curve_add(result, (struct clv_curve_point){(double)round + 1, self->lowest, NAN, NAN}, err));
-    }
-    return latent_objective(&result->at_zero, latent, latent->zero, predictor_terms, err);
+    if (!self->has_q)
+        MUST(find_q(self, err));
+    return latent_objective(&latent->course.result->at_zero, latent, latent->zero, predictor_terms, err);
 }
 
-static enum clv_status modlat_open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
+/* Goes on from a checkpoint, if there is one. */
+static enum clv_status begin(struct modlat *self, struct clv_error *err)
+{
+    struct course *course = &self->latent.course;
+    course_holds(course, (struct state_field){"best", CLV_F64, self->latent.size, self->best, STATE_FINITE});
+    course_holds(course, (struct state_field){"turn", CLV_I64, 2, self->turn, STATE_NOT_NEGATIVE});
+    MUST(course_resume(course, err));
+    if (self->turn[TURN_OF] > TURN_OF_W || self->turn[TURN_PASS] > (int64_t)self->n_passes)
+        return state_refuse(&course->checkpoints, "in a turn that there is not", err);
+    return CLV_OK;
+}
+
+static enum clv_status modlat_open(struct modlat *self, const struct clv_training *training,
+                                   struct clv_training_result *result, struct clv_error *err)
 {
     const double *p = training->parameters;
     const struct latent_rules rules = {.solver = (enum latent_solver)p[SOLVER],
@@ -237,8 +281,10 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
                                        .deviation = p[DEVIATION],
                                        .batch = (size_t)p[BATCH],
                                        .averaging = p[AVERAGING] != 0};
-    *self = (struct modlat){.beta = p[BETA]};
-    MUST(latent_open(&self->latent, training, &rules, self, err));
+    *self = (struct modlat){.beta = p[BETA], .rate = p[RATE] > 0 ? p[RATE] : 0.01};
+    self->n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : rules.solver == LATENT_SUBGRADIENT ? 40 : 4;
+    MUST(latent_open(&self->latent, &modlat_learner, result, training, &rules, self, err));
+    self->latent.course.n_passes = (size_t)p[ROUNDS];
     const struct examples *examples = &self->latent.examples;
     size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels;
     self->forests = arena_zalloc(&self->arena, (size_t)examples->n_threads, sizeof *self->forests);
@@ -249,12 +295,13 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
         return fail_memory(err);
     for (size_t i = 0; i < n_nodes; i++)
         self->has_hidden |= !self->latent.is_visible[i];
-    MUST(latent_begin(&self->w, &self->latent, err));
-    MUST(latent_begin(&self->theta, &self->latent, err));
+    MUST(latent_begin(&self->w, &self->latent, (struct latent_names){"w", "average", "squares", "steps"}, err));
+    MUST(latent_begin(&self->theta, &self->latent,
+                      (struct latent_names){"theta", "theta_average", "theta_squares", "theta_steps"}, err));
     memcpy(self->best, self->w.w, self->latent.size * sizeof *self->best);
     for (int t = 0; t < examples->n_threads; t++)
         MUST(clv_forest_new(&self->forests[t], err));
-    return CLV_OK;
+    return begin(self, err);
 }
 
 static void modlat_release(struct modlat *self)
@@ -278,14 +325,14 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     OWNED(modlat_release) struct modlat self = {0};
-    MUST(modlat_open(&self, training, err));
-    enum clv_status status = take_turns(&self, result, err);
-    if (status && status != CLV_ERR_INTERRUPTED)
-        return status;
-    result->interrupted = status == CLV_ERR_INTERRUPTED;
-    MUST(result_set(result, &self.latent.examples, self.best, err));
+    struct course *course = &self.latent.course;
+    MUST(modlat_open(&self, training, result, err));
+    while (course_goes_on(course))
+        MUST(course_take(course, take_turn(&self, err)));
+    if (!course->stopped)
+        MUST(course_take(course, look_at_zero(&self, err)));
     result->decoding.rule = CLV_DECODE_MAP;
-    return CLV_OK;
+    return course_end(course, self.best, err);
 }
 
 const struct clv_learner modlat_learner = {

@@ -8,7 +8,6 @@
 #include "learn/margin/margin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -200,23 +199,16 @@ static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error 
     return CLV_OK;
 }
 
-static bool keeps_checkpoints(const struct bcfw *self)
-{
-    return self->keeper.result && self->training->checkpoints;
-}
-
-/* The rest of the pass that the place is in, n steps in all. *stopped is set when the caller asked to stop. */
-static enum clv_status run_pass(struct bcfw *self, bool *stopped, struct clv_error *err)
+/* The rest of the pass that the place is in, n steps in all. */
+static enum clv_status run_pass(struct bcfw *self, struct clv_error *err)
 {
     rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, self->n_passes));
     while (self->place.draw < self->n) {
-        *stopped = stop_requested(self->training->progress);
-        size_t n = *stopped ? 0 : choose_batch(self);
+        size_t n = course_stops(&self->course) ? 0 : choose_batch(self);
         if (!n)
             return CLV_OK;
         MUST(take_steps(self, n, err));
-        if (keeps_checkpoints(self) && checkpoint_is_due(&self->keeper.checkpoints))
-            MUST(bcfw_state_write(self, err));
+        MUST(course_keep(&self->course, err));
     }
     return CLV_OK;
 }
@@ -256,20 +248,16 @@ static void offer(struct bcfw *self, const double *w)
     }
 }
 
-static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_result *result, size_t pass,
-                                    struct clv_error *err)
+static enum clv_status add_to_curve(struct bcfw *self, size_t pass, struct clv_error *err)
 {
-    double train_loss, unit = self->rules.unit;
-    MUST(examples_loss(&train_loss, &self->examples, self->best, NULL, err));
+    double unit = self->rules.unit;
     /* The objective is a bound from above, so what is left for the gap to be negative by is the rounding of sums. */
     double dual = fmin(self->best_dual, self->best_objective);
-    struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * dual, train_loss};
-    result->at_zero = unit * self->examples.most_loss;
-    char note[96];
-    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
-             point.objective - point.dual, train_loss);
-    report_progress(self->training->progress, "training", pass, self->rules.passes, note);
-    return curve_add(result, point, err);
+    self->course.pass = pass;
+    self->course.result->at_zero = unit * self->examples.most_loss;
+    return course_look(&self->course,
+                       (struct clv_curve_point){(double)pass, unit * self->best_objective, unit * dual, NAN}, "",
+                       self->best, err);
 }
 
 /* Looks at all examples: refreshes the gaps, the bounds and the best weights. */
@@ -305,16 +293,8 @@ void bcfw_put_variance(struct bcfw *self, const double *variance)
         sum_bucket(self, b);
 }
 
-void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
-               const struct state_field *own, size_t n_own)
-{
-    self->keeper = (struct bcfw_keeper){.result = result, .own = own, .n_own = n_own};
-    checkpoints_open(&self->keeper.checkpoints, learner, self->training, self->examples.node_scale);
-}
-
 /* Before a pass's first step: from time to time a look at all. *is_over: no further pass is needed. */
-static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_training_result *result,
-                                  struct clv_error *err)
+static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_error *err)
 {
     size_t pass = self->place.pass;
     *is_over = false;
@@ -323,46 +303,40 @@ static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_t
         return CLV_OK;
     }
     MUST(check(self, pass, err));
-    if (result)
-        MUST(add_to_curve(self, result, pass, err));
+    if (self->rules.unit > 0)
+        MUST(add_to_curve(self, pass, err));
     double gap = self->best_objective - self->best_dual;
     *is_over = pass == self->rules.passes || gap <= self->rules.gap * self->best_objective;
     self->place.is_checked = true;
     return CLV_OK;
 }
 
-static enum clv_status run_passes(struct bcfw *self, struct clv_training_result *result, bool *stopped,
-                                  struct clv_error *err)
+static enum clv_status run_passes(struct bcfw *self, struct clv_error *err)
 {
     bool is_over = false;
-    MUST(begin_pass(&is_over, self, result, err));
+    MUST(begin_pass(&is_over, self, err));
     while (!is_over) {
-        MUST(run_pass(self, stopped, err));
-        if (*stopped)
+        MUST(run_pass(self, err));
+        if (self->course.stopped)
             break;
         self->n_passes++;
         self->place = (struct bcfw_place){.pass = self->place.pass + 1};
-        MUST(begin_pass(&is_over, self, result, err));
+        MUST(begin_pass(&is_over, self, err));
     }
     return CLV_OK;
 }
 
-enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped, struct clv_error *err)
+enum clv_status bcfw_solve(struct bcfw *self, struct clv_error *err)
 {
-    *stopped = false;
-    enum clv_status status = run_passes(self, result, stopped, err);
-    if (status && status != CLV_ERR_INTERRUPTED)
-        return status;
-    *stopped = *stopped || status == CLV_ERR_INTERRUPTED;
-    if (*stopped && keeps_checkpoints(self))
-        return bcfw_state_write(self, err);
-    self->place = (struct bcfw_place){0};
+    MUST(course_take(&self->course, run_passes(self, err)));
+    if (!self->course.stopped)
+        self->place = (struct bcfw_place){0};
     return CLV_OK;
 }
 
-const double *bcfw_weights(const struct bcfw *self, bool stopped)
+const double *bcfw_weights(const struct bcfw *self)
 {
-    return !stopped ? self->best : self->average ? self->average : self->dual.w;
+    return !self->course.stopped ? self->best : self->average ? self->average : self->dual.w;
 }
 
 static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
@@ -402,11 +376,15 @@ static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
     return CLV_OK;
 }
 
-enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
-                          struct clv_error *err)
+enum clv_status bcfw_open(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
+                          const struct clv_training *training, const struct bcfw_rules *rules, struct clv_error *err)
 {
     *self = (struct bcfw){.training = training, .rules = *rules, .best_objective = INFINITY, .best_dual = -INFINITY};
     MUST(examples_open(&self->examples, training, true, err));
+    course_open(&self->course, learner, result, &self->examples);
+    self->course.n_passes = rules->passes;
+    self->course.save = bcfw_save;
+    self->course.owner = self;
     const struct clv_shape *shape = &self->examples.shape;
     self->n = self->examples.n;
     self->batch = rules->batch > self->n ? self->n : rules->batch ? rules->batch : 1;

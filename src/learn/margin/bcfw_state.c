@@ -1,5 +1,5 @@
 /* The state of block-coordinate Frank-Wolfe: starts blocks at a labelling, counts their support, and writes and reads
- * checkpoints, for which the numbers of all blocks are gathered into arrays. Start at bcfw_state_write. */
+ * checkpoints, for which the numbers of all blocks are gathered into arrays. Start at bcfw_save. */
 #include "learn/margin/margin.h"
 
 #include <string.h>
@@ -55,8 +55,8 @@ static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const str
     fields[n++] = (struct state_field){"supports", CLV_I64, bcfw->n, gathered->n_support, STATE_FINITE};
     if (bcfw->average)
         fields[n++] = (struct state_field){"average", CLV_F64, bcfw->size, bcfw->average, STATE_FINITE};
-    for (size_t k = 0; k < bcfw->keeper.n_own; k++)
-        fields[n++] = bcfw->keeper.own[k];
+    for (size_t k = 0; k < bcfw->course.n_fields; k++)
+        fields[n++] = bcfw->course.fields[k];
     return n;
 }
 
@@ -103,20 +103,21 @@ static void gathered_release(struct gathered *gathered)
     arena_release(&gathered->arena);
 }
 
-enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err)
+enum clv_status bcfw_save(void *bcfw, struct clv_error *err)
 {
+    struct bcfw *self = bcfw;
     OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
     MUST(gather(&gathered, self, err));
     size_t n = list_fields(fields, self, &gathered);
     n += list_shares(&fields[n], &gathered);
-    return state_write(&self->keeper.checkpoints, fields, n, self->keeper.result, err);
+    return state_write(&self->course.checkpoints, fields, n, self->course.result, err);
 }
 
 static enum clv_status check_place(const int64_t *place, const struct bcfw *bcfw, struct clv_error *err)
 {
     int64_t n = (int64_t)bcfw->n, most = (int64_t)bcfw->rules.passes, n_passes = place[PLACE_PASSES];
-    const struct checkpoints *checkpoints = &bcfw->keeper.checkpoints;
+    const struct checkpoints *checkpoints = &bcfw->course.checkpoints;
     if (place[PLACE_PASS] < 0 || place[PLACE_PASS] > most || n_passes < place[PLACE_PASS] || n_passes > UINT32_MAX ||
         place[PLACE_DRAW] < 0 || place[PLACE_DRAW] > n)
         return state_refuse(checkpoints, "at a pass or a draw that there is not", err);
@@ -135,7 +136,7 @@ static enum clv_status count_shares(struct gathered *gathered, const struct bcfw
     for (size_t i = 0; i < bcfw->n; i++) {
         if (gathered->n_support[i] < 0 || gathered->n_support[i] > most ||
             (gathered->n_support[i] && !bcfw->rules.keeps_support))
-            return state_refuse(&bcfw->keeper.checkpoints, "with more labellings than steps", err);
+            return state_refuse(&bcfw->course.checkpoints, "with more labellings than steps", err);
         gathered->n_shares += (size_t)gathered->n_support[i];
     }
     return CLV_OK;
@@ -170,7 +171,7 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
                                 struct clv_error *err)
 {
     struct state_field fields[STATE_MAX_FIELDS];
-    const struct checkpoints *checkpoints = &self->keeper.checkpoints;
+    const struct checkpoints *checkpoints = &self->course.checkpoints;
     size_t n = list_fields(fields, self, gathered);
     MUST(state_read(fields, n, tensors, checkpoints, err));
     MUST(check_place(gathered->place, self, err));
@@ -179,7 +180,7 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
     MUST(clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err));
     MUST(gathered_open_shares(gathered, err));
     MUST(state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err));
-    MUST(state_read_curve(self->keeper.result, tensors, checkpoints, err));
+    MUST(state_read_curve(self->course.result, tensors, checkpoints, err));
     return scatter(self, gathered, err);
 }
 
@@ -187,7 +188,7 @@ enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *er
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     *found = false;
-    MUST(checkpoint_read(&tensors, &self->keeper.checkpoints, err));
+    MUST(checkpoint_read(&tensors, &self->course.checkpoints, err));
     if (!tensors)
         return CLV_OK;
     OWNED(gathered_release) struct gathered gathered = {0};

@@ -8,7 +8,6 @@
 #include "learn/margin/margin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -20,12 +19,12 @@ struct descent {
     struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct examples *examples;
+    struct course course;
     struct descent_rules rules;
     size_t size;
-    double radius, n_steps, squares;
     double *w, *average, *hinge, *scratch, *change;
     double *best; /* of the start and the checks; NULL without a start */
-    double best_objective;
+    double radius, squares, best_objective;
     int32_t *order;
 };
 
@@ -43,11 +42,18 @@ static void project(struct descent *self)
         self->w[j] *= shrink;
 }
 
+/* Counts the steps up to this one; a start counts as a pass. */
+static double n_steps_of(const struct descent *self)
+{
+    size_t n = self->examples->n, passes = self->course.pass + (self->training->init ? 1 : 0);
+    return (double)(passes * n + self->course.n_taken + 1);
+}
+
 /* The step's length, and by how much w shrinks first. self->change is Psi(x, y_i) - Psi(x, y*) for adaptive steps. */
 static void choose_step(double *step, double *shrink, struct descent *self)
 {
     const struct descent_rules *rules = &self->rules;
-    double t = self->n_steps;
+    double t = n_steps_of(self);
     switch (rules->step) {
     case DESCENT_ROOT:
         *step = rules->rate / sqrt(t);
@@ -80,7 +86,7 @@ static enum clv_status take_step(struct descent *self, const struct clv_problem 
     MUST(decode_augmented(decoder, NULL, problem, shape, self->w, err));
     if (self->change)
         subgradient_at(self, problem, decoder->y);
-    double step, shrink, t = ++self->n_steps;
+    double step, shrink, t = n_steps_of(self);
     choose_step(&step, &shrink, self);
     for (size_t j = 0; j < self->size; j++)
         self->w[j] *= shrink;
@@ -93,17 +99,17 @@ static enum clv_status take_step(struct descent *self, const struct clv_problem 
     return CLV_OK;
 }
 
-static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopped, struct clv_error *err)
+/* Runs the rest of a pass, in a random order. */
+static enum clv_status run_pass(struct descent *self, struct clv_error *err)
 {
     struct examples *examples = self->examples;
-    rng_permutation(self->order, examples->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    for (size_t k = 0; k < examples->n; k++) {
-        *stopped = stop_requested(self->training->progress);
-        if (*stopped)
-            return CLV_OK;
+    struct course *course = &self->course;
+    rng_permutation(self->order, examples->n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)course->pass + 1));
+    while (course_pass_goes_on(course)) {
         const struct clv_problem *problem;
-        MUST(examples_at(&problem, examples, (size_t)self->order[k], 0, true, err));
+        MUST(examples_at(&problem, examples, (size_t)self->order[course->n_taken], 0, true, err));
         MUST(take_step(self, problem, err));
+        MUST(course_step(course, err));
     }
     return CLV_OK;
 }
@@ -121,23 +127,22 @@ static const double *result_of(const struct descent *self)
     return self->best ? self->best : self->average ? self->average : self->w;
 }
 
-static enum clv_status check(struct descent *self, struct clv_training_result *result, size_t pass,
-                             struct clv_error *err)
+static enum clv_status look(struct descent *self, struct clv_error *err)
 {
     const double *w = self->average ? self->average : self->w;
-    double objective, train_loss;
+    double objective, unit = self->rules.unit;
     MUST(objective_of(&objective, self, w, err));
     if (self->best && objective < self->best_objective) {
         memcpy(self->best, w, self->size * sizeof *w);
         self->best_objective = objective;
     }
-    MUST(examples_loss(&train_loss, self->examples, result_of(self), NULL, err));
-    objective = self->rules.unit * (self->best ? self->best_objective : objective);
-    result->at_zero = self->rules.unit * self->examples->most_loss;
-    char note[96];
-    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
-    report_progress(self->training->progress, "training", pass, self->rules.passes, note);
-    return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
+    self->course.result->at_zero = unit * self->examples->most_loss;
+    const struct clv_curve_point point = {
+        .pass = (double)self->course.pass,
+        .objective = unit * (self->best ? self->best_objective : objective),
+        .dual = NAN,
+    };
+    return course_look(&self->course, point, "", result_of(self), err);
 }
 
 /* The squares that one pass at w would sum up. */
@@ -158,21 +163,29 @@ static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
  * of adaptive ones leaps. The start is the best so far. */
 static enum clv_status start_at_init(struct descent *self, struct clv_error *err)
 {
-    if (!self->training->init)
-        return CLV_OK;
     memcpy(self->w, self->training->init, self->size * sizeof *self->w);
     project(self);
     if (self->average)
         memcpy(self->average, self->w, self->size * sizeof *self->w);
-    self->n_steps = (double)self->examples->n;
-    self->best = array_copy(self->w, self->size, sizeof *self->w);
-    NEED(self->best);
+    memcpy(self->best, self->w, self->size * sizeof *self->w);
     MUST(objective_of(&self->best_objective, self, self->w, err));
     return self->change ? look_ahead(self, err) : CLV_OK;
 }
 
-static enum clv_status descent_open(struct descent *self, struct examples *examples, const struct descent_rules *rules,
-                                    struct clv_error *err)
+/* Does what comes before the first step. */
+static enum clv_status begin(struct descent *self, struct clv_error *err)
+{
+    if (self->rules.ball == DESCENT_L2) {
+        double at_zero;
+        MUST(objective_of(&at_zero, self, self->w, err));
+        self->radius = sqrt(2 * at_zero / self->rules.ridge);
+    }
+    return self->training->init ? start_at_init(self, err) : CLV_OK;
+}
+
+static enum clv_status descent_open(struct descent *self, const struct clv_learner *learner,
+                                    struct clv_training_result *result, struct examples *examples,
+                                    const struct descent_rules *rules, struct clv_error *err)
 {
     *self = (struct descent){.training = examples->training, .examples = examples, .rules = *rules};
     self->size = clv_shape_size(&examples->shape);
@@ -183,49 +196,43 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
     bool is_l1 = rules->ball == DESCENT_L1, is_adaptive = rules->step == DESCENT_ADAPTIVE;
     if (rules->averaging)
         self->average = arena_zalloc(&self->arena, self->size, sizeof *self->average);
+    if (self->training->init)
+        self->best = arena_zalloc(&self->arena, self->size, sizeof *self->best);
     if (is_l1)
         self->scratch = arena_alloc(&self->arena, self->size, sizeof *self->scratch);
     if (is_adaptive)
         self->change = arena_alloc(&self->arena, self->size, sizeof *self->change);
     if (self->arena.failed)
         return fail_memory(err);
-    if (rules->ball == DESCENT_L2) {
-        double at_zero;
-        MUST(objective_of(&at_zero, self, self->w, err));
-        self->radius = sqrt(2 * at_zero / rules->ridge);
-    }
-    return start_at_init(self, err);
+    struct course *course = &self->course;
+    course_open(course, learner, result, examples);
+    course->n_passes = rules->passes;
+    course->look_every = CHECK_EVERY;
+    course_holds(course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
+    course_holds(course, (struct state_field){"average", CLV_F64, self->size, self->average, STATE_FINITE});
+    course_holds(course, (struct state_field){"best", CLV_F64, self->size, self->best, STATE_FINITE});
+    course_holds(course, (struct state_field){"radius", CLV_F64, 1, &self->radius, STATE_NOT_NEGATIVE});
+    course_holds(course, (struct state_field){"squares", CLV_F64, 1, &self->squares, STATE_NOT_NEGATIVE});
+    course_holds(course, (struct state_field){"best_objective", CLV_F64, 1, &self->best_objective, STATE_FINITE});
+    return course_resume(course, err);
 }
 
 static void descent_release(struct descent *self)
 {
     arena_release(&self->arena);
-    array_free(self->best);
 }
 
-static enum clv_status run_passes(struct descent *self, struct clv_training_result *result, bool *stopped,
-                                  struct clv_error *err)
-{
-    for (size_t pass = 1; !*stopped && pass <= self->rules.passes; pass++) {
-        MUST(run_pass(self, (uint32_t)pass, stopped, err));
-        if (!*stopped && (pass % CHECK_EVERY == 0 || pass == self->rules.passes))
-            MUST(check(self, result, pass, err));
-    }
-    return CLV_OK;
-}
-
-enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
-                              const struct descent_rules *rules, struct clv_error *err)
+enum clv_status descent_train(struct clv_training_result *result, const struct clv_learner *learner,
+                              struct examples *examples, const struct descent_rules *rules, struct clv_error *err)
 {
     OWNED(descent_release) struct descent self = {0};
-    bool stopped = false;
-    enum clv_status status = descent_open(&self, examples, rules, err);
-    if (!status)
-        status = run_passes(&self, result, &stopped, err);
-    if (status && (status != CLV_ERR_INTERRUPTED || !result_of(&self)))
-        return status;
-    result->interrupted = stopped || status == CLV_ERR_INTERRUPTED;
-    MUST(result_set(result, examples, result_of(&self), err));
+    struct course *course = &self.course;
+    MUST(descent_open(&self, learner, result, examples, rules, err));
+    if (!course->is_begun)
+        MUST(course_take(course, begin(&self, err)));
+    while (course_goes_on(course))
+        MUST(course_take(course, course_lacks_look(course) ? look(&self, err) : run_pass(&self, err)));
+    MUST(course_end(course, result_of(&self), err));
     if (rules->share) {
         *rules->share = 0;
         for (size_t j = 0; j < self.size; j++)

@@ -10,7 +10,6 @@
  *
  *     dual  sum alpha - 1/2 |w|^2,   w = sum s alpha x,   0 <= alpha <= C */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -31,8 +30,8 @@ static const struct clv_parameter parameters[] = {
 
 struct independent {
     struct arena arena; /* of the arrays below */
-    const struct clv_training *training;
     struct examples examples;
+    struct course course;
     size_t n_rows, size;
     double lambda;
     double *w;
@@ -84,30 +83,37 @@ static void update_node(struct independent *self, const struct clv_problem *prob
         w[problem->index[k]] += move * (double)problem->value[k];
 }
 
-static bool run_pass(struct independent *self, uint32_t pass)
+/* Updates all nodes of an example, in a random order. */
+static void take_step(struct independent *self, size_t i, uint32_t pass)
 {
-    size_t n = self->examples.n;
-    rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, 2 * pass));
-    for (size_t k = 0; k < n; k++) {
-        size_t i = (size_t)self->order[k];
-        const struct clv_problem *problem = &self->examples.problems[i];
-        if (stop_requested(self->training->progress))
-            return false;
-        rng_permutation(self->node_order, (size_t)problem->n_nodes, self->training->seed + i,
-                        RNG_STREAM(RNG_ORDER, 2 * pass + 1));
-        for (int32_t j = 0; j < problem->n_nodes; j++) {
-            size_t node = (size_t)self->node_order[j];
-            for (size_t r = 0; r < self->n_rows && problem->label[node] != CLV_UNKNOWN; r++)
-                update_node(self, problem, self->alpha[i] + (node * self->n_rows + r) * 2, node, r);
-        }
+    const struct clv_problem *problem = &self->examples.problems[i];
+    rng_permutation(self->node_order, (size_t)problem->n_nodes, self->course.training->seed + i,
+                    RNG_STREAM(RNG_ORDER, 2 * pass + 1));
+    for (int32_t j = 0; j < problem->n_nodes; j++) {
+        size_t node = (size_t)self->node_order[j];
+        for (size_t r = 0; r < self->n_rows && problem->label[node] != CLV_UNKNOWN; r++)
+            update_node(self, problem, self->alpha[i] + (node * self->n_rows + r) * 2, node, r);
     }
-    return true;
 }
 
-/* Primal and dual of the objective as stated (times lambda of the scaled one), and the training loss. */
-static enum clv_status check(struct clv_curve_point *point, double *objective_at_zero, struct independent *self,
-                             struct clv_error *err)
+/* Runs the rest of a pass, in a random order. */
+static enum clv_status run_pass(struct independent *self, struct clv_error *err)
 {
+    struct course *course = &self->course;
+    uint32_t pass = (uint32_t)course->pass + 1;
+    rng_permutation(self->order, self->examples.n, course->training->seed, RNG_STREAM(RNG_ORDER, 2 * pass));
+    while (course_pass_goes_on(course)) {
+        take_step(self, (size_t)self->order[course->n_taken], pass);
+        MUST(course_step(course, err));
+    }
+    return CLV_OK;
+}
+
+/* Primal and dual of the objective as stated (times lambda of the scaled one); learning ends where they are close. */
+static enum clv_status look(struct independent *self, struct clv_error *err)
+{
+    struct course *course = &self->course;
+    struct clv_curve_point point = {.pass = (double)course->pass};
     double squares = 0, hinge = 0, alpha_sum = 0, at_zero = 0;
     for (size_t k = 0; k < self->size; k++)
         squares += self->w[k] * self->w[k];
@@ -124,16 +130,16 @@ static enum clv_status check(struct clv_curve_point *point, double *objective_at
             alpha_sum += self->alpha[i][2 * k] + self->alpha[i][2 * k + 1];
         }
     }
-    *objective_at_zero = self->lambda * at_zero;
-    point->objective = self->lambda * (squares / 2 + hinge);
-    point->dual = self->lambda * (alpha_sum - squares / 2);
-    return examples_loss(&point->train_loss, &self->examples, self->w, NULL, err);
+    course->result->at_zero = self->lambda * at_zero;
+    point.objective = self->lambda * (squares / 2 + hinge);
+    point.dual = self->lambda * (alpha_sum - squares / 2);
+    course->is_over = point.objective - point.dual <= course->training->parameters[GAP] * point.objective;
+    return course_look(course, point, "", self->w, err);
 }
 
 static enum clv_status independent_open(struct independent *self, const struct clv_training *training,
-                                        struct clv_error *err)
+                                        struct clv_training_result *result, struct clv_error *err)
 {
-    *self = (struct independent){.training = training};
     MUST(examples_open(&self->examples, training, false, err));
     const struct examples *examples = &self->examples;
     size_t n_nodes = 0, most_nodes = 0;
@@ -158,7 +164,14 @@ static enum clv_status independent_open(struct independent *self, const struct c
         self->alpha[i] = memory;
         memory += (size_t)examples->problems[i].n_nodes * self->n_rows * 2;
     }
-    return CLV_OK;
+    size_t n_alpha = n_nodes * self->n_rows * 2;
+    course_open(&self->course, &independent_learner, result, examples);
+    self->course.n_passes = (size_t)training->parameters[PASSES];
+    self->course.look_every = CHECK_EVERY;
+    course_holds(&self->course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
+    course_holds(&self->course,
+                 (struct state_field){"alpha", CLV_F64, n_alpha, self->alpha_memory, STATE_NOT_NEGATIVE});
+    return course_resume(&self->course, err);
 }
 
 static void independent_release(struct independent *self)
@@ -177,25 +190,11 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     OWNED(independent_release) struct independent self = {0};
-    MUST(independent_open(&self, training, err));
-    size_t n_passes = (size_t)training->parameters[PASSES];
-    for (size_t pass = 1; pass <= n_passes; pass++) {
-        result->interrupted = !run_pass(&self, (uint32_t)pass);
-        if (result->interrupted)
-            break;
-        if (pass % CHECK_EVERY && pass != n_passes)
-            continue;
-        struct clv_curve_point point = {.pass = (double)pass};
-        MUST(check(&point, &result->at_zero, &self, err));
-        MUST(curve_add(result, point, err));
-        char note[96];
-        snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
-                 point.objective - point.dual, point.train_loss);
-        report_progress(training->progress, "training", pass, n_passes, note);
-        if (point.objective - point.dual <= training->parameters[GAP] * point.objective)
-            break;
-    }
-    return result_set(result, &self.examples, self.w, err);
+    struct course *course = &self.course;
+    MUST(independent_open(&self, training, result, err));
+    while (course_goes_on(course))
+        MUST(course_lacks_look(course) ? look(&self, err) : run_pass(&self, err));
+    return course_end(course, self.w, err);
 }
 
 const struct clv_learner independent_learner = {

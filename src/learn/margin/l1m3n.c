@@ -77,7 +77,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                         .unit = (double)examples.n,
                                         .averaging = learner_setting(&l1m3n_learner, training, AVERAGING) != 0,
                                         .share = &share};
-    MUST(descent_train(result, &examples, &rules, err));
+    MUST(descent_train(result, &l1m3n_learner, &examples, &rules, err));
     if (!result->interrupted)
         tell_of_ball(training, share);
     return CLV_OK;

@@ -15,10 +15,8 @@
  * with Sigma = diag(mu_k / eta_k) in step 2. So both have a duality gap: eta = v of bcfw.c, scaled to |eta_k| <
  * sqrt(lambda). */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/base.h"
-#include "data/data.h"
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
@@ -61,7 +59,6 @@ struct lapmedn {
     bool is_exact;
     double *variance; /* [size] Sigma_kk of the round */
     int64_t round;    /* from 1 */
-    struct state_field own[2];
 };
 
 /* The regulariser's value at the round's mean and variances: L(p, q), or KL(p || p0). */
@@ -129,7 +126,8 @@ static double settled(const struct lapmedn *self, double mean)
     return self->is_exact ? laplace_exact_scale(mean, self->lambda) : laplace_settled_scale(mean, self->lambda);
 }
 
-static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_training *training, struct clv_error *err)
+static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_training *training,
+                                    struct clv_training_result *result, struct clv_error *err)
 {
     const double *p = training->parameters;
     const struct bcfw_rules rules = {.passes = (size_t)p[PASSES],
@@ -141,7 +139,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
                                      .start = training->init};
     *self = (struct lapmedn){.training = training,
                              .is_exact = learner_setting(&lapmedn_learner, training, UPDATE) == EXACT};
-    MUST(bcfw_open(&self->bcfw, training, &rules, err));
+    MUST(bcfw_open(&self->bcfw, &lapmedn_learner, result, training, &rules, err));
     double squares = examples_squared_unit(&self->bcfw.examples, units_of(training));
     self->size = self->bcfw.size;
     self->C = p[C] / (units_of(training) == UNITS_RELATIVE ? self->bcfw.examples.most_loss : 1);
@@ -151,58 +149,54 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
     NEED(self->variance);
     for (size_t k = 0; k < self->size; k++)
         self->variance[k] = training->init ? settled(self, training->init[k]) : 1 / squares;
+    struct course *course = &self->bcfw.course;
+    course->n_passes = (size_t)p[ROUNDS];
+    course_holds(course, (struct state_field){"round", CLV_I64, 1, &self->round, STATE_FINITE});
+    course_holds(course, (struct state_field){"variance", CLV_F64, self->size, self->variance, STATE_NOT_NEGATIVE});
     return CLV_OK;
 }
 
 /* One round's point of the curve; *gap is what the bounds leave open, relative to the objective above its floor. */
-static enum clv_status report(double *gap, struct lapmedn *self, struct clv_training_result *result, size_t round,
-                              struct clv_error *err)
+static enum clv_status look(double *gap, struct lapmedn *self, struct clv_error *err)
 {
     const struct bcfw *bcfw = &self->bcfw;
-    double train_loss, floor = self->is_exact ? 0 : laplace_bound_floor() * (double)self->size;
-    MUST(examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, NULL, err));
+    struct course *course = &self->bcfw.course;
+    double floor = self->is_exact ? 0 : laplace_bound_floor() * (double)self->size;
     double objective = regulariser(self, bcfw->best) + self->C * (double)bcfw->n * bcfw->best_hinge;
     double dual = fmin(dual_bound(self), objective);
-    result->at_zero = floor + self->C * (double)bcfw->n * bcfw->examples.most_loss;
+    course->result->at_zero = floor + self->C * (double)bcfw->n * bcfw->examples.most_loss;
     *gap = (objective - dual) / fmax(objective - floor, 1e-300);
-    char note[96];
-    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", objective, objective - dual,
-             train_loss);
-    report_progress(self->training->progress, "training", round, (size_t)self->training->parameters[ROUNDS], note);
-    return curve_add(result, (struct clv_curve_point){bcfw->n_passes, objective, dual, train_loss}, err);
+    course->pass = (size_t)self->round;
+    return course_look(course, (struct clv_curve_point){bcfw->n_passes, objective, dual, NAN}, "", bcfw->best, err);
 }
 
 /* Goes on from a checkpoint, if there is one, else begins the first round. */
-static enum clv_status begin(struct lapmedn *self, struct clv_training_result *result, struct clv_error *err)
+static enum clv_status begin(struct lapmedn *self, struct clv_error *err)
 {
     bool resumed;
     self->round = 1;
-    self->own[0] = (struct state_field){"round", CLV_I64, 1, &self->round, STATE_FINITE};
-    self->own[1] = (struct state_field){"variance", CLV_F64, self->size, self->variance, STATE_NOT_NEGATIVE};
-    bcfw_keep(&self->bcfw, &lapmedn_learner, result, self->own, 2);
     MUST(bcfw_resume(&resumed, &self->bcfw, err));
     if (!resumed) {
         bcfw_set_variance(&self->bcfw, self->variance);
         return CLV_OK;
     }
     if (self->round < 1 || self->round > (int64_t)self->training->parameters[ROUNDS])
-        return state_refuse(&self->bcfw.keeper.checkpoints, "in a round that there is not", err);
+        return state_refuse(&self->bcfw.course.checkpoints, "in a round that there is not", err);
     bcfw_put_variance(&self->bcfw, self->variance);
     return CLV_OK;
 }
 
 /* The rounds; self->variance is that of the last one's step 1. */
-static enum clv_status run_rounds(struct lapmedn *self, struct clv_training_result *result, bool *stopped,
-                                  struct clv_error *err)
+static enum clv_status run_rounds(struct lapmedn *self, struct clv_error *err)
 {
     size_t n_rounds = (size_t)self->training->parameters[ROUNDS];
-    MUST(begin(self, result, err));
+    MUST(begin(self, err));
     for (;;) {
-        MUST(bcfw_solve(&self->bcfw, NULL, stopped, err));
-        if (*stopped)
+        MUST(bcfw_solve(&self->bcfw, err));
+        if (self->bcfw.course.stopped)
             return CLV_OK;
         double gap;
-        MUST(report(&gap, self, result, (size_t)self->round, err));
+        MUST(look(&gap, self, err));
         if ((size_t)self->round == n_rounds || gap <= self->training->parameters[GAP])
             return CLV_OK;
         update_variance(self, self->bcfw.best);
@@ -253,11 +247,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     OWNED(lapmedn_release) struct lapmedn self = {0};
-    bool stopped = false;
-    MUST(lapmedn_open(&self, training, err));
-    MUST(run_rounds(&self, result, &stopped, err));
-    result->interrupted = stopped;
-    MUST(result_set(result, &self.bcfw.examples, self.bcfw.best, err));
+    MUST(lapmedn_open(&self, training, result, err));
+    MUST(run_rounds(&self, err));
+    MUST(course_end(&self.bcfw.course, self.bcfw.best, err));
     return tell_posterior(&self, result, err);
 }
 
@@ -266,7 +258,6 @@ const struct clv_learner lapmedn_learner = {
     .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
     .parameters = parameters,
     .takes_init = true,
-    .keeps_checkpoints = true,
     .n_vectors = BCFW_VECTORS + 3,
     .bytes = bytes,
     .train = train,

@@ -58,7 +58,7 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
                                         .passes = (size_t)p[PASSES],
                                         .unit = unit,
                                         .averaging = setting(training, AVERAGING) != 0};
-    return descent_train(result, &examples, &rules, err);
+    return descent_train(result, &m3n_learner, &examples, &rules, err);
 }
 
 static enum clv_status train_by_bcfw(struct clv_training_result *result, const struct clv_training *training,
@@ -74,12 +74,14 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
                                      .keeps_support = true,
                                      .start = training->init};
     OWNED(bcfw_release) struct bcfw self = {0};
-    bool stopped = false;
-    MUST(bcfw_open(&self, training, &rules, err));
+    bool resumed;
+    MUST(bcfw_open(&self, &m3n_learner, result, training, &rules, err));
     self.dual.lambda = examples_squared_unit(&self.examples, setting(training, UNITS)) / rules.unit;
-    MUST(bcfw_solve(&self, result, &stopped, err));
-    result->interrupted = stopped;
-    MUST(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
+    MUST(bcfw_resume(&resumed, &self, err));
+    if (resumed)
+        bcfw_put_variance(&self, NULL);
+    MUST(bcfw_solve(&self, err));
+    MUST(course_end(&self.course, bcfw_weights(&self), err));
     result_note(result, "support_labellings", (double)bcfw_n_support(&self));
     return CLV_OK;
 }

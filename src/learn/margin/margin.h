@@ -23,7 +23,7 @@
 struct bcfw_rules {
     size_t passes; /* at most, of one bcfw_solve */
     double gap;    /* ends once (objective - dual) / objective is this small */
-    double unit;   /* of the objectives reported: 1 as above, C n for sum instead of mean */
+    double unit;   /* of the objectives reported: 1 as above, C n for sum instead of mean; 0: none are */
     size_t batch;  /* examples that the oracle is asked about at one w, before their steps are taken; 0: 1 */
     bool averaging, sampling;
     bool keeps_support; /* count labellings of positive dual weight */
@@ -68,19 +68,12 @@ struct bcfw_place {
     bool is_checked;   /* whether what comes before the pass's first step is through */
 };
 
-/* Its checkpoints, which hold arrays of the owner's as well. */
-struct bcfw_keeper {
-    struct checkpoints checkpoints;
-    struct clv_training_result *result; /* with the curve */
-    const struct state_field *own;      /* [n_own] */
-    size_t n_own;
-};
-
 struct bcfw {
     struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct bcfw_rules rules;
     struct examples examples;
+    struct course course; /* its fields are the owner's, besides bcfw's own */
     size_t n, n_rows, size, unary_size, pairwise_size;
     struct dual_point dual;            /* its lambda is set by the caller, once, before bcfw_solve */
     struct bcfw_block *blocks;         /* [n] */
@@ -97,7 +90,6 @@ struct bcfw {
     size_t n_steps;
     uint32_t n_passes; /* that are through, of all calls */
     struct bcfw_place place;
-    struct bcfw_keeper keeper; /* zeros: no checkpoints */
 };
 
 /* The row of a learner's parameter --batch, and what it needs; {CLV_NEEDS_NOTHING}: nothing. */
@@ -110,8 +102,9 @@ struct bcfw {
             }                                                                                                          \
     }
 
-/* Opens the examples and starts the dual at the true labels. bcfw_release either way. */
-enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
+/* Opens the examples and a course of the learner's, and starts the dual at the true labels. bcfw_release either way. */
+enum clv_status bcfw_open(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
+                          const struct clv_training *training, const struct bcfw_rules *rules,
                           struct clv_error *err) CLV_CHECK;
 void bcfw_release(struct bcfw *self);
 
@@ -123,23 +116,16 @@ double bcfw_bytes(const struct clv_training *training, double batch);
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 
-/* Keeps checkpoints of the learner's training, if it wants any, from here on: the result's curve and own[n_own] (not
- * copied) are in them. */
-void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
-               const struct state_field *own, size_t n_own);
-
 /* After bcfw_resume: S that was in use then, not copied. */
 void bcfw_put_variance(struct bcfw *self, const double *variance);
 
-/* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is
- * set when the caller asked to stop, after a checkpoint. The first call after bcfw_resume is the rest of the one that
- * was stopped. */
-enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
-                           struct clv_error *err) CLV_CHECK;
+/* Runs until the gap is closed, the passes are up or the course is stopped; adds points to the result's curve if
+ * objectives are reported. The first call after bcfw_resume is the rest of the one that was stopped. */
+enum clv_status bcfw_solve(struct bcfw *self, struct clv_error *err) CLV_CHECK;
 
 /* The least objective's weights. After an interruption the latest average is as good an estimate as any without another
  * look at all examples. */
-const double *bcfw_weights(const struct bcfw *self, bool stopped);
+const double *bcfw_weights(const struct bcfw *self);
 
 /* Labellings other than the truth that have more than a thousandth of their example's dual weight: the support of w. */
 size_t bcfw_n_support(const struct bcfw *self);
@@ -164,10 +150,11 @@ enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_err
 /* The checkpoint of block-coordinate Frank-Wolfe: the dual, a block of marginals for each example, the best weights,
  * the place. w, the pass's order and the buckets' gaps follow from these. */
 
-enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err) CLV_CHECK;
+/* Writes it, of a struct bcfw: the `save` of a course. */
+enum clv_status bcfw_save(void *bcfw, struct clv_error *err) CLV_CHECK;
 
-/* After bcfw_keep: if there is a checkpoint to go on from, self is where it was written, the owner's arrays are filled,
- * and *found is set. S is the caller's to put back, by bcfw_put_variance. */
+/* If there is a checkpoint to go on from, self is where it was written, the fields of the course are filled, and *found
+ * is set. S is the caller's to put back, by bcfw_put_variance. */
 enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err) CLV_CHECK;
 
 /* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and
@@ -200,8 +187,9 @@ struct descent_rules {
 
 /* Trains into *result. From given weights, these are the best as long as no point of the curve is better. `examples`
  * are open; they are released by the caller. */
-enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
-                              const struct descent_rules *rules, struct clv_error *err) CLV_CHECK;
+enum clv_status descent_train(struct clv_training_result *result, const struct clv_learner *learner,
+                              struct examples *examples, const struct descent_rules *rules,
+                              struct clv_error *err) CLV_CHECK;
 
 /* The Laplace prior of the maximum entropy discrimination Markov network (Zhu and Xing 2009, sections 3 to 5): one
  * weight at a time,

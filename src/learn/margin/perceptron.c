@@ -22,12 +22,12 @@ static const struct clv_parameter parameters[] = {
 
 struct perceptron {
     struct arena arena; /* of the arrays below */
-    const struct clv_training *training;
     struct examples examples;
+    struct course course;
     size_t size;
     double *w, *average, *zero;
-    double n_steps;
     int32_t *order;
+    int64_t mistakes; /* of the pass */
 };
 
 static bool differs(const int32_t *a, const int32_t *b, int32_t n)
@@ -35,38 +35,57 @@ static bool differs(const int32_t *a, const int32_t *b, int32_t n)
     return memcmp(a, b, (size_t)n * sizeof *a) != 0;
 }
 
-/* One pass in a random order; counts mistakes. */
-static enum clv_status run_pass(struct perceptron *self, uint32_t pass, size_t *mistakes, bool *stopped,
-                                struct clv_error *err)
+static enum clv_status take_step(struct perceptron *self, size_t example, struct clv_error *err)
 {
     struct examples *examples = &self->examples;
     struct decoder *decoder = &examples->decoders[0];
-    rng_permutation(self->order, examples->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    for (size_t k = 0; k < examples->n; k++) {
-        const struct clv_problem *problem;
-        *stopped = stop_requested(self->training->progress);
-        if (*stopped)
-            return CLV_OK;
-        MUST(examples_at(&problem, examples, (size_t)self->order[k], 0, true, err));
-        MUST(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
-        if (differs(decoder->y, problem->label, problem->n_nodes)) {
-            ++*mistakes;
-            clv_joint_feature_add(self->w, problem, &examples->shape, problem->label, 1);
-            clv_joint_feature_add(self->w, problem, &examples->shape, decoder->y, -1);
-            project_couplings(self->w, &examples->shape);
-        }
-        self->n_steps++;
-        if (self->average)
-            for (size_t j = 0; j < self->size; j++)
-                self->average[j] += (self->w[j] - self->average[j]) / self->n_steps;
+    const struct clv_problem *problem;
+    MUST(examples_at(&problem, examples, example, 0, true, err));
+    MUST(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
+    if (differs(decoder->y, problem->label, problem->n_nodes)) {
+        self->mistakes++;
+        clv_joint_feature_add(self->w, problem, &examples->shape, problem->label, 1);
+        clv_joint_feature_add(self->w, problem, &examples->shape, decoder->y, -1);
+        project_couplings(self->w, &examples->shape);
+    }
+    double n_steps = (double)(self->course.pass * examples->n + self->course.n_taken + 1);
+    if (self->average)
+        for (size_t j = 0; j < self->size; j++)
+            self->average[j] += (self->w[j] - self->average[j]) / n_steps;
+    return CLV_OK;
+}
+
+/* Runs the rest of a pass, in a random order. */
+static enum clv_status run_pass(struct perceptron *self, struct clv_error *err)
+{
+    struct course *course = &self->course;
+    rng_permutation(self->order, self->examples.n, course->training->seed,
+                    RNG_STREAM(RNG_ORDER, (uint32_t)course->pass));
+    if (!course->n_taken)
+        self->mistakes = 0;
+    while (course_pass_goes_on(course)) {
+        MUST(take_step(self, (size_t)self->order[course->n_taken], err));
+        MUST(course_step(course, err));
     }
     return CLV_OK;
 }
 
-static enum clv_status perceptron_open(struct perceptron *self, const struct clv_training *training,
-                                       struct clv_error *err)
+/* Without a mistake nothing will ever change, and the iterate that made none beats a mean that may. */
+static enum clv_status look(const double **w, struct perceptron *self, struct clv_error *err)
 {
-    *self = (struct perceptron){.training = training};
+    struct course *course = &self->course;
+    char note[40];
+    course->is_over = !self->mistakes;
+    if (!self->mistakes)
+        *w = self->w;
+    snprintf(note, sizeof note, "%lld mistakes", (long long)self->mistakes);
+    return course_look(course, (struct clv_curve_point){.pass = (double)course->pass, .objective = NAN, .dual = NAN},
+                       note, *w, err);
+}
+
+static enum clv_status perceptron_open(struct perceptron *self, const struct clv_training *training,
+                                       struct clv_training_result *result, struct clv_error *err)
+{
     MUST(examples_open(&self->examples, training, true, err));
     self->size = clv_shape_size(&self->examples.shape);
     self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
@@ -78,7 +97,13 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
         return fail_memory(err);
     if (training->init)
         memcpy(self->w, training->init, self->size * sizeof *self->w);
-    return CLV_OK;
+    course_open(&self->course, &perceptron_learner, result, &self->examples);
+    self->course.n_passes = (size_t)training->parameters[PASSES];
+    self->course.look_every = 1;
+    course_holds(&self->course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
+    course_holds(&self->course, (struct state_field){"average", CLV_F64, self->size, self->average, STATE_FINITE});
+    course_holds(&self->course, (struct state_field){"mistakes", CLV_I64, 1, &self->mistakes, STATE_NOT_NEGATIVE});
+    return course_resume(&self->course, err);
 }
 
 static void perceptron_release(struct perceptron *self)
@@ -91,30 +116,14 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     OWNED(perceptron_release) struct perceptron self = {0};
-    MUST(perceptron_open(&self, training, err));
-    size_t n_passes = (size_t)training->parameters[PASSES];
+    struct course *course = &self.course;
+    MUST(perceptron_open(&self, training, result, err));
     const double *w = self.average ? self.average : self.w;
-    bool stopped = false;
-    for (size_t pass = 0; pass < n_passes; pass++) {
-        size_t mistakes = 0;
-        MUST(run_pass(&self, (uint32_t)pass, &mistakes, &stopped, err));
-        if (stopped)
-            break;
-        if (!mistakes) /* nothing will ever change; the iterate that made none beats a mean that may */
-            w = self.w;
-        double train_loss;
-        MUST(examples_loss(&train_loss, &self.examples, w, NULL, err));
-        MUST(curve_add(result, (struct clv_curve_point){(double)(pass + 1), NAN, NAN, train_loss}, err));
-        char note[96];
-        snprintf(note, sizeof note, "%zu mistakes, training loss %.4f", mistakes, train_loss);
-        report_progress(training->progress, "training", pass + 1, n_passes, note);
-        if (!mistakes)
-            break;
-    }
-    result->interrupted = stopped;
-    if (!stopped)
+    while (course_goes_on(course))
+        MUST(course_lacks_look(course) ? look(&w, &self, err) : run_pass(&self, err));
+    if (!course->stopped)
         MUST(examples_loss(&result->at_zero, &self.examples, self.zero, NULL, err));
-    return result_set(result, &self.examples, w, err);
+    return course_end(course, w, err);
 }
 
 const struct clv_learner perceptron_learner = {

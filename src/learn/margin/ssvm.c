@@ -60,19 +60,17 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = p[SAMPLING] != 0,
                                      .start = training->init};
-    bool stopped = false, resumed;
+    bool resumed;
     OWNED_ARRAY double *variance = NULL;
     OWNED(bcfw_release) struct bcfw self = {0};
-    MUST(bcfw_open(&self, training, &rules, err));
+    MUST(bcfw_open(&self, &ssvm_learner, result, training, &rules, err));
     self.dual.lambda = p[LAMBDA] * self.examples.scale;
     MUST(set_variance(&variance, &self, p[TABLE_VARIANCE], err));
-    bcfw_keep(&self, &ssvm_learner, result, NULL, 0);
     MUST(bcfw_resume(&resumed, &self, err));
     if (resumed)
         bcfw_put_variance(&self, variance);
-    MUST(bcfw_solve(&self, result, &stopped, err));
-    result->interrupted = stopped;
-    return result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
+    MUST(bcfw_solve(&self, err));
+    return course_end(&self.course, bcfw_weights(&self), err);
 }
 
 const struct clv_learner ssvm_learner = {
@@ -80,7 +78,6 @@ const struct clv_learner ssvm_learner = {
     .summary = "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
     .parameters = parameters,
     .takes_init = true,
-    .keeps_checkpoints = true,
     .n_vectors = BCFW_VECTORS + 2,
     .train = train,
     .bytes = bytes,

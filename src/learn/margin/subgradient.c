@@ -28,7 +28,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                         .passes = (size_t)p[PASSES],
                                         .unit = 1,
                                         .averaging = p[AVERAGING] != 0};
-    return descent_train(result, &examples, &rules, err);
+    return descent_train(result, &subgradient_learner, &examples, &rules, err);
 }
 
 const struct clv_learner subgradient_learner = {

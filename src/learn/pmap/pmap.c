@@ -104,6 +104,7 @@ struct pmap {
     const struct clv_learner *learner;
     const struct clv_training *training;
     struct examples examples;
+    struct course course; /* in which a pass is one of all rounds */
     struct pmap_targets targets;
     size_t n; /* targets in use: labelled ones, later also weak ones */
     struct pmap_draws draws;
@@ -119,12 +120,15 @@ struct pmap {
     const double *point; /* of the estimate at hand */
     size_t n_passes;     /* of a round */
     size_t n_rounds;
-    bool stopped;
-    struct checkpoints checkpoints;
     struct pmap_state state; /* where it stands */
     double running;          /* of log-likelihoods: a mean over steps; NaN at first */
-    char note[128];          /* progress: the curve's last point */
 };
+
+static enum clv_status save(void *pmap, struct clv_error *err)
+{
+    struct pmap *self = pmap;
+    return pmap_state_write(&self->course.checkpoints, &self->state, err);
+}
 
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
@@ -187,8 +191,9 @@ static void report(struct pmap *self)
     size_t done = steps_to(self, place);
     double mean = self->step_value;
     self->running = isnan(self->running) ? mean : self->running + 0.01 * (mean - self->running);
-    char note[192];
-    snprintf(note, sizeof note, "log-likelihood %.3f%s", self->running, self->note);
+    char note[320];
+    const char *last = self->course.note;
+    snprintf(note, sizeof note, "log-likelihood %.3f%s%s", self->running, *last ? "; " : "", last);
     progress->report(progress->context, "learning: step", done, self->n_passes * (first + (self->n_rounds - 1) * later),
                      note);
 }
@@ -200,16 +205,14 @@ static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_err
     size_t n = self->n;
     rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
     while ((size_t)place->n_taken < n) {
-        self->stopped = stop_requested(self->training->progress);
-        if (self->stopped)
+        if (course_stops(&self->course))
             break;
         size_t begin = (size_t)place->n_taken;
         self->n_taken = n - begin < self->batch ? n - begin : self->batch;
         memcpy(self->taken, self->order + begin, self->n_taken * sizeof *self->taken);
         MUST(take_step(self, err));
         report(self);
-        if (checkpoint_is_due(&self->checkpoints))
-            MUST(pmap_state_write(&self->checkpoints, &self->state, err));
+        MUST(course_keep(&self->course, err));
     }
     return CLV_OK;
 }
@@ -253,18 +256,10 @@ static enum clv_status estimate(double *objective, struct pmap *self, const doub
 /* Adds a point to the curve. */
 static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *err)
 {
-    struct clv_training_result *result = self->state.result;
-    const struct clv_decoding decoding = decoding_of(self);
-    double train_loss, objective;
     const double *w = ascent_point(&self->ascent);
+    double objective;
     MUST(estimate(&objective, self, w, err));
-    MUST(examples_loss(&train_loss, &self->examples, w, &decoding, err));
-    MUST(examples_validate(result, result->n_curve, &self->examples, w, &decoding, err));
-    int used = snprintf(self->note, sizeof self->note, "; objective %.4f, training loss %.4f", objective, train_loss);
-    if (result->validation_loss)
-        snprintf(self->note + used, sizeof self->note - (size_t)used, ", validation loss %.4f",
-                 result->validation_loss[result->n_curve]);
-    return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
+    return course_look(&self->course, (struct clv_curve_point){(double)pass, objective, NAN, NAN}, "", w, err);
 }
 
 static double setting(const struct pmap *self, enum pmap_parameter parameter)
@@ -282,6 +277,11 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     struct examples *examples = &self->examples;
     FAIL_IF(examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak, CLV_ERR_USAGE,
             "weak examples go with Potts couplings, not with full pairwise tables");
+    course_open(&self->course, learner, result, examples);
+    self->course.save = save;
+    self->course.owner = self;
+    self->course.validates = self->course.is_quiet = true; /* progress is told in steps */
+    result->decoding = decoding_of(self);
     self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
     self->draws.reduction = objective != PMAP_JOINT && parameters[PMAP_REDUCTION] != 0;
     self->draws.dynamic = objective != PMAP_JOINT && parameters[PMAP_DYNAMIC] != 0;
@@ -330,7 +330,7 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
     while ((size_t)place->pass <= self->n_passes) {
         size_t pass = (size_t)place->round * self->n_passes + (size_t)place->pass;
         MUST(run_pass(self, (uint32_t)pass, err));
-        if (self->stopped)
+        if (self->course.stopped)
             break;
         if (place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes)
             MUST(check(self, pass, err));
@@ -369,7 +369,7 @@ static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_er
         if (place->round > 0)
             MUST(label_weak(self, err));
         MUST(run_round(self, err));
-        if (self->stopped)
+        if (self->course.stopped)
             break;
         place->round++;
         place->pass = 1;
@@ -400,16 +400,15 @@ static enum clv_status check_place(const struct pmap *self, double n_first_steps
 }
 
 /* All rounds, from the checkpoint or the beginning, and the objective at w = 0. */
-static enum clv_status learn(struct pmap *self, struct clv_training_result *result, struct clv_error *err)
+static enum clv_status learn(struct pmap *self, struct clv_error *err)
 {
     bool resumed;
     double n_first_steps = self->ascent.n_steps;
-    checkpoints_open(&self->checkpoints, self->learner, self->training, self->examples.node_scale);
-    MUST(pmap_state_read(&resumed, &self->state, &self->checkpoints, err));
+    MUST(pmap_state_read(&resumed, &self->state, &self->course.checkpoints, err));
     if (resumed)
         MUST(check_place(self, n_first_steps, err));
     MUST(run_rounds(self, resumed, err));
-    return self->stopped ? CLV_OK : estimate(&result->at_zero, self, self->zero, err);
+    return self->course.stopped ? CLV_OK : estimate(&self->course.result->at_zero, self, self->zero, err);
 }
 
 enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
@@ -417,13 +416,6 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
 {
     OWNED(pmap_release) struct pmap self = {0};
     MUST(pmap_open(&self, result, learner, training, objective, err));
-    enum clv_status status = learn(&self, result, err);
-    if (status && status != CLV_ERR_INTERRUPTED)
-        return status;
-    result->interrupted = self.stopped || status == CLV_ERR_INTERRUPTED;
-    if (result->interrupted && training->checkpoints)
-        MUST(pmap_state_write(&self.checkpoints, &self.state, err));
-    MUST(result_set(result, &self.examples, ascent_point(&self.ascent), err));
-    result->decoding = decoding_of(&self);
-    return CLV_OK;
+    MUST(course_take(&self.course, learn(&self, err)));
+    return course_end(&self.course, ascent_point(&self.ascent), err);
 }

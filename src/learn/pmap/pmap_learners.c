@@ -87,9 +87,8 @@ static double marginal_bytes(const struct clv_training *training)
 /* The fields that the three share. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, BYTES, SCORES)                                                       \
     {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true,                          \
-        .keeps_checkpoints = true, .train = (TRAIN), .n_vectors = 6, .bytes = (BYTES),                                 \
-        .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .scores = (SCORES),                                        \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \
+        .n_vectors = 6, .bytes = (BYTES), .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .scores = (SCORES),      \
     }
 
 const struct clv_learner pmap_learner =

@@ -6,7 +6,6 @@
 
 #include "base/base.h"
 #include "data/data.h"
-#include "learn/learners.h"
 #include "learn/toy.h"
 #include "support/disk.h"
 
@@ -303,23 +302,6 @@ TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
             move_place(semi.checkpoints.path, bytes, size, k, numbers[i]);
             refuse(&semi, "wmpmap", CLV_ERR_DATA, "toy.checkpoint: ");
         }
-    toy_release(&semi.toy);
-}
-
-TEST(learners_without_checkpoints_say_so)
-{
-    struct semi semi;
-    semi_open(&semi, "wmpmap", false);
-    for (size_t l = 0; clv_learner_at(l); l++) {
-        const struct clv_learner *learner = clv_learner_at(l);
-        if (learner->keeps_checkpoints)
-            continue;
-        struct clv_training training = toy_training(&semi.toy, learner->name);
-        training.checkpoints = &semi.checkpoints;
-        struct clv_training_result result = {0};
-        must_fail(CLV_ERR_USAGE, formatted("%s keeps no checkpoints", learner->name),
-                  clv_train(&result, learner, &training, err));
-    }
     toy_release(&semi.toy);
 }
 

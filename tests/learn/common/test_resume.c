@@ -1,5 +1,4 @@
-/* Every learner that keeps checkpoints, killed or stopped anywhere: the rest makes what an undisturbed training makes.
- * */
+/* Every learner, killed or stopped anywhere: the rest makes what an undisturbed training makes. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -45,6 +44,21 @@ static const struct variant variants[] = {
     {"crf", CHAINS, {{"passes", 30}, {"memory", 3}, {"tolerance", 0}}, true, false},
     {"crf", HIDDEN_CHAINS, {{"penalty", 2}, {"passes", 30}, {"tolerance", 0}}, false, false},
     {"crf", CHAINS, {{"penalty", 0}, {"passes", 15}}, false, false},
+    {"perceptron", CUTS, {{"passes", 7}}, true, false},
+    {"perceptron", CHAINS, {{"passes", 8}, {"averaging", 0}}, false, true},
+    {"subgradient", CUTS, {{"passes", 7}}, false, true},
+    {"subgradient", CHAINS, {{"passes", 7}, {"averaging", 0}}, true, false},
+    {"independent", CUTS, {{"passes", 8}, {"gap", 0}}, false, true},
+    {"m3n", CUTS, {{"passes", 12}, {"gap", 0}}, true, false},
+    {"m3n", CHAINS, {{"solver", 1}, {"passes", 7}}, true, false},
+    {"m3n", CUTS, {{"paper", 1}, {"passes", 6}}, false, false},
+    {"l1m3n", CUTS, {{"passes", 7}}, true, false},
+    {"l1m3n", CHAINS, {{"paper", 1}, {"passes", 6}}, false, false},
+    {"m3e", HIDDEN_CHAINS, {{"passes", 8}, {"batch", 2}}, false, false},
+    {"m3e", HIDDEN_CHAINS, {{"solver", 1}, {"passes", 12}}, true, false},
+    {"modlat", HIDDEN_CHAINS, {{"rounds", 3}, {"passes", 4}, {"batch", 3}}, false, false},
+    {"modlat", HIDDEN_CHAINS, {{"solver", 1}, {"rounds", 3}, {"passes", 5}}, true, false},
+    {"modlat", CHAINS, {{"rounds", 3}, {"passes", 4}, {"batch", 4}, {"averaging", 0}}, false, false},
 };
 enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
@@ -60,35 +74,41 @@ struct case_of {
     struct clv_training training;
     struct clv_checkpoints checkpoints;
     double start[128];
+    int32_t weak[3];
 };
 
-static void open_case(struct case_of *self, const struct variant *variant)
+static void open_problems(struct case_of *self, const struct clv_learner *learner, int kind)
 {
     static struct random_problem r;
-    const struct clv_shape *shape = &shapes[variant->kind];
+    const struct clv_shape *shape = &shapes[kind];
     toy_begin(&self->toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
     for (size_t i = 0; i < 9; i++) {
-        if (variant->kind == CHAINS || variant->kind == HIDDEN_CHAINS)
+        if (kind == CHAINS || kind == HIDDEN_CHAINS)
             random_chain(&r, shape, 6, true, 300 + i);
         else
             random_problem_fill(&r, shape, 6, 0.6, 0.7, 300 + i);
-        for (int32_t k = 1; variant->kind >= HIDDEN_CHAINS && k < 6; k += 2) {
+        for (int32_t k = 1; kind >= HIDDEN_CHAINS && k < 6; k += 2) {
             r.label[k] = CLV_UNKNOWN;
             for (int32_t b = 0; b < shape->n_labels; b++)
                 r.theta[k * shape->n_labels + b] = 0;
         }
         toy_add(&self->toy, &r.problem);
     }
-    self->training = toy_training(&self->toy, variant->learner);
-    for (int k = 0; k < MOST_SETTINGS && variant->settings[k].name; k++)
-        set(&self->training, variant->learner, variant->settings[k].name, variant->settings[k].value);
+    self->training = toy_training(&self->toy, learner->name);
     for (size_t k = 0; k < clv_shape_size(shape); k++)
         self->start[k] = 0.3 * rng_normal(9, RNG_TEST, k);
     project_couplings(self->start, shape);
-    self->training.init = variant->warm ? self->start : NULL;
-    self->training.validation = variant->validated ? self->toy.dataset : NULL;
     self->checkpoints = (struct clv_checkpoints){here("resume.checkpoint"), 0, 1, NULL, 0};
     unlink(self->checkpoints.path);
+}
+
+static void open_case(struct case_of *self, const struct variant *variant)
+{
+    open_problems(self, clv_learner_find(variant->learner), variant->kind);
+    for (int k = 0; k < MOST_SETTINGS && variant->settings[k].name; k++)
+        set(&self->training, variant->learner, variant->settings[k].name, variant->settings[k].value);
+    self->training.init = variant->warm ? self->start : NULL;
+    self->training.validation = variant->validated ? self->toy.dataset : NULL;
 }
 
 static void same_numbers(const double *a, const double *b, size_t n)
@@ -147,6 +167,84 @@ TESTS(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes, 0, N_V
 }
 
 static volatile int stop;
+static const struct clv_progress until_stopped = {NULL, NULL, &stop, NULL, NULL};
+
+/* Stops a training after k steps, of which each writes a checkpoint. False if it is over before. */
+static bool stop_at(struct case_of *self, const struct clv_learner *learner, int k)
+{
+    unlink(self->checkpoints.path);
+    self->checkpoints.every_s = 0;
+    self->training.progress = &until_stopped;
+    stop = 0;
+    disk_stop = &stop;
+    disk_stops_after = k;
+    OWNED(clv_training_result_release) struct clv_training_result result = run(learner->name, &self->training);
+    disk_stop = NULL;
+    self->checkpoints.every_s = 1e9;
+    self->training.progress = NULL;
+    ck_assert(path_exists(self->checkpoints.path));
+    return result.interrupted;
+}
+
+enum { MOST_LEARNERS = 32, PLAIN = 0, WARM = 1, WEAK = 2, VALIDATED = 4 };
+
+/* Any step may be the last one before a stop, or before a write that fails. */
+static void walk_steps(struct case_of *self, const struct clv_learner *learner)
+{
+    int n_ended = 0;
+    self->training.checkpoints = NULL;
+    OWNED(clv_training_result_release) struct clv_training_result whole = run(learner->name, &self->training);
+    self->training.checkpoints = &self->checkpoints;
+    for (int k = 1; k % 2 ? stop_at(self, learner, k) : kill_at(self, learner, k); k += 1 + k / 2, n_ended++) {
+        self->training.n_threads = 1 + k % 3;
+        OWNED(clv_training_result_release) struct clv_training_result rest = run(learner->name, &self->training);
+        must_be_same(&whole, &rest, &self->training);
+    }
+    ck_assert_msg(n_ended >= 3, "%s ended %d times", learner->name, n_ended);
+}
+
+/* Whoever is in the list of learners, on all problems that it takes. */
+TESTS(any_learner_goes_on_to_the_same_bytes, 0, MOST_LEARNERS)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } quick[] = {{"passes", 6}, {"rounds", 2}, {"samples", 3}, {"gap", 0},       {"batch", 2},
+                 {"inner", 3},  {"curve", 2},  {"sweeps", 4},  {"tolerance", 0}, {"memory", 4}};
+    static const int manners[] = {PLAIN, WARM, WEAK, WARM | WEAK | VALIDATED};
+    static const enum clv_graph graphs[] = {
+        [CUTS] = CLV_GRAPH_ANY, [CHAINS] = CLV_GRAPH_CHAIN, [HIDDEN_CHAINS] = CLV_GRAPH_CHAIN};
+    const struct clv_learner *learner = clv_learner_at((size_t)_i);
+    int n_kinds = 0;
+    ck_assert_ptr_null(clv_learner_at(MOST_LEARNERS));
+    for (int kind = CUTS; kind <= HIDDEN_CHAINS && learner; kind++) {
+        if (!learner_trains(learner, shapes[kind].pairwise, shapes[kind].n_labels, graphs[kind]) ||
+            (kind == HIDDEN_CHAINS && !learner->takes_hidden))
+            continue;
+        n_kinds++;
+        for (size_t m = 0; m < sizeof manners / sizeof *manners; m++) {
+            struct case_of self;
+            if ((manners[m] & WEAK) && kind != CUTS)
+                continue;
+            open_problems(&self, learner, kind);
+            for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
+                if (clv_learner_parameter(learner, quick[k].name) >= 0)
+                    set(&self.training, learner->name, quick[k].name, quick[k].value);
+            if (manners[m] & WEAK) {
+                self.training.n_examples -= 3;
+                for (int k = 0; k < 3; k++)
+                    self.weak[k] = (int32_t)self.training.n_examples + k;
+                self.training.weak = self.weak;
+                self.training.n_weak = 3;
+            }
+            self.training.init = (manners[m] & WARM) && learner->takes_init ? self.start : NULL;
+            self.training.validation = manners[m] & VALIDATED ? self.toy.dataset : NULL;
+            walk_steps(&self, learner);
+            toy_release(&self.toy);
+        }
+    }
+    ck_assert(!learner || n_kinds > 0);
+}
 
 static void on_alarm(int number)
 {
@@ -158,14 +256,13 @@ static void on_alarm(int number)
 TESTS(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N_VARIANTS)
 {
     const struct variant *variant = &variants[_i];
-    const struct clv_progress progress = {NULL, NULL, &stop, NULL, NULL};
     struct case_of self;
     open_case(&self, variant);
     self.checkpoints.every_s = 1e9;
     OWNED(clv_training_result_release) struct clv_training_result whole = run(variant->learner, &self.training);
     struct clv_training_result part;
     self.training.checkpoints = &self.checkpoints;
-    self.training.progress = &progress;
+    self.training.progress = &until_stopped;
     signal(SIGALRM, on_alarm);
     for (int k = 0;; k++) {
         const struct itimerval timer = {.it_value.tv_usec = 20 + 97 * (k % 20)}, none = {.it_value.tv_usec = 0};

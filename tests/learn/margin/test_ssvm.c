@@ -276,12 +276,12 @@ TEST(the_average_weighs_the_kth_iterate_by_k)
     struct clv_training training = toy_training(&toy, "ssvm");
     for (size_t k = 1; k <= 6; k++) {
         OWNED(bcfw_release) struct bcfw bcfw = {0};
-        bool stopped;
-        const struct bcfw_rules rules = {.passes = k, .batch = 1, .unit = 1, .averaging = true};
-        must(bcfw_open(&bcfw, &training, &rules, err));
+        struct clv_training_result none = {0};
+        const struct bcfw_rules rules = {.passes = k, .batch = 1, .averaging = true};
+        must(bcfw_open(&bcfw, &ssvm_learner, &none, &training, &rules, err));
         ck_assert_uint_le(bcfw.size, 8);
         bcfw.dual.lambda = 0.3 * toy_scale(&toy);
-        must(bcfw_solve(&bcfw, NULL, &stopped, err));
+        must(bcfw_solve(&bcfw, err));
         ck_assert_uint_eq(bcfw.n_steps, k);
         for (size_t j = 0; j < bcfw.size; j++) {
             sum[j] += (double)k * bcfw.dual.w[j];
@@ -297,13 +297,14 @@ TEST(a_batch_as_large_as_the_set_has_every_example_once)
     enum { N = 12 };
     OWNED(toy_release) struct toy toy = {0};
     OWNED(bcfw_release) struct bcfw bcfw = {0};
-    bool stopped, seen[N] = {false};
-    const struct bcfw_rules rules = {.passes = 1, .batch = N, .unit = 1, .sampling = true};
+    struct clv_training_result none = {0};
+    bool seen[N] = {false};
+    const struct bcfw_rules rules = {.passes = 1, .batch = N, .sampling = true};
     toy_random(&toy, N, 8, &tiny, 3);
     struct clv_training training = toy_training(&toy, "ssvm");
-    must(bcfw_open(&bcfw, &training, &rules, err));
+    must(bcfw_open(&bcfw, &ssvm_learner, &none, &training, &rules, err));
     bcfw.dual.lambda = 0.3 * toy_scale(&toy);
-    must(bcfw_solve(&bcfw, NULL, &stopped, err));
+    must(bcfw_solve(&bcfw, err));
     ck_assert_uint_eq(bcfw.n_steps, N);
     for (size_t t = 0; t < N; t++) {
         ck_assert(!seen[bcfw.directions[t].example]);
