@@ -362,18 +362,6 @@ static const struct option_row tag_predict_rows[] = {
 
 static const struct option_row tag_score_rows[] = {{"--pred", "--pred other.svm", NULL, IN_THIRD}, {NULL}};
 
-/* Synth. */
-
-static const struct option_row animals_rows[] = {
-    OUTPUT,
-    OVERWRITE,
-    {"--images", "--images 3", NULL, 0},
-    {"--seed", "--seed 2", NULL, 0},
-    {"--size", "--size 30x20", NULL, 0},
-    {"--train-share", "--train-share 0", NULL, 0},
-    {NULL},
-};
-
 /* Label. */
 
 static const struct option_row label_rows[] = {
@@ -430,7 +418,6 @@ static const struct option_command option_commands[] = {
     {"tag score",
      {"--data tagged/manifest.tsv -m itags --json", "--data tags.svm -m tags", "--data tags.svm --pred tags.svm"},
      {image_rows, tag_answer_rows, tag_score_rows}},
-    {"synth", {"-n 2 --size 24x16 -o o/set"}, {no_image_rows, animals_rows}},
     {"label", {NULL}, {label_rows}},
 };
 #define N_OPTION_COMMANDS ((int)(sizeof option_commands / sizeof *option_commands))
