@@ -1,4 +1,4 @@
-/* The table of learners, and which of them keep checkpoints or read features on demand. */
+/* The table of learners, and which of them keep checkpoints. */
 #include <stddef.h>
 #include <string.h>
 
@@ -44,13 +44,4 @@ bool learner_keeps_checkpoints(const struct clv_learner *learner)
         &mssvm_learner, &lssvm_learner,   &hcrf_learner, &eps_learner,   &crf_learner,
     };
     return is_among(learner, keepers, sizeof keepers / sizeof *keepers);
-}
-
-bool learner_reads_on_demand(const struct clv_learner *learner)
-{
-    static const struct clv_learner *const readers[] = {
-        &ssvm_learner, &m3n_learner,   &lapmedn_learner, &perceptron_learner, &subgradient_learner,
-        &pmap_learner, &mpmap_learner, &wmpmap_learner,  &crf_learner,
-    };
-    return is_among(learner, readers, sizeof readers / sizeof *readers);
 }

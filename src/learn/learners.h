@@ -4,9 +4,6 @@
 
 #include "cleave/learn.h"
 
-/* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.c). */
-bool learner_reads_on_demand(const struct clv_learner *learner);
-
 /* Says (CLV_WARNING) that a training ended above its objective at w = 0, or far from its optimum by its own bound,
  * where it did. Not for one that was interrupted. */
 void training_judge(const struct clv_learner *learner, const struct clv_training *training,

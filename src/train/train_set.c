@@ -108,7 +108,6 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
     FAIL_IF(options->pixel_net && options->mirror, CLV_ERR_USAGE, "--pixel-net: goes without --mirror");
-    MUST(train_check_memory(options, err));
     if (may_be_idle)
         MUST(train_check_effect(options, training, err));
     if (options->init)

@@ -94,9 +94,9 @@ static struct answer ask(const char *line)
 
 /* Of options that have none in option_rows.h because nothing comes out differently. */
 static const char *const values[] = {
-    "--quiet",     "--threads 2",          "--overwrite",  "--engine cleave",     "--resume",     "--requeue",
-    "--memory 1G", "--checkpoint-every 9", "--index",      "--feature-memory 1M", "--no-browser", "--listen ::1",
-    "--port 9",    "--max-pixels 100",     "--max-side 9", "--max-jpeg-scans 1",  "--range 0,9",  "--boxes boxes.tsv",
+    "--quiet",      "--threads 2",          "--overwrite",  "--engine cleave",   "--resume", "--requeue",
+    "--memory 1G",  "--checkpoint-every 9", "--no-browser", "--listen ::1",      "--port 9", "--max-pixels 100",
+    "--max-side 9", "--max-jpeg-scans 1",   "--range 0,9",  "--boxes boxes.tsv",
 };
 
 struct choice {

@@ -287,8 +287,6 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
     bool is_file = is_tensor_file(task->data);
     FAIL_IF(task->validate && is_file && !is_tensor_file(task->validate), CLV_ERR_USAGE,
             "--validate: %s is a feature file, which has no splits", task->data);
-    FAIL_IF(task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
-            "--feature-memory: %s is no feature file, which `cleave features' makes", task->data);
     return is_file ? common_options_check(&self->common, "a feature file holds no images", err) : CLV_OK;
 }
 

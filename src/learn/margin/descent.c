@@ -101,9 +101,7 @@ static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopp
         *stopped = stop_requested(self->training->progress);
         if (*stopped)
             return CLV_OK;
-        const struct clv_problem *problem;
-        MUST(examples_at(&problem, examples, (size_t)self->order[k], 0, true, err));
-        MUST(take_step(self, problem, err));
+        MUST(take_step(self, &examples->problems[self->order[k]], err));
     }
     return CLV_OK;
 }
@@ -144,9 +142,8 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
 static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
 {
     for (size_t i = 0; i < self->examples->n; i++) {
-        const struct clv_problem *problem;
+        const struct clv_problem *problem = &self->examples->problems[i];
         struct decoder *decoder = &self->examples->decoders[0];
-        MUST(examples_at(&problem, self->examples, i, 0, true, err));
         MUST(decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err));
         subgradient_at(self, problem, decoder->y);
         self->squares += squares_of(self->change, self->size);

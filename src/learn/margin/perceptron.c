@@ -43,11 +43,10 @@ static enum clv_status run_pass(struct perceptron *self, uint32_t pass, size_t *
     struct decoder *decoder = &examples->decoders[0];
     rng_permutation(self->order, examples->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
     for (size_t k = 0; k < examples->n; k++) {
-        const struct clv_problem *problem;
+        const struct clv_problem *problem = &examples->problems[self->order[k]];
         *stopped = stop_requested(self->training->progress);
         if (*stopped)
             return CLV_OK;
-        MUST(examples_at(&problem, examples, (size_t)self->order[k], 0, true, err));
         MUST(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
         if (differs(decoder->y, problem->label, problem->n_nodes)) {
             ++*mistakes;
