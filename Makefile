@@ -97,10 +97,11 @@ benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
 learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
-# The papers' simulated problems; tests draw them, too.
+# The papers' simulated problems, and images of animals: tests draw them, too.
+synth := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/synth/*.c))
 simulator := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/reproduce/simulate/*.c))
 # Every program of tools/ but the examples, which make check-library builds.
-programs := $(benches) $(bench_peers) $(converters) $(learned) $(BUILD)/faults/driver $(BUILD)/faults/malloc.so $(BUILD)/faults/mutate
+programs := $(benches) $(bench_peers) $(converters) $(learned) $(BUILD)/synth $(BUILD)/faults/driver $(BUILD)/faults/malloc.so $(BUILD)/faults/mutate
 reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/*))
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
@@ -194,7 +195,7 @@ check-cluster:
 # The page of `cleave label` in a real browser.
 check-page: deps
 	$(Q)tools/deps page
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/synth
 	$(Q)tools/check-page $(BUILD)
 
 # The plugin for QGIS, headless.
@@ -413,8 +414,8 @@ $(BUILD)/tests/%.o: CPPFLAGS += -Itests -I.
 $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes -fno-optimize-sibling-calls
 
 # The commands' parts are tested by what they do as a whole, but their options in this program, too.
-run_tests_objects := $(test_objects) $(filter-out %/main.o,$(simulator)) $(filter-out %/cli/main.o,$(cli_objects)) $(fault_objects)
-$(BUILD)/run-tests: $(run_tests_objects) | $(converters) $(BUILD)/reproduce/simulate
+run_tests_objects := $(test_objects) $(filter-out %/main.o,$(simulator) $(synth)) $(filter-out %/cli/main.o,$(cli_objects)) $(fault_objects)
+$(BUILD)/run-tests: $(run_tests_objects) | $(converters) $(BUILD)/synth $(BUILD)/reproduce/simulate
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(TEST_LIBS)
 
@@ -439,7 +440,9 @@ $(BUILD)/datasets/%: tools/datasets/%.c $(library_objects)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
 
-$(BUILD)/reproduce/simulate: $(simulator) $(library_objects)
+$(BUILD)/reproduce/simulate: $(simulator)
+$(BUILD)/synth: $(synth)
+$(BUILD)/reproduce/simulate $(BUILD)/synth: $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
@@ -454,6 +457,9 @@ $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
+
+# It draws its images.
+$(BUILD)/bench/scale: | $(BUILD)/synth
 
 # libsvm and liblinear are the peers of the annotation benchmark, where they are.
 $(BUILD)/bench/tag: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
@@ -476,4 +482,4 @@ $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train: $(BUILD)/bench/%: tools/bench/%.c
 	else echo "skipped: dlib is absent (libdlib-dev)"; fi
 
 -include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d $(BUILD)/mpi/comm_link.d \
-    $(converters:=.d) $(benches:=.d) $(learned:=.d) $(simulator:.o=.d)
+    $(converters:=.d) $(benches:=.d) $(learned:=.d) $(simulator:.o=.d) $(synth:.o=.d)

@@ -287,7 +287,7 @@ CLV_API enum clv_status clv_features_write(const char *path, const struct clv_se
 CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;
 
-/* Opens a feature file (or the index of shards of one) as a dataset of views, after checking all of it in one pass:
+/* Opens a feature file (or a folder of all shards of one) as a dataset of views, after checking all of it in one pass:
  * O(size of the file). In memory are then labels and theta alone (and, for dense features, indices of the largest
  * image). *recipe (may be NULL) receives the recipe if the file has one, and is left alone otherwise. The file must not
  * be changed while it is open. */

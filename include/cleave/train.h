@@ -82,7 +82,6 @@ struct clv_train_options {
     bool drafts;                  /* masks that are not accepted are read, as are those of `only` */
     bool skip_bad;                /* go on without images that cannot be learned from */
     bool mirror;                  /* learns from mirror images, too */
-    double feature_memory;        /* bytes of a feature file in memory, the rest is read when wanted; 0: it is mapped */
     struct clv_image_limits limits;
 
     /* Features. */

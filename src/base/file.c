@@ -178,6 +178,11 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
     OWNED_ARRAY char *copy = string_copy(path);
     NEED(copy);
     void *bytes = mmap(NULL, file.size, PROT_READ, MAP_SHARED, file.fd, 0);
+    if (bytes == MAP_FAILED && errno == ENOMEM)
+        return fail_errno(err, CLV_ERR_OS,
+                          "%s: cannot map its %.0f MB; a limit of address space (ulimit -v) must leave room for the "
+                          "whole file",
+                          path, (double)file.size / 1e6);
     if (bytes == MAP_FAILED)
         return fail_errno(err, CLV_ERR_OS, "%s: cannot map", path);
     *map = (struct file_map){bytes, file.size, TAKE(copy), 0};
@@ -204,4 +209,20 @@ void file_map_forget(const struct file_map *map)
 {
     if (map->bytes)
         madvise((void *)(uintptr_t)map->bytes, map->size, MADV_DONTNEED);
+}
+
+void file_map_scatter(const struct file_map *map)
+{
+    void *bytes = (void *)(uintptr_t)map->bytes;
+    if (!bytes)
+        return;
+    madvise(bytes, map->size, MADV_NOHUGEPAGE);
+    madvise(bytes, map->size, MADV_RANDOM);
+}
+
+void file_map_fetch(const void *bytes, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)bytes % page;
+    if (size)
+        madvise((char *)(uintptr_t)bytes - before, size + before, MADV_WILLNEED);
 }

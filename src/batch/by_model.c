@@ -122,7 +122,7 @@ static enum clv_status open_model(struct batch *run, struct clv_error *err)
     MUST(model_open(&self->model, &self->is_view, run, err));
     if (options->features) {
         const struct path_list files = {.paths = (char **)options->feature_files, .n = options->n_feature_files};
-        MUST(features_open_list(&self->dataset, NULL, &files, 0, err));
+        MUST(features_open_list(&self->dataset, NULL, &files, err));
         return gather_inputs(run, self->dataset, err);
     }
     MUST(gather_inputs(run, NULL, err));

@@ -1,5 +1,5 @@
 /* `cleave features`: extracts the features of a set into a file from which later trainings start at once, as a whole
- * or as one shard, or writes the index of shards. Start at cmd_features, at the end; write_features is the work. */
+ * or as one shard. Start at cmd_features, at the end; write_features is the work. */
 #include "base/base.h"
 #include "cleave/model.h"
 #include "cleave/options.h"
@@ -16,7 +16,7 @@ struct features {
     struct common_options common;
     struct clv_train_options task; /* data, split, drafts, voids, skip_bad, seed and what features are */
     const char *model_path, *recipe_path, *output;
-    bool overwrite, index;
+    bool overwrite;
     struct clv_shard shard;
     char *own_output; /* of the shard */
 };
@@ -45,9 +45,6 @@ static const struct clv_option features_rows[] = {
     {"overwrite", 0, NULL, SECTION_OUTPUT, BASIC, CLV_OPTION_FLAG, AT(overwrite), .help = OVERWRITE_HELP},
     {"shard", 0, "I/N", SECTION_OUTPUT, BASIC, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard,
      .help = SHARD_HELP ". -o x.safetensors becomes x-0000I-of-0000N.safetensors"},
-    {"index", 0, NULL, SECTION_OUTPUT, BASIC, CLV_OPTION_FLAG, AT(index),
-     .help = "Write an index of the parts named as arguments, in order\n"
-             "-o x.safetensors.index.json, in the same folder as the parts, stands for all of them"},
     {0},
 };
 
@@ -63,8 +60,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         "SET -o FILE [OPTION...]",
         "Extracts the features of images into a file that several trainings can reuse.",
         {"features set/ -o set.safetensors", "features set/ -m model.cleave -o set.safetensors"},
-        "`cleave train --data' and `cleave segment --features' take the file. Of several parts, made with --shard: "
-        "cleave features --index -o FILE PART...",
+        "`cleave train --data' and `cleave segment --features' take the file, or a folder of all parts that --shard "
+        "made.",
         {{features_rows, self, false},
          {feature_option_rows, &self->task, true},
          {image_option_rows, &self->common, false},
@@ -76,19 +73,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     clv_train_defaults(task, clv_learner_at(0));
     MUST(options_parse(&table, argc, argv, common, err));
     MUST(recipe_options_finish(task, common, err));
-    if (!self->index)
-        MUST(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
-    bool has_images = options_first_given(common, SECTION_IMAGES);
+    MUST(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
     const char *of_recipe = options_first_given(common, SECTION_FEATURES);
-    FAIL_IF(self->index && (of_recipe || options_first_given(common, SECTION_LEARN_FROM) ||
-                            options_first_given(common, SECTION_RECIPE) || has_images || self->shard.count ||
-                            !common->n_arguments || !self->output),
-            CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
-    if (self->index && comm_rank())
-        return CLV_OK; /* the leader writes */
-    if (self->index)
-        return outputs_claim(&self->common.outputs, self->output, self->overwrite, "",
-                             (const char *const *)common->arguments, common->n_arguments, err);
     FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: no dataset; give a folder or manifest with --data");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "features: no output file; add -o FILE");
     bool is_given = self->model_path || self->recipe_path;
@@ -201,22 +187,6 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Shards are opened beside the index, where whoever reads it looks for them. */
-static enum clv_status write_index(const struct features *self, struct clv_error *err)
-{
-    if (comm_rank())
-        return CLV_OK;
-    OWNED_ARRAY char *folder = path_folder(self->output);
-    OWNED(path_list_release) struct path_list shards = {0};
-    NEED(folder);
-    for (size_t i = 0; i < self->common.n_arguments; i++) {
-        OWNED_ARRAY char *beside = path_join(folder, path_name(self->common.arguments[i]));
-        NEED(beside);
-        MUST(path_list_add(&shards, beside, err));
-    }
-    return features_index_write(self->output, &shards, err);
-}
-
 static void features_release(struct features *self)
 {
     array_free(self->own_output);
@@ -229,5 +199,5 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
     const enum clv_status status = parse(&self, argc, argv, err);
     signals_share(); /* where the leader alone fails, too: all processes meet once more */
     MUST(status);
-    return self.index ? write_index(&self, err) : run(&self, err);
+    return run(&self, err);
 }

@@ -7,7 +7,6 @@
 
 const struct command commands[] = {
     {"label", "open a page on which images are labelled by cutting", cmd_label, false},
-    {"synth", "draw a set of images with exact truth", cmd_synth, false},
     {"import", "make a set of annotations of other programs", cmd_import, false},
     {"train", "learn a model from images with masks", cmd_train, true},
     {"segment", "segment images with a model", cmd_segment, true},

@@ -219,21 +219,15 @@ struct tensors_content {
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
                               const struct tensors_content *content, struct clv_error *err) CLV_CHECK;
 
-/* Opens a file larger than memory: not mapped, arrays are read into memory, but for those of the names left[n_left],
- * whose data is NULL. tensors_read gets parts of these. */
-enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *path, const char *const *left,
-                                   size_t n_left, struct clv_error *err) CLV_CHECK;
-
-/* bytes[size] = the array's from `begin` on, within it. CLV_ERR_DATA naming the file if it has changed since it was
- * opened. Safe in parallel. */
-enum clv_status tensors_read(void *bytes, const struct clv_tensors *tensors, const struct clv_tensor *tensor,
-                             size_t begin, size_t size, struct clv_error *err) CLV_CHECK;
-
 /* Where the array begins in the file. */
 size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor *tensor);
 
 /* file_map_forget of a mapped file; nothing for one that was parsed. */
 void tensors_forget(const struct clv_tensors *tensors);
+
+/* file_map_scatter of a mapped file, and its bytes; nothing and 0 for one that was parsed. */
+void tensors_scatter(const struct clv_tensors *tensors);
+size_t tensors_mapped(const struct clv_tensors *tensors);
 
 /* Pages by which it is mapped: FILE_HUGE_PAGE for a large file, else 0. */
 size_t tensors_huge_page(const struct clv_tensors *tensors);

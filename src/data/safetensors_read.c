@@ -21,12 +21,11 @@ struct entry {
 struct clv_tensors {
     char *name; /* the file, for messages */
     struct file_map map;
-    struct file_source source; /* of a file that is not mapped */
     uint64_t data_begin;       /* in the file */
     struct json_value *header; /* owns the names and the metadata */
     struct entry *entries;
     size_t n;
-    void **copies; /* [n] of arrays that are misaligned in the file, or not mapped, else NULL */
+    void **copies; /* [n] of arrays that are misaligned in the file, else NULL */
     struct pair *metadata;
     size_t n_metadata;
 };
@@ -46,7 +45,6 @@ void clv_tensors_close(struct clv_tensors *tensors)
     arrays_free(tensors->copies, tensors->entries, tensors->metadata);
     json_root_free(tensors->header);
     file_map_close(&tensors->map);
-    file_source_close(&tensors->source);
     arrays_free(tensors->name, tensors);
 }
 
@@ -58,6 +56,16 @@ size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor
 void tensors_forget(const struct clv_tensors *tensors)
 {
     file_map_forget(&tensors->map);
+}
+
+void tensors_scatter(const struct clv_tensors *tensors)
+{
+    file_map_scatter(&tensors->map);
+}
+
+size_t tensors_mapped(const struct clv_tensors *tensors)
+{
+    return tensors->map.size;
 }
 
 size_t tensors_huge_page(const struct clv_tensors *tensors)
@@ -177,7 +185,6 @@ static enum clv_status align(struct clv_tensors *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* data NULL: it is elsewhere. */
 static enum clv_status parse_header(struct clv_tensors *self, const unsigned char *data, uint64_t data_size,
                                     struct clv_error *err)
 {
@@ -197,13 +204,13 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
         entry->tensor.name = key;
         MUST(parse_entry(&entry->tensor, &ranges[self->n], self->name, value, data_size, err));
         entry->begin = ranges[self->n++].begin;
-        entry->tensor.data = data ? data + entry->begin : NULL;
+        entry->tensor.data = data + entry->begin;
     }
     MUST(check_cover(self->name, ranges, self->n, data_size, err));
     qsort(self->entries, self->n, sizeof *self->entries, compare_names);
     if (self->n_metadata)
         qsort(self->metadata, self->n_metadata, sizeof *self->metadata, compare_pairs);
-    return data ? align(self, err) : CLV_OK;
+    return align(self, err);
 }
 
 /* Formats by whose addresses failures are known. */
@@ -280,58 +287,6 @@ enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *byte
     MUST(parse(self, bytes, size, err));
     *tensors = TAKE(self);
     return CLV_OK;
-}
-
-static bool is_left(const char *name, const char *const *left, size_t n_left)
-{
-    for (size_t i = 0; i < n_left; i++)
-        if (strcmp(left[i], name) == 0)
-            return true;
-    return false;
-}
-
-static enum clv_status read_header(struct clv_tensors *self, struct clv_error *err)
-{
-    uint64_t length = 0;
-    MUST(check_size(self, self->source.size, err));
-    MUST(file_source_read(&length, &self->source, 0, sizeof length, err));
-    MUST(parse_length(&length, self, &length, self->source.size, err));
-    OWNED_ARRAY char *json = array_alloc(length + 1, 1);
-    NEED(json);
-    MUST(file_source_read(json, &self->source, sizeof length, length, err));
-    MUST(parse_json(self, json, length, err));
-    array_free(TAKE(json)); /* values have their own memory */
-    self->data_begin = sizeof length + length;
-    return parse_header(self, NULL, self->source.size - self->data_begin, err);
-}
-
-enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *path, const char *const *left,
-                                   size_t n_left, struct clv_error *err)
-{
-    *tensors = NULL;
-    OWNED(tensors_drop) struct clv_tensors *self = new_tensors(path);
-    NEED(self);
-    MUST(file_source_open(&self->source, path, err));
-    MUST(read_header(self, err));
-    for (size_t i = 0; i < self->n; i++) {
-        struct clv_tensor *tensor = &self->entries[i].tensor;
-        size_t bytes = 0;
-        if (is_left(tensor->name, left, n_left))
-            continue;
-        tensor_bytes(&bytes, tensor);
-        tensor->data = self->copies[i] = array_alloc(bytes, 1);
-        NEED(tensor->data);
-        MUST(tensors_read(self->copies[i], self, tensor, 0, bytes, err));
-    }
-    *tensors = TAKE(self);
-    return CLV_OK;
-}
-
-enum clv_status tensors_read(void *bytes, const struct clv_tensors *tensors, const struct clv_tensor *tensor,
-                             size_t begin, size_t size, struct clv_error *err)
-{
-    const struct entry *entry = (const struct entry *)tensor;
-    return file_source_read(bytes, &tensors->source, tensors->data_begin + entry->begin + begin, size, err);
 }
 
 size_t clv_tensors_count(const struct clv_tensors *tensors)

@@ -1,4 +1,4 @@
-/* The list of learners, and which of them read features on demand. */
+/* The list of learners. */
 #include <stddef.h>
 #include <string.h>
 
@@ -36,16 +36,4 @@ const struct clv_learner *learner_of_any_graph(void)
     while ((learners[i]->trains & all) != all)
         i++;
     return learners[i];
-}
-
-bool learner_reads_on_demand(const struct clv_learner *learner)
-{
-    static const struct clv_learner *const readers[] = {
-        &ssvm_learner, &m3n_learner,   &lapmedn_learner, &perceptron_learner, &subgradient_learner,
-        &pmap_learner, &mpmap_learner, &wmpmap_learner,  &crf_learner,
-    };
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-        if (learner == readers[i])
-            return true;
-    return false;
 }

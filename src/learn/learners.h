@@ -4,9 +4,6 @@
 
 #include "cleave/learn.h"
 
-/* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.c). */
-bool learner_reads_on_demand(const struct clv_learner *learner);
-
 /* The first learner of Potts couplings and full tables on any graph, which stands in where another goes no further. */
 const struct clv_learner *learner_of_any_graph(void);
 

@@ -61,8 +61,8 @@ static enum clv_status check_problem(const struct example_check *check, const st
                                      struct clv_error *err)
 {
     const struct clv_training *training = check->training;
-    MUST(clv_problem_check(problem, &training->shape, err));
     dataset_looked_at(training->dataset, problem);
+    MUST(clv_problem_check(problem, &training->shape, err));
     FAIL_IF(!problem->label || !problem->theta, CLV_ERR_DATA, "has no true labels to learn from");
     return check_form(check->learner, &training->shape, problem, err);
 }
@@ -73,9 +73,8 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     const struct example_check *check = context;
     const struct clv_dataset *dataset = check->training->dataset;
     size_t item = (size_t)check->training->examples[index];
-    OWNED(loaded_item_release) struct loaded_item loaded = {0};
-    MUST(loaded_item_load(&loaded, dataset, item, false, err));
-    enum clv_status status = check_problem(check, &loaded.problem, err);
+    const struct clv_problem problem = clv_dataset_problem(dataset, item);
+    enum clv_status status = check_problem(check, &problem, err);
     if (status) {
         const char *name = clv_dataset_name(dataset, item);
         return name ? fail_within(err, status, name) : fail_about(err, status, "example");
@@ -86,8 +85,8 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
 static enum clv_status check_weak_problem(const struct clv_training *training, const struct clv_problem *problem,
                                           struct clv_error *err)
 {
-    MUST(clv_problem_check(problem, &training->shape, err));
     dataset_looked_at(training->dataset, problem);
+    MUST(clv_problem_check(problem, &training->shape, err));
     FAIL_IF(!problem->volume, CLV_ERR_DATA, "has no volumes");
     return CLV_OK;
 }
@@ -144,17 +143,6 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     return parallel_for(training->n_examples, training->n_threads, check_example, &check, err);
 }
 
-static enum clv_status check_streaming(const struct clv_learner *learner, const struct clv_training *training,
-                                       struct clv_error *err)
-{
-    if (!dataset_is_on_demand(training->dataset))
-        return CLV_OK;
-    FAIL_IF(!learner_reads_on_demand(learner), CLV_ERR_USAGE, "%s needs all features in memory", learner->name);
-    FAIL_IF(training->n_weak, CLV_ERR_USAGE, "%s without masks, whose features must be in memory",
-            n_of(training->n_weak, "image comes", "images come").text);
-    return CLV_OK;
-}
-
 #define GIGABYTE 1e9
 
 static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
@@ -193,7 +181,6 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     for (int i = 0; learner->parameters[i].name; i++)
         MUST(check_parameter(learner, i, training->parameters[i], err));
-    MUST(check_streaming(learner, training, err));
     MUST(check_training(learner, training, err));
     if (!is_part)
         MUST(training_check_labels(training, err));

@@ -178,9 +178,6 @@ enum clv_status train_validation_report(const struct clv_train_options *options,
                                         const struct clv_training *training, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_USAGE if feature_memory is set, and something needs all features in memory. */
-enum clv_status train_check_memory(const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
-
 /* Chooses the layout of the weights: the form that the options name, or the form that the data is meant for or, if the
  * learner does not train that, the best form that it trains, with a note. CLV_ERR_USAGE if a form that the options name
  * does not suit data or learner. */

@@ -3,7 +3,6 @@
  * superpixels is raised where superpixels cannot follow the masks (train_scale_choose). Start at train_data_load. */
 #include "train/train.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,45 +37,10 @@ void train_data_release(struct train_data *data)
     *data = (struct train_data){0};
 }
 
-/* Names the option or learner that needs all features in memory, so that they cannot be read on demand; NULL: none. */
-static const char *needs_memory(const struct clv_train_options *options)
-{
-    return options->stages > 1                          ? "--stages 2"
-           : !learner_reads_on_demand(options->learner) ? options->learner->name
-                                                        : NULL;
-}
-
-enum clv_status train_check_memory(const struct clv_train_options *options, struct clv_error *err)
-{
-    const char *what = options->feature_memory > 0 ? needs_memory(options) : NULL;
-    return what ? fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what) : CLV_OK;
-}
-
 /* Returns the feature files that are the data. */
 static struct path_list train_files(const struct clv_train_options *options)
 {
     return (struct path_list){.paths = (char **)(uintptr_t)options->files, .n = options->n_files};
-}
-
-/* Maps the feature files. Where they are too large for the address space (ulimit -v), features are read on demand, if
- * the training can do with that. */
-static enum clv_status open_dataset(struct train_data *data, const struct clv_train_options *options,
-                                    struct clv_error *err)
-{
-    const struct path_list files = train_files(options);
-    double memory = options->feature_memory;
-    if (!(memory > 0)) {
-        enum clv_status status = features_open_list(&data->dataset, &data->recipe, &files, 0, err);
-        if (status != CLV_ERR_OS || err->os_errno != ENOMEM || needs_memory(options))
-            return status;
-        memory = memory_available() / 4;
-        report_message(
-            options->progress, CLV_NOTE,
-            "%s is too large to be mapped: %.0f MB of its features stay in memory, others are read when they "
-            "are wanted (--feature-memory)",
-            options->data, memory / 1e6);
-    }
-    return features_open_list(&data->dataset, &data->recipe, &files, memory, err);
 }
 
 static enum clv_status open_features(struct train_data *data, const struct clv_train_options *options,
@@ -84,7 +48,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
 {
     const struct path_list files = train_files(options);
     MUST(digest_features(data->digest, &files, err));
-    MUST(open_dataset(data, options, err));
+    MUST(features_open_list(&data->dataset, &data->recipe, &files, err));
     data->n_masks = clv_dataset_size(data->dataset);
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
     const struct clv_labels *labels = dataset_labels(data->dataset);

@@ -216,9 +216,6 @@ const struct clv_option train_option_rows[] = {
              "From MODEL.checkpoint, to the model that it would have made; a finished one stays"},
     {"checkpoint-every", 0, "X", SECTION_RUNNING, UNRECORDED, CLV_OPTION_NUMBER, AT(checkpoint_every_s), .minimum = 0,
      .maximum = 1e9, .help = "Seconds between checkpoints; 0: after every step"},
-    {"feature-memory", 0, "SIZE", SECTION_RUNNING, UNRECORDED, CLV_OPTION_MEMORY, AT(feature_memory),
-     .help = "Keep at most so much of a feature file in memory, such as 800M or 2G\n"
-             "The rest is read whenever it is needed (default: the file is mapped)"},
     {"engine", 0, "NAME", SECTION_RUNNING, 0, CLV_OPTION_OTHER, AT(engine), .choices = engine_names,
      .take = option_take_engine, .size = SIZE(engine), .help = ENGINE_HELP},
     {0},

@@ -53,8 +53,6 @@ enum clv_status train_record_unseen(struct clv_model *model, const struct train_
 {
     size_t n = clv_dataset_size(data->dataset), n_seen = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
     double unseen = 0;
-    if (dataset_is_on_demand(data->dataset))
-        return CLV_OK;
     for (size_t k = 0; k < n_seen; k++) {
         struct clv_problem problem = clv_dataset_problem(data->dataset, k * n / n_seen);
         unseen += is_partial(&problem) ? label_unmet_share(model, &problem) / (double)n_seen : 0;

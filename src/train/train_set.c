@@ -94,7 +94,6 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     bool may_be_idle = options->cv;
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
-    MUST(train_check_memory(options, err));
     if (may_be_idle)
         MUST(train_check_effect(options, training, err));
     if (options->init)

@@ -22,18 +22,16 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
                                      const struct train_data *data, struct clv_error *err)
 {
     OWNED(dataset_drop) struct clv_dataset *result = NULL;
-    OWNED(loaded_item_release) struct loaded_item loaded = {0};
-    MUST(options->feature_memory > 0
-             ? features_open_on_demand(&result, NULL, options->validate, options->feature_memory, err)
-             : clv_features_open(&result, NULL, options->validate, err));
+    MUST(clv_features_open(&result, NULL, options->validate, err));
     struct clv_problem own = clv_dataset_problem(data->dataset, 0);
     struct clv_shape shape = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
                               own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
     FAIL_IF(clv_dataset_n_labels(result) != shape.n_labels, CLV_ERR_DATA, "%s: has %d labels, %s has %d",
             options->validate, clv_dataset_n_labels(result), options->data, shape.n_labels);
     for (size_t i = 0; i < clv_dataset_size(result); i++) {
-        MUST(loaded_item_load(&loaded, result, i, false, err));
-        enum clv_status status = check_truth(&loaded.problem, &shape, err);
+        const struct clv_problem problem = clv_dataset_problem(result, i);
+        enum clv_status status = check_truth(&problem, &shape, err);
+        dataset_looked_at(result, &problem);
         if (status)
             return fail_within(err, status, clv_dataset_name(result, i));
     }

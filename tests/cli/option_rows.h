@@ -111,7 +111,6 @@ static const struct option_row features_rows[] = {
     OVERWRITE,
     {"--data", "--data other/manifest.tsv", NULL, 0},
     {"--include-drafts", "--include-drafts", "--data drafts", 0},
-    {"--index", NULL, "makes another thing of other arguments: suite cli_shards", 0},
     {"--model", "--model patchy", "", IN_SECOND},
     {"--recipe", "--recipe other.safetensors", "", IN_FOURTH},
     {"--seed", "--seed 2", NULL, ANYWHERE},
@@ -132,7 +131,6 @@ static const struct option_row train_rows[] = {
     {"--cv-grid", "--cv-grid 3,4", "--cv 2", 0},
     {"--data", "--data other/manifest.tsv", NULL, IN_FIFTH},
     {"--include-drafts", "--include-drafts", "--data drafts", IN_FIFTH},
-    {"--feature-memory", NULL, "where features are, not what is learned", 0},
     {"--init", "--init fmodel", "--learner subgradient", IN_SECOND},
     {"--label-costs", "--label-costs 5", "--stages 2 --learner independent", IN_THIRD},
     {"--label-weights", "--label-weights 1", NULL, ANYWHERE},
@@ -362,18 +360,6 @@ static const struct option_row tag_predict_rows[] = {
 
 static const struct option_row tag_score_rows[] = {{"--pred", "--pred other.svm", NULL, IN_THIRD}, {NULL}};
 
-/* Synth. */
-
-static const struct option_row animals_rows[] = {
-    OUTPUT,
-    OVERWRITE,
-    {"--images", "--images 3", NULL, 0},
-    {"--seed", "--seed 2", NULL, 0},
-    {"--size", "--size 30x20", NULL, 0},
-    {"--train-share", "--train-share 0", NULL, 0},
-    {NULL},
-};
-
 /* Label. */
 
 static const struct option_row label_rows[] = {
@@ -430,7 +416,6 @@ static const struct option_command option_commands[] = {
     {"tag score",
      {"--data tagged/manifest.tsv -m itags --json", "--data tags.svm -m tags", "--data tags.svm --pred tags.svm"},
      {image_rows, tag_answer_rows, tag_score_rows}},
-    {"synth", {"-n 2 --size 24x16 -o o/set"}, {no_image_rows, animals_rows}},
     {"label", {NULL}, {label_rows}},
 };
 #define N_OPTION_COMMANDS ((int)(sizeof option_commands / sizeof *option_commands))

@@ -262,17 +262,6 @@ TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
     expect_error(74, "/dev/full", "cleave features --data $SET/manifest.tsv --split test -m $MODEL -o /dev/full");
 }
 
-TEST(drawn_sets_never_mix_with_what_is_there)
-{
-    const char *folder = temporary_folder();
-    spill(here("mine.txt"), "mine", 4);
-    OWNED_ARRAY char *output = NULL;
-    int code = run_command(&output, "cleave synth -n 2 --size 32x24 -o $HERE");
-    ck_assert_int_eq(code, 73);
-    ck_assert_ptr_nonnull(strstr(output, folder));
-    ck_assert_int_eq(count_files(folder), 1);
-}
-
 TEST(a_path_that_is_nearly_one_is_named)
 {
     run_here("mkdir -p pics/images && touch pics/images/a b.cleave");

@@ -6,9 +6,8 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-static const char *const names[] = {"label",     "train",    "segment", "probabilities", "propagate",
-                                    "score",     "features", "inspect", "tag train",     "tag predict",
-                                    "tag score", "synth",    "import"};
+static const char *const names[] = {"label",    "train",   "segment",   "probabilities", "propagate", "score",
+                                    "features", "inspect", "tag train", "tag predict",   "tag score", "import"};
 #define N_NAMES (sizeof names / sizeof *names)
 
 TEST(what_is_no_model_says_so)
@@ -150,8 +149,6 @@ TEST(option_values_are_checked_and_named)
         {64, "--sift-bins: \"\"", "train --sift-bins 4,,8"},
         {64, "--sift-bins: \"1,2,3,4,5\" has more", "train --sift-bins 1,2,3,4,5"},
         {64, "--blocks: \"colours\" is none of words, colour", "train --blocks words,colours"},
-        {64, "--size: \"10x10\"", "synth --size 10x10 -o x"},
-        {64, "--train-share: \"2\"", "synth --train-share 2 -o x"},
         {64, "--mask-format: \"rgb\" is none of auto, grey, binary, palette", "segment --mask-format rgb"},
         {64, "--lambda: \"-1\" is no number", "train --lambda -1 --data x -o y"},
         {64, "--cv: \"1\"", "train --cv 1"},
@@ -174,8 +171,6 @@ TEST(missing_and_conflicting_options_are_named)
         {64, "--overlay cannot be used with --features: a feature file", "segment -m x -o y --features z --overlay"},
         {64, "no predictions; add --pred", "score --data x"},
         {64, "exclude each other", "score --data x --pred . --json --csv"},
-        {64, "no folder", "synth"},
-        {64, "b: one folder is enough", "synth -o a b"},
         {64, "which model", "inspect"},
         {64, "no model file; add -o FILE", "train x"},
         {64, "no predictions; add --pred", "score x"},

@@ -96,15 +96,16 @@ static void prepare(void)
     spill(formatted("%s/only", folder), only, strlen(only));
     spill(formatted("%s/list", folder), list, strlen(list));
     spill(formatted("%s/rows", folder), rows, strlen(rows));
-    make("c synth -n 6 --size 48x36 --seed 3 set && cat rows >>set/manifest.tsv");
+    make("\"$SYNTH\" -n 6 --size 48x36 --seed 3 set && cat rows >>set/manifest.tsv");
     add_odd_images(folder);
     write_three_labels(folder);
     write_letters(formatted("%s/letters", folder), 12, 3, 0.05, 1);
     write_tags(formatted("%s/tags.svm", folder), 1);
     write_tags(formatted("%s/other.svm", folder), 2);
-    make("c synth -n 3 --size 20x16 tiny && cp -r tiny/images tagged && cp set/images/000[78].* tagged");
+    make("\"$SYNTH\" -n 3 --size 20x16 tiny && cp -r tiny/images tagged && cp set/images/000[78].* tagged");
     spill(formatted("%s/tagged/manifest.tsv", folder), tagged, strlen(tagged));
-    make("mkdir old && cp set/images/0001.jpg lone.jpg && c synth -n 4 --size 40x30 --seed 4 other && cp -r set bad && "
+    make("mkdir old && cp set/images/0001.jpg lone.jpg && \"$SYNTH\" -n 4 --size 40x30 --seed 4 other && cp -r set bad "
+         "&& "
          "mkdir -p frames/images frames/masks && cp other/masks/0001.png frames/masks/1.png && "
          "for i in 1 2 3; do cp other/images/0001.jpg frames/images/$i.jpg; done && "
          "echo no >bad/images/0001.jpg && cp -r set drafts && mkdir drafts/strokes && "

@@ -136,15 +136,6 @@ TEST(what_exists_is_replaced_only_when_asked)
              folder);
 }
 
-TEST(a_drawn_set_is_replaced_only_when_asked)
-{
-    run_here("cleave synth -n 2 --size 32x32 d && cp -r d e");
-    expect_error(73, "d: ", "cleave synth -n 2 --size 32x32 d --seed 5");
-    ck_assert(same_bytes(here("d"), here("e")));
-    run_here("cleave synth -n 2 --size 32x32 d --seed 5 --overwrite");
-    ck_assert(!same_bytes(here("d"), here("e")));
-}
-
 TEST(resuming_replaces_its_own_files_and_no_others)
 {
     const char *folder = make_inputs();
@@ -267,9 +258,8 @@ TEST(stems_in_different_folders_keep_their_folders)
 
 TEST(every_command_knows_the_short_help)
 {
-    static const char *const commands[] = {"train",     "segment",     "probabilities", "propagate",
-                                           "score",     "features",    "inspect",       "tag",
-                                           "tag train", "tag predict", "tag score",     "synth"};
+    static const char *const commands[] = {"train",   "segment", "probabilities", "propagate",   "score",    "features",
+                                           "inspect", "tag",     "tag train",     "tag predict", "tag score"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         run_here("cleave %s -h | grep -q Usage && test \"$(cleave %s -h)\" = \"$(cleave %s --help)\"", commands[i],
                  commands[i], commands[i]);

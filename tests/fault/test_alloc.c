@@ -20,7 +20,7 @@ static void setup(void)
 {
     snprintf(folder, sizeof folder, "%s/alloc", temporary_folder());
     int code = run_command(NULL,
-                           "mkdir %s && cd %s && cleave synth -n 3 --size 32x24 -o set && cleave train --data "
+                           "mkdir %s && cd %s && \"$SYNTH\" -n 3 --size 32x24 set && cleave train --data "
                            "set/manifest.tsv --split train -t 1 " TINY_TRAINING
                            " -o m.cleave && cleave segment -m m.cleave --data set/manifest.tsv --split test -o masks",
                            folder, folder);
@@ -208,11 +208,6 @@ TEST(annotating_survives_every_failed_allocation)
     fail_each_request("tag train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 17);
     fail_each_request("tag predict -m tags --data t.svm --json -o made", 5);
     fail_each_request("tag score -m tags --data t.svm --json >made", 5);
-}
-
-TEST(drawing_survives_every_failed_allocation)
-{
-    fail_each_request("synth -n 2 --size 24x20 -o made", 2);
 }
 
 SETUP_ONCE(setup, NULL)

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "feature/words/words.h"
 #include "support/support.h"
-#include "synth/synth.h"
+#include "tools/synth/synth.h"
 
 /* Equal weights and variances, random axes and means: a sound mixture that nobody learned. */
 static inline float *random_mixture(uint32_t scale)
@@ -45,13 +45,13 @@ static inline void give_random_words(struct clv_recipe *recipe, int32_t n_words)
 static inline struct clv_set synthetic(int32_t n_images)
 {
     struct clv_set set = {0};
-    struct clv_synth_options options;
-    clv_synth_init(&options);
+    struct synth_options options;
+    synth_options_init(&options);
     options.n_images = n_images;
     options.width = 60;
     options.height = 48;
     const char *folder = here("set");
-    must(clv_synth_animals(folder, &options, 1, NULL, err));
+    must(synth_animals(folder, &options, 1, NULL, err));
     must(clv_set_read(&set, formatted("%s/manifest.tsv", folder), err));
     return set;
 }

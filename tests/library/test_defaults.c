@@ -4,7 +4,6 @@
 
 #include "cleave/segment.h"
 #include "support/support.h"
-#include "synth/synth.h"
 #include "tags/tags.h"
 
 #ifndef __has_builtin
@@ -64,7 +63,6 @@ TEST(initial_options_set_every_field)
 {
     fills_all(struct clv_recipe, clv_recipe_init(made));
     fills_all(struct clv_recipe, clv_recipe_init_patches(made));
-    fills_all(struct clv_synth_options, clv_synth_init(made));
 }
 
 /* A new function with defaults is to be added above. */

@@ -42,14 +42,13 @@ TEST(options_are_set_by_name)
     set("label-weights", "auto");
     set("pairwise", "potts");
     set("mirror", NULL);
-    set("feature-memory", "2.5G");
     set("nodes", "patches");
     set("blocks", "words,size");
     set("sift-bins", "3,5");
     set("maps", "net=maps");
     ck_assert_str_eq(options.data, "photos");
     ck_assert(options.stages == 2 && options.seed == UINT64_MAX && options.mirror);
-    ck_assert(options.label_weights == CLV_AUTO && options.feature_memory == 2.5e9);
+    ck_assert(options.label_weights == CLV_AUTO);
     ck_assert_int_eq(options.pairwise, CLV_PAIRWISE_POTTS);
     ck_assert_int_eq(options.recipe.nodes, CLV_NODES_PATCHES);
     ck_assert_int_eq(options.recipe.blocks, CLV_BLOCK_WORDS | CLV_BLOCK_SIZE);

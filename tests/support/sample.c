@@ -21,7 +21,7 @@ void sample_setup(void)
     snprintf(set_folder, sizeof set_folder, "%s/sample", temporary_folder());
     snprintf(model_path, sizeof model_path, "%s/sample.cleave", temporary_folder());
     int code = run_command(&output,
-                           "\"$CLEAVE\" synth -n 12 --size 120x90 --seed 3 -o %s && \"$CLEAVE\" train --learner ssvm "
+                           "\"$SYNTH\" -n 12 --size 120x90 --seed 3 %s && \"$CLEAVE\" train --learner ssvm "
                            "--data %s/manifest.tsv --split train " SAMPLE_TRAINING " -o %s",
                            set_folder, set_folder, model_path);
     setenv("SET", set_folder, 1);

@@ -95,6 +95,7 @@ static void set_variables(void)
     setenv("BUILD", build, 1);
     setenv("CLEAVE", formatted("%s/cleave", build), 1);
     setenv("SIMULATE", formatted("%s/reproduce/simulate", build), 1);
+    setenv("SYNTH", formatted("%s/synth", build), 1);
     setenv("CLEAVE_FAULTS", formatted("%s/cleave-faults", build), 1);
     setenv("ROOT", root, 1);
     setenv("HERE", temporary_folder(), 1);

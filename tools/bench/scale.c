@@ -10,7 +10,7 @@
 
 #include "process.h"
 
-static char folder[4096], cleave[4096], log_path[4200];
+static char folder[4096], cleave[4096], synth[4096], log_path[4200];
 
 /* What a number of images needs. */
 struct scale {
@@ -19,7 +19,7 @@ struct scale {
     struct bench_series step, peak; /* a step's seconds of CPU; MB */
 };
 
-/* The first word is cleave; ends the program if it fails. */
+/* The first word is the program; ends the program if it fails. */
 static struct run run(const char *what, char *const *arguments)
 {
     struct run r = run_program(arguments, log_path);
@@ -52,8 +52,8 @@ static void draw(struct scale *scale, long n)
     snprintf(scale->manifest, sizeof scale->manifest, "%s/manifest.tsv", scale->set);
     snprintf(scale->features, sizeof scale->features, "%s/features%ld.safetensors", folder, n);
     snprintf(count, sizeof count, "%ld", n);
-    char *arguments[] = {cleave, "synth",  "-q", "-n", count, "--size", "160x120",  "--train-share",
-                         "1",    "--seed", "1",  "-t", "1",   "-o",     scale->set, NULL};
+    char *arguments[] = {synth, "-n", count, "--size",   "160x120", "--train-share", "1", "--seed",
+                         "1",   "-t", "1",   scale->set, NULL};
     if (!is_there(scale->manifest))
         run("drawing", arguments);
 }
@@ -123,6 +123,7 @@ int main(int argc, char **argv)
     static struct scale few, many;
     char model[4200];
     snprintf(cleave, sizeof cleave, "%s/cleave", build);
+    snprintf(synth, sizeof synth, "%s/synth", build);
     snprintf(folder, sizeof folder, "%s/bench/scale.sets", build);
     snprintf(log_path, sizeof log_path, "%s/bench/scale.sets/log", build);
     snprintf(model, sizeof model, "%s/bench/scale.sets/few.cleave", build);

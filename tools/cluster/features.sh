@@ -1,6 +1,6 @@
 #!/bin/sh
 # Extracts features with a job array, a shard a task: sbatch --array=1-16 features.sh DATA x.safetensors [OPTION...]
-# Then: cleave features --index x-*-of-00016.safetensors -o x.safetensors.index.json
+# Then the folder of all shards is the data: cleave train --data FOLDER
 #SBATCH --job-name=cleave-features
 #SBATCH --cpus-per-task=4
 #SBATCH --requeue

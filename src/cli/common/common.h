@@ -32,8 +32,8 @@
  * there. */
 typedef enum clv_status command_run(int argc, char **argv, struct clv_error *err);
 
-command_run cmd_synth, cmd_train, cmd_segment, cmd_probabilities, cmd_propagate, cmd_score, cmd_features, cmd_tag,
-    cmd_inspect, cmd_label, cmd_import;
+command_run cmd_train, cmd_segment, cmd_probabilities, cmd_propagate, cmd_score, cmd_features, cmd_tag, cmd_inspect,
+    cmd_label, cmd_import;
 
 struct command {
     const char *name, *summary;

@@ -203,7 +203,7 @@ static enum clv_status score_features(const struct features_task *task, struct c
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(scoring_release) struct scoring scoring = {.n_threads = parallel_threads(task->n_threads)};
     MUST(clv_model_read(&model, task->model_path, err));
-    MUST(features_open_list(&dataset, NULL, task->paths, 0, err));
+    MUST(features_open_list(&dataset, NULL, task->paths, err));
     FAIL_IF(clv_dataset_n_labels(dataset) != model.shape.n_labels, CLV_ERR_DATA, "%s: has %d labels, the model %d",
             task->paths->paths[0], clv_dataset_n_labels(dataset), model.shape.n_labels);
     decoding_choose(&model.decoding, task->decoding);

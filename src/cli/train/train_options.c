@@ -273,8 +273,6 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
     MUST(train_rules_check(train_option_rules, task, option_in_common, &self->common, err));
     MUST(feature_paths_check(&self->common.paths, "data", err));
     bool is_file = is_tensor_file(task->data);
-    FAIL_IF(task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
-            "--feature-memory: %s is no feature file, which `cleave features' makes", task->data);
     return is_file ? common_options_check(&self->common, task->data, "a feature file has no images", err) : CLV_OK;
 }
 

@@ -15,57 +15,49 @@ void dataset_item_release(struct dataset_item *item)
     *item = (struct dataset_item){0};
 }
 
+static void file_free(struct dataset_file *file)
+{
+    clv_tensors_close(file->tensors);
+    arrays_free(file->superpixel_offset, file->dense_row, file->dense_index, file->label, file->theta, file->volume,
+                file->place, file);
+}
+
 void clv_dataset_free(struct clv_dataset *dataset)
 {
     if (!dataset)
         return;
-    for (size_t i = 0; i < dataset->n && !dataset->parts; i++)
+    for (size_t i = 0; i < dataset->n; i++)
         dataset_item_release(&dataset->items[i]);
-    for (size_t i = 0; i < dataset->n && dataset->parts; i++) { /* views of the parts' but for other features */
-        dataset->items[i].name = NULL;
-        dataset_item_release(&dataset->items[i]);
-    }
-    for (size_t k = 0; dataset->parts && k < dataset->n_parts; k++)
-        clv_dataset_free(dataset->parts[k]);
-    feature_cache_free(dataset->cache);
-    arrays_free(dataset->parts, dataset->items);
+    for (size_t k = 0; k < dataset->n_files; k++)
+        file_free(dataset->files[k]);
     clv_labels_release(&dataset->labels);
-    clv_tensors_close(dataset->file.tensors);
-    arrays_free(dataset->file.superpixel_offset, dataset->file.dense_row, dataset->file.dense_index,
-                dataset->file.label, dataset->file.theta, dataset->file.volume, dataset->file.place,
-                dataset->file.looked_at, dataset);
+    arrays_free(dataset->files, dataset->items, dataset->looked_at, dataset);
 }
 
-const struct clv_dataset *dataset_part(size_t *index, const struct clv_dataset *dataset)
+static void fetch(const struct clv_problem *problem)
 {
-    size_t k = 0;
-    if (!dataset->parts)
-        return dataset;
-    while (k + 1 < dataset->n_parts && *index >= dataset->parts[k]->n)
-        *index -= dataset->parts[k++]->n;
-    return dataset->parts[k];
-}
-
-static const struct clv_tensors *first_tensors(const struct clv_dataset *dataset)
-{
-    return dataset->parts ? dataset->parts[0]->file.tensors : dataset->file.tensors;
+    size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
+    file_map_fetch(problem->index + problem->row[0], n_entries * sizeof *problem->index);
+    file_map_fetch(problem->value + problem->row[0], n_entries * sizeof *problem->value);
+    file_map_fetch(problem->edges, n_edges * sizeof *problem->edges);
+    file_map_fetch(problem->edge_features, n_edges * (size_t)problem->n_edge_features * sizeof *problem->edge_features);
 }
 
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem)
 {
-    if (!dataset || !dataset->file.looked_at)
+    if (!dataset || !dataset->n_files)
         return;
+    if (dataset->is_scattered)
+        fetch(problem);
     size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
     size_t bytes = n_entries * (sizeof *problem->index + sizeof *problem->value) +
                    n_edges * (2 + (size_t)problem->n_edge_features) * sizeof(float) +
-                   4 * tensors_huge_page(first_tensors(dataset)); /* what is next to each array's part */
-    if (atomic_fetch_add(dataset->file.looked_at, bytes) + bytes < LOOKED_AT_MAX)
+                   4 * tensors_huge_page(dataset->files[0]->tensors); /* what is next to each array's part */
+    if (atomic_fetch_add(dataset->looked_at, bytes) + bytes < LOOKED_AT_MAX)
         return;
-    atomic_store(dataset->file.looked_at, 0);
-    for (size_t k = 0; k < dataset->n_parts; k++)
-        tensors_forget(dataset->parts[k]->file.tensors);
-    if (!dataset->parts)
-        tensors_forget(dataset->file.tensors);
+    atomic_store(dataset->looked_at, 0);
+    for (size_t k = 0; k < dataset->n_files; k++)
+        tensors_forget(dataset->files[k]->tensors);
 }
 
 size_t clv_dataset_size(const struct clv_dataset *dataset)
@@ -96,13 +88,10 @@ bool dataset_counts_errors(const struct clv_dataset *dataset)
 enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset, struct clv_error *err)
 {
     *graph = CLV_GRAPH_CHAIN;
-    if (dataset->file.is_apart) {
-        *graph = dataset->file.graph;
-        return CLV_OK;
-    }
     for (size_t i = 0; i < dataset->n && *graph != CLV_GRAPH_ANY; i++) {
         enum clv_graph own;
         MUST(problem_graph(&own, &dataset->items[i].problem, err));
+        dataset_looked_at(dataset, &dataset->items[i].problem);
         *graph = own > *graph ? own : *graph;
     }
     return CLV_OK;
@@ -176,7 +165,7 @@ static void point_to_own_arrays(struct dataset_item *item)
 enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem, const char *name,
                                 struct clv_error *err)
 {
-    FAIL_IF(dataset->file.tensors || dataset->parts, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
+    FAIL_IF(dataset->n_files, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
     MUST(check_problem(dataset, problem, name, err));
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)dataset->n_labels;
     size_t p = (size_t)problem->n_edge_features, first = (size_t)problem->row[0];

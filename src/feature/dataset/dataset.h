@@ -1,6 +1,6 @@
 /* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
  * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
- * (features_read.c over features_arrays.c, loaded_item.c for more than memory holds). Feature files are written by
+ * or several are (feature_shards.c: features_read.c over features_arrays.c). Feature files are written by
  * features_write.c, image by image, and dataset_write.c, from memory. This header declares what those share. Read
  * extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
@@ -16,11 +16,13 @@
 #include "cluster/shard.h"
 #include "data/data.h"
 
-/* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones
- * are then NULL). */
+/* problem points into the item's own arrays, or into a file and the arrays derived from it (the own ones are then
+ * NULL). */
 struct dataset_item {
     char *name;
     struct clv_problem problem;
+    const struct dataset_file *file; /* NULL: it was made in memory */
+    size_t number;                   /* of the item in its file */
     int64_t *row;
     int32_t *index;
     float *value;
@@ -43,12 +45,10 @@ struct features_arrays {
         *volume, *size, *superpixels;
 };
 
-/* The part of a dataset that an opened feature file adds: the mapped arrays, and values derived from them once. */
+/* A mapped feature file: what its images have besides their problems, and values derived from its arrays once. */
 struct dataset_file {
     struct clv_tensors *tensors;
-    struct features_arrays arrays;
-    bool is_apart;                   /* features and superpixels are not in memory (loaded_item.c) */
-    enum clv_graph graph;            /* the loosest of a file that is apart */
+    size_t n;                        /* images */
     const int32_t (*size)[4];        /* [n] original and working width and height, or NULL */
     const int32_t *superpixels;      /* the working label maps of all items, or NULL */
     int64_t *superpixel_offset;      /* [n + 1] */
@@ -60,7 +60,6 @@ struct dataset_file {
     float *theta;                    /* [N][n_labels] */
     float *volume;                   /* [N] ones, if the file has none */
     float *place;                    /* [N][2] of superpixels, or NULL */
-    atomic_size_t *looked_at;        /* bytes since pages were last given back */
 };
 
 struct clv_dataset {
@@ -71,19 +70,16 @@ struct clv_dataset {
     struct clv_labels labels;   /* n_labels 0: it has no names for them */
     struct dataset_item *items;
     size_t n, capacity;
-    size_t n_mirrored; /* the last items: the first ones, mirrored (dataset_add_mirrored) */
-    struct dataset_file file;
-    struct clv_dataset **parts; /* [n_parts] of shards, which own the items; NULL: none */
-    size_t n_parts;
-    struct feature_cache *cache; /* NULL: all features are in memory or mapped, see loaded_item.c */
+    size_t n_mirrored;           /* the last items: the first ones, mirrored (dataset_add_mirrored) */
+    struct dataset_file **files; /* [n_files] that are mapped, in the order of their items; NULL: none */
+    size_t n_files, files_capacity;
+    atomic_size_t *looked_at; /* bytes of the files since pages were last given back */
+    bool is_scattered;        /* the files are larger than memory: features are fetched item by item */
 };
 
-/* The file that item *index comes from, and its number there. */
-const struct clv_dataset *dataset_part(size_t *index, const struct clv_dataset *dataset);
-
-/* To be called whenever a problem's features are accessed: every LOOKED_AT_MAX bytes of a mapped file its pages are
- * given back, so that learning from a file takes memory that does not grow with it. Safe in parallel; NULL, and what
- * is in memory, is fine. */
+/* To be called before a problem's features are looked at, each time: every LOOKED_AT_MAX bytes of mapped files their
+ * pages are given back, so that learning from files takes memory that does not grow with them; where the files are
+ * larger than memory, it begins to read the features. Safe in parallel; NULL, and what is in memory, is fine. */
 #define LOOKED_AT_MAX ((size_t)256 << 20)
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
@@ -210,59 +206,22 @@ bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, 
 /* Shares examples[n] and their estimates. */
 enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err) CLV_CHECK;
 
-/* Features that stay in memory of those that are read when they are needed (loaded_item.c): a block of bytes an item,
- * as long as all fit. Nothing is evicted: for passes in turn or at random no other rule would find more. */
+/* Feature files, one or several as one dataset: x.safetensors, or all shards of it, x-00003-of-00016.safetensors. A
+ * shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
+ * contiguous block of them. */
 
-/* A cache of the features of n items, up to `memory` bytes. NULL is fine to free. */
-struct feature_cache;
-enum clv_status feature_cache_new(struct feature_cache **cache, size_t n, double memory,
-                                  struct clv_error *err) CLV_CHECK;
-void feature_cache_free(struct feature_cache *cache);
-
-/* An item's block, NULL if it is not cached. Safe in parallel, as is feature_cache_keep. */
-void *feature_cache_find(const struct feature_cache *cache, size_t index);
-
-/* Whether the block stays, and is freed with the cache: it fits, and no other thread has added the item. */
-bool feature_cache_keep(struct feature_cache *self, size_t index, void *block, size_t size);
-
-/* Which files a path of features stands for: an index, a folder of shards (feature_shards.c) or a single file. */
-
-#define FEATURES_INDEX_HEAD     "{\"metadata\":{\"format\":\"cleave features index 1\""
-#define FEATURES_INDEX_MAX_SIZE ((size_t)64 << 20)
-
-/* Whether a file begins as an index does, or a folder has shards and nothing else but indices: one shard at least. */
+/* Whether the path is a folder that has shards and nothing else: one at least. */
 bool features_is_sharded(const char *path);
 
-/* The paths of the shards that an index lists, or of those in a folder by their names. */
-enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
-
-/* The files that those of a list stand for, one after the other. */
+/* The files that those of a list stand for, one after the other: a folder of shards stands for these by their names. */
 enum clv_status features_list_files(struct path_list *files, const struct path_list *paths,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Feature files in shards: x-00003-of-00016.safetensors, and x.safetensors.index.json, which lists them.
- *
- * A shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
- * contiguous block of them. The index is {"metadata": {"format": .., "images": ..}, "shards":
- * ["x-00001-of-00016.safetensors", ..]}, files next to it. (The convention's weight_map says which file has a tensor;
- * here every file has all of them, for its images.) */
-
-/* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it
- * (loaded_item.c): features of `memory` bytes stay in memory, besides those that are loaded. All of it is checked,
- * item by item. */
-enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                        double memory, struct clv_error *err) CLV_CHECK;
-
-/* Opens several feature files as one, in their order, each a single file, an index or a folder of shards: with `memory`
- * on demand, with 0 mapped. Single files are whole, or all shards of a set one after the other. CLV_ERR_DATA names a
- * file that is not, comes twice, or is of other labels or another recipe than the first. One alone is opened as it
- * always is. */
+/* Opens several feature files as one, in their order, each a single file or a folder of shards. Single files are whole,
+ * or all shards of a set one after the other; one file alone may be any shard. CLV_ERR_DATA names a file that is not,
+ * comes twice, or is of other labels or another recipe than the first. */
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
-                                   const struct path_list *paths, double memory, struct clv_error *err) CLV_CHECK;
-
-/* Writes the index of shards next to them, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
- * comes twice, or is of another set or recipe, as clv_features_open does. */
-enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err) CLV_CHECK;
+                                   const struct path_list *paths, struct clv_error *err) CLV_CHECK;
 
 /* The arrays of a feature file that is being opened: found, and checked against each other, before any image of them
  * is looked at. */
@@ -270,6 +229,7 @@ enum clv_status features_index_write(const char *path, const struct path_list *s
 struct features_reading {
     const char *path;
     struct clv_dataset *dataset;
+    struct dataset_file *file; /* the dataset's last */
     struct features_arrays arrays;
     struct clv_recipe recipe;
     bool has_recipe;
@@ -277,7 +237,7 @@ struct features_reading {
 };
 
 /* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
- * from them once. dataset->file.tensors and n_labels must be set. O(images + nodes). */
+ * from them once. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
 enum clv_status features_arrays_read(struct features_reading *self, struct clv_error *err) CLV_CHECK;
 
 /* [n + 1] the first node of each image. */
@@ -297,20 +257,14 @@ enum clv_status features_number(int32_t *number, const struct features_reading *
                                 int32_t high, struct clv_error *err) CLV_CHECK;
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
- * whose file says which it is. An index of all shards opens as one dataset. */
+ * whose file says which it is. A folder of all shards opens as one dataset. */
 enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_shard *shard,
                                      const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
-/* Opening feature files. */
-
-/* A dataset of an open file, which it owns from here on whatever the outcome; `path` names it in messages. is_apart:
- * its features were left in the file. */
-enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
-                               const char *path, bool is_apart, struct clv_error *err) CLV_CHECK;
-
-/* A feature file, not an index. is_apart: features and superpixels stay in it (loaded_item.c). */
-enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                   bool is_apart, struct clv_error *err) CLV_CHECK;
+/* Adds the images of an open file, which the dataset owns from here on whatever the outcome; *dataset NULL: begins one.
+ * `path` names the file in messages. After a failure the dataset can only be freed. */
+enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
+                             const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Words as a dataset of chains. */
 
@@ -323,41 +277,6 @@ enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_reci
  * fold has no words or there is none at all. */
 enum clv_status letters_dataset(struct clv_dataset **dataset, const struct letters *letters, const uint8_t *folds,
                                 struct clv_error *err) CLV_CHECK;
-
-/* Features that stay in their files and are read when they are needed: datasets larger than memory. Of every item the
- * sizes, labels, theta, volumes, places and row ends (problem.row) are in memory; index, value, edges and edge_features
- * of its problem are NULL unless the item is loaded:
- *
- *     struct loaded_item loaded = {0};
- *     status = loaded_item_load(&loaded, dataset, index, true, err);   // loaded.problem is complete
- *     ..
- *     loaded_item_release(&loaded);
- *
- * Features that were read once stay as long as they fit (feature_cache.c), the others are read each time. Of datasets
- * whose features are all in memory nothing is read. feature_shards.c opens both kinds. */
-
-/* Whether features are read when they are needed. */
-bool dataset_is_on_demand(const struct clv_dataset *dataset);
-
-/* One thread's, starts as zeros. */
-struct loaded_item {
-    const struct clv_dataset *dataset; /* NULL: nothing is loaded */
-    size_t index;
-    struct clv_problem problem;
-    void *own; /* its features, unless they are cached */
-};
-
-/* Loads an item in place of the one before. Not `keeps`: for passes that look at each once, whose features need not be
- * cached. Errors name file and item: CLV_ERR_DATA if the file has changed since it was opened. Different threads may
- * load the same item. Nothing is loaded after a failure. */
-enum clv_status loaded_item_load(struct loaded_item *self, const struct clv_dataset *dataset, size_t index, bool keeps,
-                                 struct clv_error *err) CLV_CHECK;
-void loaded_item_release(struct loaded_item *self);
-
-/* Reads the features of an item of a file that is not mapped: *block (array_free it), and pointers into it into
- * *problem. */
-enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem *problem,
-                                 const struct clv_dataset *dataset, size_t index, struct clv_error *err) CLV_CHECK;
 
 /* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
 const struct clv_labels *dataset_labels(const struct clv_dataset *dataset);

@@ -149,8 +149,6 @@ enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *da
 {
     OWNED(joined_release) struct joined joined = {0};
     FAIL_IF(!dataset->n, CLV_ERR_USAGE, "%s: nothing to write", path);
-    FAIL_IF(dataset_is_on_demand(dataset), CLV_ERR_USAGE, "%s: not written from features that are read on demand",
-            path);
     for (size_t i = 0; i < dataset->n; i++)
         MUST(features_check_name(dataset->items[i].name, err));
     MUST(joined_init(&joined, dataset, err));

@@ -1,14 +1,72 @@
-/* Opens the shards of a feature file, or several feature files, as one dataset, after checking that they belong
- * together and follow each other. Start at open_shards. */
+/* Opens feature files, of which several become one dataset: shards of one file, or whole files. They are checked to
+ * belong together and to follow each other, so that no shard is missing without a word. Start at features_open_list. */
 #include "feature/dataset/dataset.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "base/memory.h"
 #include "cluster/shard.h"
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
+
+static bool is_shard_name(const char *name)
+{
+    static const char form[] = "-#####-of-#####.safetensors";
+    size_t length = strlen(name), n = sizeof form - 1;
+    bool fits = length > n;
+    for (size_t i = 0; i < n && fits; i++) {
+        char c = name[length - n + i];
+        fits = form[i] == '#' ? c >= '0' && c <= '9' : c == form[i];
+    }
+    return fits;
+}
+
+/* A look that ends at the first file of another kind: folders of images may be long. */
+bool features_is_sharded(const char *path)
+{
+    DIR *stream = path_is_folder(path) ? opendir(path) : NULL;
+    bool has_shard = false, has_others = !stream;
+    for (const struct dirent *entry; !has_others && (entry = readdir(stream));) {
+        bool is_shard = is_shard_name(entry->d_name);
+        has_shard |= is_shard;
+        has_others = !is_shard && entry->d_name[0] != '.';
+    }
+    if (stream)
+        closedir(stream);
+    return has_shard && !has_others;
+}
+
+static enum clv_status list_folder(struct path_list *shards, const char *folder, struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list files = {0}, result = {0};
+    MUST(folder_walk(&files, folder, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(folder, files.paths[i]);
+        NEED(path);
+        if (is_shard_name(path))
+            MUST(path_list_add(&result, path, err));
+    }
+    *shards = TAKE(result);
+    return CLV_OK;
+}
+
+enum clv_status features_list_files(struct path_list *files, const struct path_list *paths, struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list result = {0};
+    *files = (struct path_list){0};
+    for (size_t i = 0; i < paths->n; i++) {
+        OWNED(path_list_release) struct path_list shards = {0};
+        MUST(features_is_sharded(paths->paths[i]) ? list_folder(&shards, paths->paths[i], err)
+                                                  : path_list_add(&shards, paths->paths[i], err));
+        for (size_t k = 0; k < shards.n; k++)
+            MUST(path_list_add(&result, shards.paths[k], err));
+    }
+    *files = TAKE(result);
+    return CLV_OK;
+}
 
 /* The whole number at *text, digits alone and at most `maximum`; *text stands behind it. False: there is none. */
 static bool take_number(size_t *value, const char **text, size_t maximum)
@@ -28,9 +86,9 @@ static bool take_word(const char **text, const char *word)
 }
 
 /* "2/3 of 40" in a file's metadata: shard 2 of 3 of a set of 40 images. */
-static bool parse_place(struct clv_shard *shard, size_t *total, const struct clv_dataset *part)
+static bool parse_place(struct clv_shard *shard, size_t *total, const struct dataset_file *part)
 {
-    const char *text = clv_tensors_metadata(part->file.tensors, FEATURES_SHARD);
+    const char *text = clv_tensors_metadata(part->tensors, FEATURES_SHARD);
     size_t number, count;
     if (!text || !take_number(&number, &text, SHARD_MAX) || !take_word(&text, "/") ||
         !take_number(&count, &text, SHARD_MAX) || !take_word(&text, " of ") || !take_number(total, &text, INT32_MAX) ||
@@ -47,7 +105,7 @@ struct place {
 };
 
 /* Checks that a file is the shard that belongs here. */
-static enum clv_status check_place(struct place *place, const struct clv_dataset *part, const char *path,
+static enum clv_status check_place(struct place *place, const struct dataset_file *part, const char *path,
                                    struct clv_error *err)
 {
     struct clv_shard shard;
@@ -66,7 +124,7 @@ static enum clv_status check_place(struct place *place, const struct clv_dataset
 }
 
 /* Checks the next file of a list in which whole files and all shards of a set may follow each other. */
-static enum clv_status check_turn(struct place *place, const struct clv_dataset *part, const char *path,
+static enum clv_status check_turn(struct place *place, const struct dataset_file *part, const char *path,
                                   struct clv_error *err)
 {
     struct clv_shard shard;
@@ -125,96 +183,6 @@ static enum clv_status check_alike(const struct clv_tensors *a, const struct clv
                        differs);
 }
 
-/* The whole's items are views of the parts'. */
-static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *err)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < whole->n_parts; k++)
-        n += whole->parts[k]->n;
-    whole->items = array_alloc(n, sizeof *whole->items);
-    NEED(whole->items);
-    whole->capacity = n;
-    for (size_t k = 0; k < whole->n_parts; k++) {
-        const struct clv_dataset *part = whole->parts[k];
-        whole->file.is_apart = part->file.is_apart;
-        whole->file.graph = part->file.graph > whole->file.graph ? part->file.graph : whole->file.graph;
-        memcpy(whole->items + whole->n, part->items, part->n * sizeof *part->items);
-        whole->n += part->n;
-    }
-    return CLV_OK;
-}
-
-/* Opens all shards of one set; or any whole sets, one after the other. */
-static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_recipe *recipe,
-                                   const struct path_list *shards, bool is_one_set, bool is_apart,
-                                   struct clv_error *err)
-{
-    struct place place = {.n_shards = is_one_set ? shards->n : 0};
-    OWNED(clv_recipe_release) struct clv_recipe own = {0};
-    OWNED(dataset_drop) struct clv_dataset *result = array_zalloc(1, sizeof *result);
-    *dataset = NULL;
-    NEED(result);
-    result->parts = array_zalloc(shards->n, sizeof *result->parts);
-    if (!is_apart)
-        result->file.looked_at = array_zalloc(1, sizeof *result->file.looked_at);
-    NEED(result->parts && (is_apart || result->file.looked_at));
-    for (size_t k = 0; k < shards->n; k++) {
-        const char *path = shards->paths[k];
-        struct clv_dataset **part = &result->parts[k];
-        MUST(features_open_file(part, k ? NULL : &own, path, is_apart, err));
-        result->n_parts++;
-        MUST(is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err));
-        if (k)
-            MUST(check_alike(result->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err));
-    }
-    FAIL_IF(place.n_opened < place.n_shards, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
-            shards->paths[shards->n - 1], place.n_opened, place.n_shards);
-    MUST(join_items(result, err));
-    const struct clv_dataset *first = result->parts[0];
-    if (first->labels.n_labels)
-        MUST(clv_labels_copy(&result->labels, &first->labels, err));
-    result->n_labels = first->n_labels;
-    result->n_features = first->n_features;
-    result->n_edge_features = first->n_edge_features;
-    result->pairwise = first->pairwise;
-    result->counts_errors = first->counts_errors;
-    *dataset = TAKE(result);
-    if (recipe && clv_recipe_n_features(&own) > 0 && own.n_scales > 0)
-        *recipe = TAKE(own);
-    return CLV_OK;
-}
-
-static enum clv_status open_any(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                bool is_apart, struct clv_error *err)
-{
-    OWNED(path_list_release) struct path_list shards = {0};
-    *dataset = NULL;
-    if (!features_is_sharded(path))
-        return features_open_file(dataset, recipe, path, is_apart, err);
-    MUST(features_list_shards(&shards, path, err));
-    return open_shards(dataset, recipe, &shards, true, is_apart, err);
-}
-
-enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                  struct clv_error *err)
-{
-    return open_any(dataset, recipe, path, false, err);
-}
-
-enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                        double memory, struct clv_error *err)
-{
-    OWNED(clv_recipe_release) struct clv_recipe own = {0};
-    OWNED(dataset_drop) struct clv_dataset *result = NULL;
-    *dataset = NULL;
-    MUST(open_any(&result, recipe ? &own : NULL, path, true, err));
-    MUST(feature_cache_new(&result->cache, result->n, memory, err));
-    *dataset = TAKE(result);
-    if (recipe && own.n_scales > 0)
-        *recipe = TAKE(own);
-    return CLV_OK;
-}
-
 /* Refuses a file that is listed twice, by whatever names and links. */
 static enum clv_status check_once(const struct path_list *files, struct clv_error *err)
 {
@@ -230,39 +198,59 @@ static enum clv_status check_once(const struct path_list *files, struct clv_erro
     return CLV_OK;
 }
 
-enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
-                                   const struct path_list *paths, double memory, struct clv_error *err)
+/* Files that are larger than memory are read by items from here on. */
+static void scatter_if_large(struct clv_dataset *dataset)
 {
-    *dataset = NULL;
-    if (paths->n == 1)
-        return memory > 0 ? features_open_on_demand(dataset, recipe, paths->paths[0], memory, err)
-                          : clv_features_open(dataset, recipe, paths->paths[0], err);
+    double bytes = 0;
+    for (size_t k = 0; k < dataset->n_files; k++)
+        bytes += (double)tensors_mapped(dataset->files[k]->tensors);
+    dataset->is_scattered = bytes > memory_available();
+    for (size_t k = 0; k < dataset->n_files && dataset->is_scattered; k++)
+        tensors_scatter(dataset->files[k]->tensors);
+}
+
+/* Adds the file at `path`; *recipe is the first file's. */
+static enum clv_status add_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                struct clv_error *err)
+{
+    struct clv_tensors *tensors; /* features_add takes it over */
+    MUST(clv_tensors_open(&tensors, path, err));
+    return features_add(dataset, recipe, tensors, path, err);
+}
+
+enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
+                                   const struct path_list *paths, struct clv_error *err)
+{
     OWNED(path_list_release) struct path_list files = {0};
     OWNED(clv_recipe_release) struct clv_recipe own = {0};
     OWNED(dataset_drop) struct clv_dataset *result = NULL;
+    bool is_folder = paths->n == 1 && features_is_sharded(paths->paths[0]), is_alone = paths->n == 1 && !is_folder;
+    *dataset = NULL;
     MUST(features_list_files(&files, paths, err));
-    MUST(check_once(&files, err));
-    MUST(open_shards(&result, recipe ? &own : NULL, &files, false, memory > 0, err));
-    if (memory > 0)
-        MUST(feature_cache_new(&result->cache, result->n, memory, err));
+    if (!is_alone)
+        MUST(check_once(&files, err));
+    struct place place = {.n_shards = is_folder ? files.n : 0};
+    for (size_t k = 0; k < files.n; k++) {
+        const char *path = files.paths[k];
+        MUST(add_file(&result, k ? NULL : &own, path, err));
+        const struct dataset_file *first = result->files[0], *file = result->files[k];
+        if (!is_alone)
+            MUST(check_turn(&place, file, path, err));
+        if (k)
+            MUST(check_alike(first->tensors, file->tensors, files.paths[0], path, err));
+    }
+    FAIL_IF(place.n_opened < place.n_shards, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
+            files.paths[files.n - 1], place.n_opened, place.n_shards);
+    scatter_if_large(result);
     *dataset = TAKE(result);
-    if (recipe && own.n_scales > 0)
+    if (recipe && clv_recipe_n_features(&own) > 0)
         *recipe = TAKE(own);
     return CLV_OK;
 }
 
-enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err)
+enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                  struct clv_error *err)
 {
-    OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
-    OWNED(text_release) struct text text = {0};
-    MUST(open_shards(&dataset, NULL, shards, true, false, err));
-    text_init(&text, FEATURES_INDEX_MAX_SIZE);
-    text_printf(&text, FEATURES_INDEX_HEAD ",\"images\":%zu},\"shards\":[", dataset->n);
-    for (size_t k = 0; k < shards->n; k++) {
-        text_put(&text, k ? ",\n" : "\n");
-        text_put_json(&text, path_name(shards->paths[k]));
-    }
-    text_put(&text, "]}\n");
-    NEED(!text.failed);
-    return file_write(path, text.bytes, text.size, err);
+    char *paths[] = {(char *)(uintptr_t)path};
+    return features_open_list(dataset, recipe, &(struct path_list){.paths = paths, .n = 1}, err);
 }

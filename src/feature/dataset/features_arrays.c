@@ -36,7 +36,7 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         {"superpixels", &arrays->superpixels},
         {"palette", NULL},
     };
-    const struct clv_tensors *tensors = self->dataset->file.tensors;
+    const struct clv_tensors *tensors = self->file->tensors;
     for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
         const struct clv_tensor *tensor = clv_tensors_at(tensors, i);
         size_t k = 0;
@@ -66,7 +66,7 @@ struct extent {
 static enum clv_status require(const struct clv_tensor **tensor, const struct features_reading *self, const char *name,
                                enum clv_dtype dtype, struct extent extent, struct clv_error *err)
 {
-    return clv_tensors_require(tensor, self->dataset->file.tensors, name, dtype, extent.columns ? 2 : 1,
+    return clv_tensors_require(tensor, self->file->tensors, name, dtype, extent.columns ? 2 : 1,
                                (int64_t[]){extent.rows, extent.columns}, err);
 }
 
@@ -122,12 +122,12 @@ static enum clv_status read_sparse(struct features_reading *self, struct clv_err
 /* Dense features are rows that are full: every image shares one list of row ends and one of indices. */
 static enum clv_status read_dense(struct features_reading *self, struct clv_error *err)
 {
-    struct dataset_file *file = &self->dataset->file;
+    struct dataset_file *file = self->file;
     MUST(require(&self->arrays.x, self, "x", CLV_F32, (struct extent){self->n_nodes, -1}, err));
     int64_t d = self->arrays.x->shape[1], most = 0;
     FAIL_IF(d < 1 || d > INT32_MAX, CLV_ERR_DATA, "%s: x has %lld features a node", self->path, (long long)d);
     self->dataset->n_features = (int32_t)d;
-    if (clv_tensors_metadata(self->dataset->file.tensors, "n_features"))
+    if (clv_tensors_metadata(self->file->tensors, "n_features"))
         MUST(features_number(&self->dataset->n_features, self, "n_features", (int32_t)d, (int32_t)d, err));
     for (int64_t i = 0; i < self->n; i++) {
         int64_t nodes = features_node_offsets(self)[i + 1] - features_node_offsets(self)[i];
@@ -167,7 +167,7 @@ static enum clv_status read_edges(struct features_reading *self, struct clv_erro
 static enum clv_status read_truth(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
-    struct dataset_file *file = &self->dataset->file;
+    struct dataset_file *file = self->file;
     size_t n = (size_t)self->n_nodes, k = (size_t)self->dataset->n_labels;
     if (arrays->counts)
         MUST(require(&arrays->counts, self, "counts", CLV_F32, (struct extent){self->n_nodes, (int64_t)k}, err));
@@ -190,13 +190,13 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
 static enum clv_status read_superpixels(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
-    struct dataset_file *file = &self->dataset->file;
+    struct dataset_file *file = self->file;
     if (!arrays->size)
         return CLV_OK;
     MUST(require(&arrays->size, self, "size", CLV_I32, (struct extent){self->n, 4}, err));
     MUST(require(&arrays->superpixels, self, "superpixels", CLV_I32, (struct extent){-1, 0}, err));
     file->size = arrays->size->data;
-    file->superpixels = arrays->superpixels->data; /* or NULL: apart */
+    file->superpixels = arrays->superpixels->data;
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
     file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
     NEED(file->superpixel_offset && file->place);
@@ -235,7 +235,7 @@ enum clv_status features_check_name(const char *name, struct clv_error *err)
 enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
                                 int32_t high, struct clv_error *err)
 {
-    const char *text = clv_tensors_metadata(self->dataset->file.tensors, key);
+    const char *text = clv_tensors_metadata(self->file->tensors, key);
     int32_t parsed;
     FAIL_IF(!text, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", self->path, key);
     if (!parse_int32(text, &parsed) || parsed < low || parsed > high)

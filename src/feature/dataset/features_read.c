@@ -1,5 +1,5 @@
-/* Opens feature files as datasets of views. All that a file contains is checked once, in one pass, before any of it
- * is handed out. Start at features_parse. */
+/* Reads a feature file into a dataset of views. All that a file contains is checked once, in one pass, before any of it
+ * is handed out. Start at features_add. */
 #include "feature/dataset/dataset.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 static enum clv_status check_format(struct features_reading *self, struct clv_error *err)
 {
-    const char *format = clv_tensors_metadata(self->dataset->file.tensors, "format");
+    const char *format = clv_tensors_metadata(self->file->tensors, "format");
     if (!format || strncmp(format, FEATURES_FORMAT, strlen(FEATURES_FORMAT)) != 0)
         return fail(err, CLV_ERR_DATA, "%s: not a feature file (format \"%.60s\")", self->path, format ? format : "");
     if (strcmp(format + strlen(FEATURES_FORMAT), FEATURES_VERSION) != 0)
@@ -36,9 +36,8 @@ static enum clv_status check_counts(bool *any, const float *counts, size_t n, st
     return CLV_OK;
 }
 
-/* superpixels: of image `index`. */
-static enum clv_status check_superpixels(const struct dataset_file *file, const int32_t *superpixels, size_t index,
-                                         int32_t n_nodes, struct clv_error *err)
+static enum clv_status check_superpixels(const struct dataset_file *file, size_t index, int32_t n_nodes,
+                                         struct clv_error *err)
 {
     struct clv_patch_grid grid = {0};
     if (file->patch_px) {
@@ -47,6 +46,7 @@ static enum clv_status check_superpixels(const struct dataset_file *file, const 
         FAIL_IF(grid.n_rows * grid.n_columns != n_nodes, CLV_ERR_DATA,
                 "%d nodes, not the %d x %d patches of its recipe", n_nodes, grid.n_rows, grid.n_columns);
     }
+    const int32_t *superpixels = file->superpixels + file->superpixel_offset[index];
     int64_t n_pixels = file->superpixel_offset[index + 1] - file->superpixel_offset[index];
     for (int64_t i = 0; i < n_pixels; i++)
         if (superpixels[i] < 0 || superpixels[i] >= n_nodes)
@@ -58,42 +58,21 @@ static enum clv_status check_superpixels(const struct dataset_file *file, const 
 static enum clv_status read_places(struct clv_problem *problem, struct features_reading *self, size_t index,
                                    struct clv_error *err)
 {
-    const struct dataset_file *file = &self->dataset->file;
-    size_t first = (size_t)file->superpixel_offset[index], end = (size_t)file->superpixel_offset[index + 1];
+    const struct dataset_file *file = self->file;
     float *place = file->place + 2 * features_node_offsets(self)[index];
-    OWNED_ARRAY int32_t *own = file->is_apart ? array_alloc(end - first, sizeof *own) : NULL;
-    if (file->is_apart) {
-        NEED(own);
-        MUST(tensors_read(own, file->tensors, self->arrays.superpixels, first * sizeof *own,
-                          (end - first) * sizeof *own, err));
-    }
-    const int32_t *superpixels = own ? own : file->superpixels + first;
-    MUST(check_superpixels(file, superpixels, index, problem->n_nodes, err));
+    MUST(check_superpixels(file, index, problem->n_nodes, err));
     problem->place = place;
     const int32_t *size = file->size[index];
-    const struct label_map map = {superpixels, size[2], size[3], problem->n_nodes};
+    const struct label_map map = {file->superpixels + file->superpixel_offset[index], size[2], size[3],
+                                  problem->n_nodes};
     return region_places(place, &map, working_unit(&self->recipe, size[2], size[3]), err);
-}
-
-/* Features that stay in the file are read once to be checked. */
-static enum clv_status check_apart(struct features_reading *self, size_t index, struct clv_error *err)
-{
-    struct clv_problem problem;
-    OWNED_ARRAY void *block = NULL;
-    size_t size;
-    enum clv_graph graph;
-    MUST(loaded_item_read(&block, &size, &problem, self->dataset, index, err));
-    MUST(problem_graph(&graph, &problem, err));
-    if (graph > self->dataset->file.graph)
-        self->dataset->file.graph = graph;
-    return CLV_OK;
 }
 
 /* The views of image `index`. */
 static struct clv_problem view(const struct features_reading *self, size_t index)
 {
     const struct features_arrays *arrays = &self->arrays;
-    const struct dataset_file *file = &self->dataset->file;
+    const struct dataset_file *file = self->file;
     int64_t first = features_node_offsets(self)[index], last = features_node_offsets(self)[index + 1];
     struct clv_problem problem = {
         .n_nodes = (int32_t)(last - first),
@@ -104,16 +83,15 @@ static struct clv_problem view(const struct features_reading *self, size_t index
     if (arrays->x) {
         problem.row = file->dense_row;
         problem.index = file->dense_index;
-        problem.value = file->is_apart ? NULL : (const float *)arrays->x->data + first * problem.n_features;
+        problem.value = (const float *)arrays->x->data + first * problem.n_features;
     } else {
         problem.row = (const int64_t *)arrays->row->data + first;
         problem.index = arrays->index->data;
         problem.value = arrays->value->data;
     }
     const int64_t *offset = arrays->edges ? arrays->edge_offset->data : NULL;
-    if (offset)
+    if (offset) {
         problem.n_edges = (int32_t)(offset[index + 1] - offset[index]);
-    if (offset && !file->is_apart) {
         problem.edges = (const int32_t(*)[2])arrays->edges->data + offset[index];
         problem.edge_features =
             (const float *)arrays->edge_features->data + offset[index] * self->dataset->n_edge_features;
@@ -125,7 +103,7 @@ static struct clv_problem view(const struct features_reading *self, size_t index
 static enum clv_status fill_item(struct features_reading *self, struct dataset_item *item, size_t index,
                                  struct clv_error *err)
 {
-    struct dataset_file *file = &self->dataset->file;
+    struct dataset_file *file = self->file;
     int32_t n_labels = self->dataset->n_labels;
     struct clv_problem *problem = &item->problem;
     *problem = view(self, index);
@@ -145,7 +123,7 @@ static enum clv_status fill_item(struct features_reading *self, struct dataset_i
     }
     struct clv_shape shape = {n_labels, problem->n_features, problem->n_edge_features,
                               problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-    MUST(file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err));
+    MUST(clv_problem_check(problem, &shape, err));
     if (self->arrays.superpixels)
         MUST(read_places(problem, self, index, err));
     return CLV_OK;
@@ -155,7 +133,7 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
                                  struct clv_error *err)
 {
     struct dataset_item *item = &self->dataset->items[self->dataset->n++];
-    item->name = array_zalloc(length + 1, 1);
+    *item = (struct dataset_item){.name = array_zalloc(length + 1, 1), .file = self->file, .number = index};
     NEED(item->name);
     memcpy(item->name, name, length);
     enum clv_status status = fill_item(self, item, index, err);
@@ -168,16 +146,17 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
 /* One name a line for each image. */
 static enum clv_status read_items(struct features_reading *self, struct clv_error *err)
 {
-    const char *names = clv_tensors_metadata(self->dataset->file.tensors, "names");
+    const char *names = clv_tensors_metadata(self->file->tensors, "names");
     FAIL_IF(!names, CLV_ERR_DATA, "%s: its metadata has no \"names\"", self->path);
     int64_t n_names = 1;
     for (const char *c = names; *c; c++)
         n_names += *c == '\n';
     FAIL_IF(n_names != self->n, CLV_ERR_DATA, "%s: %lld names for %lld images", self->path, (long long)n_names,
             (long long)self->n);
-    self->dataset->items = array_zalloc((size_t)self->n, sizeof *self->dataset->items);
-    NEED(self->dataset->items);
-    self->dataset->capacity = (size_t)self->n;
+    struct clv_dataset *dataset = self->dataset;
+    self->file->n = (size_t)self->n;
+    NEED(!array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + self->file->n,
+                        sizeof *dataset->items));
     for (int64_t i = 0; i < self->n; i++) {
         const char *end = strchrnul(names, '\n');
         MUST(read_item(self, (size_t)i, names, (size_t)(end - names), err));
@@ -189,13 +168,17 @@ static enum clv_status read_items(struct features_reading *self, struct clv_erro
 static enum clv_status read_labels(struct features_reading *self, struct clv_error *err)
 {
     struct clv_dataset *dataset = self->dataset;
-    const char *json = clv_tensors_metadata(dataset->file.tensors, "labels");
+    const struct clv_tensors *tensors = self->file->tensors;
+    OWNED(clv_labels_release) struct clv_labels labels = {0};
+    const char *json = clv_tensors_metadata(tensors, "labels");
     MUST(features_number(&dataset->n_labels, self, "n_labels", 2, CLV_MAX_LABELS, err));
     if (!json)
         return CLV_OK;
-    MUST(labels_parse(&dataset->labels, json, dataset->file.tensors, self->path, err));
-    FAIL_IF(dataset->labels.n_labels != dataset->n_labels, CLV_ERR_DATA, "%s: n_labels is %d, there are names for %d",
-            self->path, dataset->n_labels, dataset->labels.n_labels);
+    MUST(labels_parse(&labels, json, tensors, self->path, err));
+    FAIL_IF(labels.n_labels != dataset->n_labels, CLV_ERR_DATA, "%s: n_labels is %d, there are names for %d",
+            self->path, dataset->n_labels, labels.n_labels);
+    if (!dataset->labels.n_labels)
+        dataset->labels = TAKE(labels);
     return CLV_OK;
 }
 
@@ -203,7 +186,7 @@ static enum clv_status read_labels(struct features_reading *self, struct clv_err
 static enum clv_status get_word(bool *which, const struct features_reading *self, const char *key,
                                 const char *const words[2], struct clv_error *err)
 {
-    const char *text = clv_tensors_metadata(self->dataset->file.tensors, key);
+    const char *text = clv_tensors_metadata(self->file->tensors, key);
     *which = text && strcmp(text, words[1]) == 0;
     FAIL_IF(text && !*which && strcmp(text, words[0]) != 0, CLV_ERR_DATA,
             "%s: %s is \"%.60s\", must be \"%s\" or \"%s\"", self->path, key, text, words[0], words[1]);
@@ -221,15 +204,15 @@ static enum clv_status read_meaning(struct features_reading *self, struct clv_er
 
 static enum clv_status read_recipe(struct features_reading *self, struct clv_error *err)
 {
-    const struct clv_tensors *tensors = self->dataset->file.tensors;
+    const struct clv_tensors *tensors = self->file->tensors;
     const char *json = clv_tensors_metadata(tensors, "recipe");
     if (!json || strcmp(json, "none") == 0)
         return CLV_OK;
     MUST(recipe_read(&self->recipe, json, tensors, self->path, err));
     self->has_recipe = true;
     if (self->recipe.nodes == CLV_NODES_PATCHES) {
-        self->dataset->file.patch_px = self->recipe.patch_px;
-        self->dataset->file.patch_step_px = self->recipe.patch_step_px;
+        self->file->patch_px = self->recipe.patch_px;
+        self->file->patch_step_px = self->recipe.patch_step_px;
     }
     int32_t n_features = clv_recipe_n_features(&self->recipe);
     int32_t n_edge_features = clv_recipe_n_edge_features(&self->recipe);
@@ -241,53 +224,45 @@ static enum clv_status read_recipe(struct features_reading *self, struct clv_err
     return CLV_OK;
 }
 
-static enum clv_status store_arrays(struct features_reading *self, struct clv_error *err)
-{
-    (void)err;
-    self->dataset->file.arrays = self->arrays;
-    return CLV_OK;
-}
-
 static void reading_release(struct features_reading *self)
 {
-    clv_dataset_free(self->dataset);
     clv_recipe_release(&self->recipe);
 }
 
-enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
-                               const char *path, bool is_apart, struct clv_error *err)
+/* Gives the dataset a file, which becomes its last. */
+static enum clv_status append_file(struct clv_dataset *dataset, struct clv_tensors *tensors, struct clv_error *err)
 {
-    static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
-        check_format, read_labels, read_meaning, features_arrays_read, store_arrays, read_recipe, read_items};
-    OWNED(reading_release)
-    struct features_reading self = {.path = path, .dataset = array_zalloc(1, sizeof *self.dataset)};
-    *dataset = NULL;
-    if (!self.dataset) {
-        clv_tensors_close(tensors);
-        return fail_memory(err);
-    }
-    self.dataset->file.tensors = tensors;
-    self.dataset->file.is_apart = is_apart;
-    if (!is_apart)
-        self.dataset->file.looked_at = array_zalloc(1, sizeof *self.dataset->file.looked_at);
-    NEED(self.dataset->file.looked_at || is_apart);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        MUST(steps[i](&self, err));
-    *dataset = TAKE(self.dataset);
-    if (recipe && self.has_recipe)
-        *recipe = TAKE(self.recipe);
+    OWNED(tensors_drop) struct clv_tensors *own = tensors;
+    if (!dataset->looked_at)
+        dataset->looked_at = array_zalloc(1, sizeof *dataset->looked_at);
+    NEED(dataset->looked_at);
+    NEED(!array_reserve((void **)&dataset->files, &dataset->files_capacity, dataset->n_files + 1,
+                        sizeof(struct dataset_file *)));
+    struct dataset_file *file = array_zalloc(1, sizeof *file);
+    NEED(file);
+    file->tensors = TAKE(own);
+    dataset->files[dataset->n_files++] = file;
     return CLV_OK;
 }
 
-enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                   bool is_apart, struct clv_error *err)
+enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
+                             const char *path, struct clv_error *err)
 {
-    static const char *const left[] = {"index", "value", "x", "edges", "edge_features", "superpixels"};
-    struct clv_tensors *tensors; /* features_parse takes it over */
-    *dataset = NULL;
-    MUST(is_apart ? tensors_open_apart(&tensors, path, left, sizeof left / sizeof *left, err)
-                  : clv_tensors_open(&tensors, path, err));
-    return features_parse(dataset, recipe, tensors, path, is_apart, err);
+    static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
+        check_format, read_labels, read_meaning, features_arrays_read, read_recipe, read_items};
+    OWNED(tensors_drop) struct clv_tensors *own = tensors;
+    if (!*dataset)
+        *dataset = array_zalloc(1, sizeof **dataset);
+    NEED(*dataset);
+    MUST(append_file(*dataset, TAKE(own), err));
+    OWNED(reading_release)
+    struct features_reading self = {
+        .path = path, .dataset = *dataset, .file = (*dataset)->files[(*dataset)->n_files - 1]};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        MUST(steps[i](&self, err));
+    if (recipe && self.has_recipe)
+        *recipe = TAKE(self.recipe);
+    return CLV_OK;
 }
 
 /* Nodes that lie nowhere are pixels of one row. */
@@ -310,26 +285,24 @@ enum clv_status dataset_example(struct clv_example *example, const struct clv_da
                                 struct clv_error *err)
 {
     FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
-    dataset = dataset_part(&index, dataset);
-    const struct dataset_file *file = &dataset->file;
-    if (!file->superpixels) {
-        dataset_looked_at(dataset, &dataset->items[index].problem);
-        return row_of_nodes(example, &dataset->items[index].problem, err);
-    }
-    const int32_t *size = file->size[index];
+    const struct dataset_item *item = &dataset->items[index];
+    const struct dataset_file *file = item->file;
+    dataset_looked_at(dataset, &item->problem); /* soon */
+    if (!file || !file->superpixels)
+        return row_of_nodes(example, &item->problem, err);
+    const int32_t *size = file->size[item->number];
     size_t pixels = (size_t)size[2] * (size_t)size[3];
     struct clv_example result = {
-        .problem = dataset->items[index].problem,
-        .superpixels = {.width = size[2], .height = size[3], .n = dataset->items[index].problem.n_nodes},
+        .problem = item->problem,
+        .superpixels = {.width = size[2], .height = size[3], .n = item->problem.n_nodes},
         .width = size[0],
         .height = size[1],
     };
     if (file->patch_px)
         MUST(patch_grid_init(&result.grid, size[2], size[3], file->patch_px, file->patch_step_px, err));
-    result.superpixels.labels =
-        array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *result.superpixels.labels);
+    result.superpixels.labels = array_copy(file->superpixels + file->superpixel_offset[item->number], pixels,
+                                           sizeof *result.superpixels.labels);
     NEED(result.superpixels.labels);
-    dataset_looked_at(dataset, &result.problem); /* soon */
     *example = result;
     return CLV_OK;
 }

@@ -16,8 +16,7 @@ struct truth {
 /* The arrays of an item of a feature file are within those of the whole file, in the same order. */
 static struct truth truth_of(const struct clv_dataset *dataset, const struct dataset_item *item)
 {
-    size_t index = (size_t)(item - dataset->items);
-    const struct dataset_file *file = &dataset_part(&index, dataset)->file;
+    const struct dataset_file *file = item->file;
     if (item->theta || !item->problem.theta)
         return (struct truth){item->counts, item->theta, item->label};
     size_t first = (size_t)(item->problem.theta - file->theta), first_node = first / (size_t)dataset->n_labels;

@@ -108,7 +108,6 @@ struct decoder {
     int32_t *y;                       /* [n_nodes] the labelling found */
     const struct clv_dataset *source; /* of the problems, see decoders_watch; NULL at first */
     uint8_t *is_visible;              /* [n_nodes] of decode_by */
-    struct loaded_item loaded;        /* an item of a dataset, until the next one is loaded */
     size_t visible_capacity, unary_capacity, pairwise_capacity, y_capacity;
 };
 
@@ -172,7 +171,7 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
 struct examples {
     const struct clv_training *training;
     struct clv_shape shape;       /* what is learned: the training's, without couplings when edges are off */
-    struct clv_problem *problems; /* see examples_at */
+    struct clv_problem *problems; /* [n] */
     size_t n;
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
@@ -199,11 +198,6 @@ extern const char *const weight_units[]; /* their names */
 
 /* s^2, the `scale` of the examples, or 1. */
 double examples_squared_unit(const struct examples *self, double units);
-
-/* An example with its features, for this thread, until it takes another one. problems[] is enough where features and
- * edges are not looked at: those that are read on demand are not there. `keeps` as of loaded_item_load. */
-enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
-                            bool keeps, struct clv_error *err) CLV_CHECK;
 
 /* A need of another parameter's value: OFF or ON of a number, 1 << place of choices. */
 #define NEEDS(parameter, values)                                                                                       \

@@ -36,7 +36,6 @@ void decoders_free(struct decoder *decoders, int n)
     for (int t = 0; decoders && t < n; t++) {
         clv_oracle_free(decoders[t].oracle);
         arrays_free(decoders[t].field.unary, decoders[t].field.pairwise, decoders[t].y, decoders[t].is_visible);
-        loaded_item_release(&decoders[t].loaded);
     }
     array_free(decoders);
 }
@@ -80,6 +79,7 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
                             const double *w, bool is_shared, struct clv_error *err)
 {
     struct clv_field *field = &self->field;
+    dataset_looked_at(self->source, problem);
     size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;
     size_t n_pairwise = n_tables * entries_per_edge(shape);
     if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
@@ -92,7 +92,6 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
     field->form = shape->pairwise;
     field->edges = problem->edges;
     field->is_shared = is_shared;
-    dataset_looked_at(self->source, problem);
     clv_unary_scores(field->unary, problem, shape, w);
     if (is_shared)
         memcpy(field->pairwise, w + clv_shape_unary_size(shape), n_pairwise * sizeof *field->pairwise);

@@ -24,10 +24,9 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     struct losses *self = context;
     const struct evaluation *of = self->of;
     struct decoder *decoder = &self->decoders[thread];
-    const struct clv_problem *problem = &decoder->loaded.problem;
-    MUST(loaded_item_load(&decoder->loaded, of->dataset, (size_t)of->examples[index], true, err));
-    MUST(decode_by(decoder, self->decoding, problem, of->shape, of->w, err));
-    self->loss[index] = clv_loss(problem, of->shape->n_labels, decoder->y);
+    const struct clv_problem problem = clv_dataset_problem(of->dataset, (size_t)of->examples[index]);
+    MUST(decode_by(decoder, self->decoding, &problem, of->shape, of->w, err));
+    self->loss[index] = clv_loss(&problem, of->shape->n_labels, decoder->y);
     return CLV_OK;
 }
 

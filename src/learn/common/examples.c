@@ -41,12 +41,12 @@ static void survey_edges(struct survey *survey, size_t index, const struct clv_p
 static enum clv_status survey_example(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
+    (void)err;
     struct survey *survey = context;
     struct examples *self = survey->examples;
-    OWNED(loaded_item_release) struct loaded_item loaded = {0};
-    const struct clv_problem *problem = &loaded.problem;
-    MUST(loaded_item_load(&loaded, self->training->dataset, (size_t)self->training->examples[index], false, err));
+    const struct clv_problem *problem = &self->problems[index];
     double n_known = 0, squares = 0;
+    dataset_looked_at(self->training->dataset, problem);
     for (int32_t i = 0; i < problem->n_nodes; i++) {
         if (problem->label[i] == CLV_UNKNOWN)
             continue;
@@ -54,7 +54,6 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
         for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++)
             squares += (double)problem->value[k] * (double)problem->value[k];
     }
-    dataset_looked_at(self->training->dataset, problem);
     survey->scale[index] = n_known * squares;
     survey->squares[index] = squares;
     survey->n_known[index] = n_known;
@@ -104,17 +103,6 @@ void examples_release(struct examples *self)
     *self = (struct examples){0};
 }
 
-enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
-                            bool keeps, struct clv_error *err)
-{
-    *problem = &self->problems[index];
-    if (!dataset_is_on_demand(self->training->dataset))
-        return CLV_OK;
-    struct loaded_item *loaded = &self->decoders[thread].loaded;
-    *problem = &loaded->problem;
-    return loaded_item_load(loaded, self->training->dataset, (size_t)self->training->examples[index], keeps, err);
-}
-
 double examples_squared_unit(const struct examples *self, double units)
 {
     return units == UNITS_RELATIVE ? self->scale : 1;
@@ -140,10 +128,9 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     struct hinge_pass *pass = context;
     struct examples *self = pass->examples;
     struct decoder *decoder = &self->decoders[thread];
-    const struct clv_problem *problem;
+    const struct clv_problem *problem = &self->problems[index];
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    MUST(examples_at(&problem, self, index, thread, true, err));
     MUST(decode_augmented(decoder, &score, problem, &self->shape, pass->w, err));
     /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above.
      */

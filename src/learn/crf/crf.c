@@ -219,9 +219,8 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
     for (size_t i = 0; i < self->examples.n && is_chain && self->objective.has_pairs; i++) {
         enum clv_graph graph;
-        const struct clv_problem *problem;
-        MUST(examples_at(&problem, &self->examples, i, 0, false, err));
-        MUST(problem_graph(&graph, problem, err));
+        dataset_looked_at(self->examples.training->dataset, &self->examples.problems[i]);
+        MUST(problem_graph(&graph, &self->examples.problems[i], err));
         is_chain = graph == CLV_GRAPH_CHAIN;
     }
     decoding->rule = is_chain || !self->objective.has_pairs ? CLV_DECODE_ORACLE : CLV_DECODE_MAP;

@@ -25,17 +25,16 @@ static bool has_plain_edges(const struct clv_problem *problem)
 }
 
 /* Looks at all examples: sums up what they say, and finds whether all edges have the same table. */
-static enum clv_status survey(struct crf_objective *self, struct clv_error *err)
+static void survey(struct crf_objective *self)
 {
     const struct examples *examples = self->examples;
     self->is_shared = self->has_pairs && examples->shape.n_edge_features == 1;
     for (size_t i = 0; i < examples->n; i++) {
-        const struct clv_problem *problem;
-        MUST(examples_at(&problem, examples, i, 0, false, err));
+        const struct clv_problem *problem = &examples->problems[i];
+        dataset_looked_at(examples->training->dataset, problem);
         self->is_shared = self->is_shared && has_plain_edges(problem);
         clv_joint_feature_add(self->empirical, problem, &examples->shape, problem->label, 1);
     }
-    return CLV_OK;
 }
 
 static size_t choose_chunks(size_t n, size_t chunk_size)
@@ -107,7 +106,7 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
     self->kernel.back = self->kernel_memory + self->k * self->width;
     self->n_threads = choose_threads(self);
     divide(self);
-    MUST(survey(self, err));
+    survey(self);
     return crf_workers_new(&self->workers, self, err);
 }
 

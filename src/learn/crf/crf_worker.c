@@ -292,9 +292,7 @@ enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *sel
                                const struct crf_objective *objective, size_t example, struct clv_error *err)
 {
     const struct examples *examples = objective->examples;
-    int thread = (int)(self - objective->workers);
-    const struct clv_problem *problem;
-    MUST(examples_at(&problem, examples, example, thread, true, err));
+    const struct clv_problem *problem = &examples->problems[example];
     dataset_looked_at(examples->training->dataset, problem);
     if (!objective->has_pairs || is_linear(problem))
         return add_chains(nll, sums, self, objective, problem, err);

@@ -57,11 +57,10 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     size_t example = direction->example;
     struct bcfw_block *block = &self->blocks[example];
     struct decoder *decoder = &self->examples.decoders[thread];
-    const struct clv_problem *problem;
+    const struct clv_problem *problem = &self->examples.problems[example];
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
     const double *w = self->rules.start && self->n_passes == 0 ? self->rules.start : self->dual.w;
-    MUST(examples_at(&problem, &self->examples, example, thread, true, err));
     MUST(decode_augmented(decoder, &score, problem, shape, w, err));
     block->gap = fmax(0, score - block_score(self, block, decoder, w));
     memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
@@ -218,10 +217,9 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
 {
     struct bcfw *self = context;
     struct decoder *decoder = &self->examples.decoders[thread];
-    const struct clv_problem *problem;
+    const struct clv_problem *problem = &self->examples.problems[index];
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    MUST(examples_at(&problem, &self->examples, index, thread, true, err));
     MUST(decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err));
     double bound = score + oracle_slack(decoder->oracle);
     self->hinge[index] = fmax(0, bound - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
@@ -371,7 +369,7 @@ static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
         memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
         self->blocks[i].pairwise = memory;
         memory += self->pairwise_size;
-        MUST(block_start(self, i, err));
+        block_start(self, i);
     }
     return CLV_OK;
 }

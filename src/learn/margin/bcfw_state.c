@@ -214,17 +214,15 @@ uint64_t block_hash(const struct clv_problem *problem, const int32_t *y)
     return hash_bytes(HASH_START, y, (size_t)problem->n_nodes * sizeof *y);
 }
 
-enum clv_status block_start(struct bcfw *self, size_t index, struct clv_error *err)
+void block_start(struct bcfw *self, size_t index)
 {
     struct bcfw_block *block = &self->blocks[index];
-    const struct clv_problem *problem;
-    MUST(examples_at(&problem, &self->examples, index, 0, false, err));
+    const struct clv_problem *problem = &self->examples.problems[index];
     block_indicator(block->marginal, self, problem, problem->label);
     pairwise_feature_add(block->pairwise, problem, &self->examples.shape, problem->label, 1);
     block->loss = self->examples.truth_loss[index];
     block->gap = 1;
     block->truth = block_hash(problem, problem->label);
-    return CLV_OK;
 }
 
 enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_error *err)

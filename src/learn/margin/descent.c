@@ -106,9 +106,7 @@ static enum clv_status run_pass(struct descent *self, struct clv_error *err)
     struct course *course = &self->course;
     rng_permutation(self->order, examples->n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)course->pass + 1));
     while (course_pass_goes_on(course)) {
-        const struct clv_problem *problem;
-        MUST(examples_at(&problem, examples, (size_t)self->order[course->n_taken], 0, true, err));
-        MUST(take_step(self, problem, err));
+        MUST(take_step(self, &examples->problems[self->order[course->n_taken]], err));
         MUST(course_step(course, err));
     }
     return CLV_OK;
@@ -149,9 +147,8 @@ static enum clv_status look(struct descent *self, struct clv_error *err)
 static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
 {
     for (size_t i = 0; i < self->examples->n; i++) {
-        const struct clv_problem *problem;
+        const struct clv_problem *problem = &self->examples->problems[i];
         struct decoder *decoder = &self->examples->decoders[0];
-        MUST(examples_at(&problem, self->examples, i, 0, true, err));
         MUST(decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err));
         subgradient_at(self, problem, decoder->y);
         self->squares += squares_of(self->change, self->size);

@@ -133,7 +133,7 @@ size_t bcfw_n_support(const struct bcfw *self);
 /* The dual variables of one example, for bcfw.c. */
 
 /* The dual starts at the true labels: v = 0. */
-enum clv_status block_start(struct bcfw *self, size_t index, struct clv_error *err) CLV_CHECK;
+void block_start(struct bcfw *self, size_t index);
 
 /* indicator[n_nodes][rows] of y; unknown nodes have none. */
 void block_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem, const int32_t *y);

@@ -39,8 +39,7 @@ static enum clv_status take_step(struct perceptron *self, size_t example, struct
 {
     struct examples *examples = &self->examples;
     struct decoder *decoder = &examples->decoders[0];
-    const struct clv_problem *problem;
-    MUST(examples_at(&problem, examples, example, 0, true, err));
+    const struct clv_problem *problem = &examples->problems[example];
     MUST(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
     if (differs(decoder->y, problem->label, problem->n_nodes)) {
         self->mistakes++;

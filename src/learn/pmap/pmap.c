@@ -133,11 +133,10 @@ static enum clv_status save(void *pmap, struct clv_error *err)
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
     struct pmap *self = context;
-    struct pmap_example target;
+    const struct pmap_example *target = &self->targets.list[self->taken[slot]];
     double *row = &self->gradients[slot * (self->ascent.size + 1)];
-    MUST(pmap_target(&target, &self->targets, (size_t)self->taken[slot], thread, err));
     return pmap_draw(&row[self->ascent.size], row,
-                     &(struct pmap_estimate){&self->draws, &target,
+                     &(struct pmap_estimate){&self->draws, target,
                                              (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w},
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
@@ -230,9 +229,8 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
     struct pmap_draws fixed = self->draws;
     fixed.seed = CURVE_SEED(self->draws.seed);
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    struct pmap_example target;
-    MUST(pmap_target(&target, &self->targets, index, thread, err));
-    return pmap_draw(&self->values[index], NULL, &(struct pmap_estimate){&fixed, &target, (uint32_t)index, self->point},
+    const struct pmap_example *target = &self->targets.list[index];
+    return pmap_draw(&self->values[index], NULL, &(struct pmap_estimate){&fixed, target, (uint32_t)index, self->point},
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 

@@ -87,7 +87,7 @@ struct pmap_targets {
     const struct examples *examples;
     enum pmap_objective objective;
     bool conditional;          /* weak examples: of labels that are not given, given those that are */
-    struct pmap_example *list; /* [n_labelled + n_weak], see pmap_target; weak ones after their first pseudo-labels */
+    struct pmap_example *list; /* [n_labelled + n_weak], weak ones after their first pseudo-labels */
     size_t n_labelled, n_weak;
     double unit;    /* a labelled example's scale as long as there is no weak one */
     float *weights; /* of all examples that need their own */
@@ -100,10 +100,6 @@ struct pmap_targets {
 enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
                                   enum pmap_objective objective, bool conditional, struct clv_error *err) CLV_CHECK;
 void pmap_targets_release(struct pmap_targets *self);
-
-/* A target with its features, as examples_at. */
-enum clv_status pmap_target(struct pmap_example *target, const struct pmap_targets *self, size_t index, int thread,
-                            struct clv_error *err) CLV_CHECK;
 
 /* Where weak examples' labels are from, and what they count for. */
 struct pmap_labelling {

@@ -78,18 +78,6 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
     return CLV_OK;
 }
 
-enum clv_status pmap_target(struct pmap_example *target, const struct pmap_targets *self, size_t index, int thread,
-                            struct clv_error *err)
-{
-    const struct clv_problem *problem;
-    *target = self->list[index];
-    if (index >= self->n_labelled)
-        return CLV_OK;
-    MUST(examples_at(&problem, self->examples, index, thread, true, err));
-    target->problem = *problem;
-    return CLV_OK;
-}
-
 void pmap_targets_release(struct pmap_targets *self)
 {
     arena_release(&self->arena);

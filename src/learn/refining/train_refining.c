@@ -55,8 +55,8 @@ static enum clv_status list_examples(struct refining_list *list, const struct cl
     NEED(list->problems && list->examples);
     for (size_t i = 0; i < training->n_examples; i++) {
         size_t example = (size_t)training->examples[i];
-        const struct dataset_item *item = training->dataset->n_parts ? NULL : &training->dataset->items[example];
-        const int32_t *first_node = item ? item->first_node : NULL;
+        const struct dataset_item *item = &training->dataset->items[example];
+        const int32_t *first_node = item->first_node;
         list->problems[i] = clv_dataset_problem(training->dataset, example);
         for (size_t k = 0; k < (first_node ? item->n_slices : 1); k++) {
             size_t of_set = first_node ? item->first_slice + k : example;

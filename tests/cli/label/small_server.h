@@ -23,7 +23,7 @@ static inline const char *folder(void)
 /* Of two images; what was drawn of them is next to them, in synth/. */
 static inline void make_set(void)
 {
-    run_here("cleave synth -q -n 2 --size 40x30 -o synth && mkdir %s && cp synth/images/* %s/", folder(), folder());
+    run_here("\"$SYNTH\" -n 2 --size 40x30 synth && mkdir %s && cp synth/images/* %s/", folder(), folder());
 }
 
 struct server {

@@ -36,7 +36,7 @@ static const char *wait_for_training(const struct server *server)
 /* Seven larger images, the first so many with their masks, and a file that is noted to be no image. */
 static void make_larger_set(int n_masks)
 {
-    run_here("cleave synth -q -n 7 --size 160x120 -o synth && mkdir -p set/masks && cp synth/images/* set/ && cp $(ls "
+    run_here("\"$SYNTH\" -n 7 --size 160x120 synth && mkdir -p set/masks && cp synth/images/* set/ && cp $(ls "
              "-d synth/masks/* | head -%d) set/masks/ && echo none >set/notes.txt",
              n_masks);
 }

@@ -61,7 +61,7 @@ TEST(clashes_with_other_shards_and_bad_shards_are_refused)
     expect_error(64, "--shard cannot be used with -o -", "cleave segment -m m x/a.jpg -o - --shard 1/1");
 }
 
-/* Features of the sample's training images in f, in shards, and with an index. */
+/* Features of the sample's training images in f, in shards beside it, and in a folder of these. */
 static void write_feature_shards(void)
 {
     static const char *const recipe = "--data set/manifest.tsv --split train --seed 1 --superpixels 120 --words 20 "
@@ -70,15 +70,14 @@ static void write_feature_shards(void)
     char command[256];
     snprintf(command, sizeof command, "features %s -o f.safetensors", recipe);
     run_shards(command);
-    run_here("cleave features --index f-0000?-of-00003.safetensors -o i.json");
+    run_here("mkdir shards && ln f-0000?-of-00003.safetensors shards/");
 }
 
-TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does)
+TEST(a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does)
 {
-    static const char *const files[] = {"f", "i.json", "shards"};
+    static const char *const files[] = {"f", "shards"};
     write_feature_shards();
-    run_here("mkdir shards && ln f-0000?-of-00003.safetensors shards/");
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 2; k++) {
         const char *file = files[k];
         run_here(
             "cleave train -l wmpmap --passes 5 --seed 1 --loss counts --data %s -o m%d && cleave segment -m m%d "
@@ -86,17 +85,12 @@ TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_fi
             "',' '\\n' | grep -v '\"data\"\\|\"command\"\\|data_digest' >says%d && tail -c 2000 m%d >weights%d",
             file, k, k, file, k, k, file, k, k, k, k, k);
     }
-    for (int k = 1; k < 3; k++) {
-        static const char *const what[] = {"out", "score", "says", "weights"};
-        for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
-            char one[16], other[16];
-            snprintf(one, sizeof one, "%s0", what[i]);
-            snprintf(other, sizeof other, "%s%d", what[i], k);
-            expect_same(one, other);
-        }
-    }
-    run_here("for k in f i.json; do cleave train -q --passes 3 --seed 1 --stages 2 --data $k -o two.$k && cleave "
-             "segment -q -m two.$k --features f -o staged.$k/; done && diff -r -x .cleave-run staged.f staged.i.json");
+    static const char *const what[][2] = {
+        {"out0", "out1"}, {"score0", "score1"}, {"says0", "says1"}, {"weights0", "weights1"}};
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+        expect_same(what[i][0], what[i][1]);
+    run_here("for k in f shards; do cleave train -q --passes 3 --seed 1 --stages 2 --data $k -o two.$k && cleave "
+             "segment -q -m two.$k --features f -o staged.$k/; done && diff -r -x .cleave-run staged.f staged.shards");
 }
 
 /* Whole files and all shards of a set may follow each other. */
@@ -110,7 +104,7 @@ TEST(several_feature_files_are_taken_as_one)
     snprintf(own.data, sizeof own.data, list, "--data", "--data");
     snprintf(own.features, sizeof own.features, list, "--features", "--features");
     write_feature_shards();
-    const char *const lines[][2] = {{"i.json", "i.json"}, {own.data, own.features}};
+    const char *const lines[][2] = {{"shards", "shards"}, {own.data, own.features}};
     for (int k = 0; k < 2; k++)
         run_here("cleave train -l wmpmap --passes 5 --seed 1 --data %s -o m && cleave segment -m m --features %s -o "
                  "out%d && cleave score -m m --data %s >score%d && cleave inspect --json m | tr ',' '\\n' | grep -v "
@@ -120,9 +114,8 @@ TEST(several_feature_files_are_taken_as_one)
         {"out0", "out1"}, {"score0", "score1"}, {"says0", "says1"}, {"weights0", "weights1"}};
     for (size_t i = 0; i < sizeof what / sizeof *what; i++)
         expect_same(what[i][0], what[i][1]);
-    run_here("cleave features -q --data set/manifest.tsv --split test --recipe f -o g && for with in '-o both' '-o "
-             "read --feature-memory 1M'; do cleave train -q --passes 2 --data g --data i.json --data f $with; done");
-    expect_same("both", "read");
+    run_here("cleave features -q --data set/manifest.tsv --split test --recipe f -o g && cleave train -q --passes 2 "
+             "--data g --data shards --data f -o both");
     expect_output("\"images\":\"20\"", "cleave inspect --json both");
 }
 
@@ -132,8 +125,8 @@ TEST(feature_files_that_do_not_go_together_are_named)
         {"f --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: is shard 1 of 3, and the next"},
         {"f-00002-of-00003.safetensors --data f", "f-00002-of-00003.safetensors: is shard 2 of 3, where shard 1 of 3"},
         {"f-00001-of-00003.safetensors --data f", "f: not a shard that"},
-        {"f --data i.json --data link", "link: comes twice"},
-        {"i.json --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: comes twice"},
+        {"f --data shards --data link", "link: comes twice"},
+        {"shards --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: comes twice"},
         {"f --data other", "other: its recipe or labels are not those of f (recipe differs)"},
     };
     write_feature_shards();
@@ -171,25 +164,17 @@ TEST(a_feature_file_takes_its_recipe_from_another)
 TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
 {
     write_feature_shards();
-    static const char *const bad[][2] = {
-        {"f-00001-of-00003.safetensors f-00002-of-00003.safetensors", "is shard 1 of 3, where shard 1 of 2 belongs"},
-        {"f-00001-of-00003.safetensors f-00001-of-00003.safetensors f-00003-of-00003.safetensors",
-         "is shard 1 of 3, where shard 2 of 3 belongs"},
-        {"f", "f: not a shard that"},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        expect_error(65, bad[i][1], "cleave features --index %s -o j.json", bad[i][0]);
-    ck_assert_int_eq(count_files(here("j.json")), 0);
     run_here("cleave features --data set/manifest.tsv --split train --seed 2 --superpixels 120 --words 20 "
-             "--codebook-samples 2000 -o f.safetensors --shard 2/3 --overwrite");
+             "--codebook-samples 2000 -o f.safetensors --shard 2/3 --overwrite && ln -f f-00002-of-00003.safetensors "
+             "shards/");
     expect_error(65,
-                 "f-00002-of-00003.safetensors: its recipe or labels are not those of ./f-00001-of-00003.safetensors",
-                 "cleave train --data i.json -o m");
-    run_here("rm f-00002-of-00003.safetensors");
-    expect_error(66, "f-00002-of-00003.safetensors", "cleave train --data i.json -o m");
-    run_here("mkdir shards && ln f-0000?-of-00003.safetensors shards/");
+                 "shards/f-00002-of-00003.safetensors: its recipe or labels are not those of shards/f-00001-of-00003",
+                 "cleave train --data shards -o m");
+    run_here("rm shards/f-00002-of-00003.safetensors");
     expect_error(65, "shards/f-00001-of-00003.safetensors: is shard 1 of 3, where shard 1 of 2 belongs",
                  "cleave train --data shards -o m");
+    run_here("ln f shards/f-00002-of-00003.safetensors");
+    expect_error(65, "shards/f-00002-of-00003.safetensors: not a shard that", "cleave train --data shards -o m");
     expect_error(64, "there are 8 images",
                  "cleave features --data set/manifest.tsv --split train --blocks size -o x --shard 1/9");
 }

@@ -85,7 +85,6 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
         ck_assert_int_eq(code, cases[i].code);
         ck_assert_msg(strstr(output, json_part) && !strstr(output, "extracting"), "%s", output);
     }
-    expect_error(73, "--overwrite writes into it", "cleave synth $HERE");
 }
 
 TEST(drafts_teach_only_if_they_are_asked_for)

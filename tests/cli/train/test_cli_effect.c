@@ -60,64 +60,6 @@ TEST(a_training_that_goes_astray_says_so)
     }
 }
 
-TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
-{
-    static const char *const lines[][2] = {
-        {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
-        {"--stages 2", "--feature-memory: --stages 2 needs"},
-    };
-    const char *folder = temporary_folder();
-    char file[300];
-    snprintf(file, sizeof file, "%s/f.safetensors", folder);
-    run_here("cleave features -q --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 --data $SET/manifest.tsv "
-             "--split train -o %s",
-             file);
-    expect_error(64, "is no feature file, which `cleave features' makes", TRAIN "- --data $SET --feature-memory 2M");
-    expect_error(64, "is no size of memory", "cleave train -o m --data %s --feature-memory 2k", file);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], "cleave train -o m --data %s --feature-memory 2M %s", file, lines[i][0]);
-    /* The same bytes, also of what the model says of its making. */
-    static const char train[] = "cleave train -q --learner wmpmap --passes 3";
-    run_here("%s -o mapped --data %s --validate %s", train, file, file);
-    run_here("%s -o read --data %s --validate %s --feature-memory 1M", train, file, file);
-    ck_assert(same_bytes(here("mapped"), here("read")));
-}
-
-/* As many nodes as features, dense ones: 100 MB. */
-static void write_large(const char *path)
-{
-    enum { N = 5000, IMAGES = 50 };
-    int64_t offset[IMAGES + 1];
-    char names[3 * IMAGES + 1] = "";
-    OWNED_ARRAY float *x = calloc((size_t)N * N, sizeof *x), *counts = calloc(2 * N, sizeof *counts);
-    for (size_t i = 0; i <= IMAGES; i++)
-        offset[i] = (int64_t)i * (N / IMAGES);
-    for (size_t i = 0; i < IMAGES; i++)
-        snprintf(names + strlen(names), 4, "%s%02zu", i ? "\n" : "", i);
-    for (size_t i = 0; i < N; i++)
-        x[i * N + i % 9] = counts[2 * i + i % 9 / 5] = 1;
-    const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {IMAGES + 1}, offset},
-                                         {"x", CLV_F32, 2, {N, N}, x},
-                                         {"counts", CLV_F32, 2, {N, 2}, counts}};
-    const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", names}};
-    must(clv_tensors_write(path, tensors, 3, metadata, 3, err));
-}
-
-TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
-{
-    static const char train[] = "cleave train --learner ssvm --passes 1 -t 1";
-    if (IS_SANITIZED) {
-        skip("a_feature_file_larger_than_the_address_space_is_read_with_a_note", "a sanitizer's memory is larger");
-        return;
-    }
-    write_large(here("large"));
-    run_here("%s --data large -o mapped", train);
-    OWNED_ARRAY char *reported = expect_success("ulimit -v 95000 && %s --data large -o read", train);
-    ck_assert_msg(strstr(reported, "large is too large to be mapped: ") != NULL, "%s", reported);
-    ck_assert(same_bytes(here("mapped"), here("read")));
-    expect_error(71, "large: cannot map", "ulimit -v 95000 && cleave train --learner hcrf --data large -o m");
-}
-
 TEST(options_that_the_data_rule_out_are_refused)
 {
     static const char *const lines[][2] = {

@@ -127,9 +127,6 @@ static void expect_bad(struct elsewhere *e, int last, unsigned without, size_t n
     must_fail(CLV_ERR_DATA, part, clv_features_open(&dataset, NULL, path, err));
     must_fail(CLV_ERR_DATA, "/elsewhere: ", clv_features_open(&dataset, NULL, path, err));
     ck_assert_ptr_null(dataset);
-    must_fail(CLV_ERR_DATA, part, features_open_on_demand(&dataset, NULL, path, 1e6, err));
-    must_fail(CLV_ERR_DATA, "/elsewhere: ", features_open_on_demand(&dataset, NULL, path, 1e6, err));
-    ck_assert_ptr_null(dataset);
     free(e);
 }
 

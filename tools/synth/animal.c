@@ -1,6 +1,6 @@
 /* Poses a synthetic animal: chooses its kind, proportions, joints and coat at random, and builds body and limbs of
  * cones. Start at animal_pose. */
-#include "synth/synth.h"
+#include "synth.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Draws shapes on a canvas: smooth unions of cones by signed distances, materials under light, and shadows. Start at
  * field_union and canvas_paint. */
-#include "synth/synth.h"
+#include "synth.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Draws random numbers in order (dice), and smooth noise from random values on a grid. */
-#include "synth/synth.h"
+#include "synth.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* Synthetic image sets with exact truth, for demos, tests and scale runs.
  *
- *     struct clv_synth_options options;
- *     clv_synth_init(&options);
+ *     struct synth_options options;
+ *     synth_options_init(&options);
  *     options.n_images = 12;
- *     status = clv_synth_animals("animals", &options, 0, NULL, &error);
+ *     status = synth_animals("animals", &options, 0, NULL, &error);
  *
- * To read the source: src/synth/animals.c writes the set, animal_scene.c composes an image of an animal (animal.c,
+ * To read the source: tools/synth/animals.c writes the set, animal_scene.c composes an image of an animal (animal.c,
  * shape.c) and its ground (ground.c, value_noise.c). */
 #ifndef SYNTH_SYNTH_H
 #define SYNTH_SYNTH_H
@@ -198,14 +198,14 @@ struct painting {
 enum distractor { DISTRACTOR_STONE, DISTRACTOR_POST, DISTRACTOR_BUSH, DISTRACTOR_TREE, DISTRACTOR_TUFT, N_DISTRACTORS };
 void distractor_paint(const struct painting *painting, enum distractor kind, struct point foot, float size);
 
-struct clv_synth_options {
+struct synth_options {
     int32_t n_images;      /* >= 1, default 60 */
     int32_t width, height; /* pixels, 16..8192, default 240 x 180; each image varies by up to a quarter */
     double train_share;    /* share of images whose split is "train", the rest are "test"; default 2/3 */
     uint64_t seed;         /* default 0 */
     bool overwrite; /* files of these names are replaced, else (default) a folder with anything in it is refused */
 };
-void clv_synth_init(struct clv_synth_options *options);
+void synth_options_init(struct synth_options *options);
 
 /* Draws textured four-legged animals (body, neck, head, legs, tail; horse, zebra, cow, sheep, deer, giraffe and dog
  * shapes in random pose, place, scale and flip) on textured ground with distractors, and writes them into a new or
@@ -219,7 +219,7 @@ void clv_synth_init(struct clv_synth_options *options);
  * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE) and a failure or an interruption
  * leaves nothing behind, unless options->overwrite: then what was drawn so far stays. About 0.15 us a pixel and
  * thread. */
-enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
-                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+enum clv_status synth_animals(const char *folder, const struct synth_options *options, int n_threads,
+                              const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 #endif

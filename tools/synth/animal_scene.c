@@ -1,6 +1,6 @@
 /* Composes one synthetic image: ground, distractors and the animal, then light, tint and sensor noise, and the
  * labels. Start at synth_scene_draw. */
-#include "synth/synth.h"
+#include "synth.h"
 
 #include <math.h>
 

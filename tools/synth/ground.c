@@ -1,5 +1,5 @@
 /* Paints the ground, the sky and the distractors of a synthetic image. Start at ground_paint. */
-#include "synth/synth.h"
+#include "synth.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Writes sets of synthetic images. Each image is a pure function of the seed and its number (animal_scene.c), so
  * threads draw them in any order. The manifest is written last: a folder without one is not a set. Start at
- * clv_synth_animals. */
-#include "synth/synth.h"
+ * synth_animals. */
+#include "synth.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -15,9 +15,9 @@
 /* A stream of its own for the sizes, so that images need not be drawn to know them. */
 #define SIZE_STREAM UINT32_MAX
 
-void clv_synth_init(struct clv_synth_options *options)
+void synth_options_init(struct synth_options *options)
 {
-    *options = (struct clv_synth_options){.n_images = 60, .width = 240, .height = 180, .train_share = 2.0 / 3};
+    *options = (struct synth_options){.n_images = 60, .width = 240, .height = 180, .train_share = 2.0 / 3};
 }
 
 struct box {
@@ -26,14 +26,14 @@ struct box {
 
 struct synth_run {
     const char *folder;
-    const struct clv_synth_options *options;
+    const struct synth_options *options;
     const struct clv_progress *progress;
     struct box *boxes; /* [n_images] */
     int n_digits;
     size_t n_done; /* counted by parallel_progress */
 };
 
-static enum clv_status check_options(const struct clv_synth_options *options, struct clv_error *err)
+static enum clv_status check_options(const struct synth_options *options, struct clv_error *err)
 {
     FAIL_IF(options->n_images < 1, CLV_ERR_USAGE, "number of images is %d, must be at least 1", options->n_images);
     FAIL_IF(options->width < 16 || options->width > 8192 || options->height < 16 || options->height > 8192,
@@ -73,7 +73,7 @@ static char *item_path(const struct synth_run *run, const char *kind, const char
     return path_join(run->folder, name);
 }
 
-static int32_t varied_side(const struct clv_synth_options *options, int32_t side, uint64_t index)
+static int32_t varied_side(const struct synth_options *options, int32_t side, uint64_t index)
 {
     double factor = 0.75 + 0.5 * rng_uniform(options->seed, RNG_STREAM(RNG_SYNTH, SIZE_STREAM), index);
     int32_t varied = int32_within(round(side * factor), INT32_MIN, INT32_MAX);
@@ -99,7 +99,7 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
     (void)thread;
     static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {255, 255, 255}};
     struct synth_run *run = context;
-    const struct clv_synth_options *options = run->options;
+    const struct synth_options *options = run->options;
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY uint8_t *figure = NULL;
     OWNED_ARRAY char *image_path = item_path(run, "images", ".jpg", index),
@@ -194,8 +194,8 @@ static void run_release(struct synth_run *run)
     array_free(run->boxes);
 }
 
-enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
-                                  const struct clv_progress *progress, struct clv_error *err)
+enum clv_status synth_animals(const char *folder, const struct synth_options *options, int n_threads,
+                              const struct clv_progress *progress, struct clv_error *err)
 {
     OWNED(run_release) struct synth_run run = {
         .folder = folder, .options = options, .progress = progress, .n_digits = 4};

@@ -5,12 +5,12 @@
 
 #include "base/base.h"
 #include "support/support.h"
-#include "synth/synth.h"
+#include "tools/synth/synth.h"
 
-static struct clv_synth_options small_set(int32_t n_images)
+static struct synth_options small_set(int32_t n_images)
 {
-    struct clv_synth_options options;
-    clv_synth_init(&options);
+    struct synth_options options;
+    synth_options_init(&options);
     options.n_images = n_images;
     options.width = 64;
     options.height = 48;
@@ -54,8 +54,8 @@ TEST(set_is_complete_and_its_boxes_are_tight)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "set");
-    struct clv_synth_options options = small_set(9);
-    must(clv_synth_animals(folder, &options, 2, NULL, err));
+    struct synth_options options = small_set(9);
+    must(synth_animals(folder, &options, 2, NULL, err));
     ck_assert_uint_eq(count_files(folder), 9 + 9 + 2);
 
     OWNED(clv_set_release) struct clv_set set = {0};
@@ -98,13 +98,13 @@ TEST(set_is_complete_and_its_boxes_are_tight)
 
 TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
 {
-    struct clv_synth_options options = small_set(12);
+    struct synth_options options = small_set(12);
     uint64_t digests[3];
     int threads[3] = {1, 2, 8};
     for (int i = 0; i < 3; i++) {
         char path[256];
         const char *folder = inside(path, formatted("threads-%d", threads[i]));
-        must(clv_synth_animals(folder, &options, threads[i], NULL, err));
+        must(synth_animals(folder, &options, threads[i], NULL, err));
         digests[i] = digest_of(folder);
     }
     ck_assert_uint_eq(digests[0], digests[1]);
@@ -112,7 +112,7 @@ TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
     options.seed++;
     char other_path[256];
     const char *other = inside(other_path, "seed");
-    must(clv_synth_animals(other, &options, 2, NULL, err));
+    must(synth_animals(other, &options, 2, NULL, err));
     ck_assert_uint_ne(digest_of(other), digests[0]);
 }
 
@@ -120,10 +120,10 @@ TEST(an_image_does_not_depend_on_how_many_follow)
 {
     char few_path[256], many_path[256];
     const char *few = inside(few_path, "few"), *many = inside(many_path, "many");
-    struct clv_synth_options options = small_set(2);
-    must(clv_synth_animals(few, &options, 1, NULL, err));
+    struct synth_options options = small_set(2);
+    must(synth_animals(few, &options, 1, NULL, err));
     options.n_images = 5;
-    must(clv_synth_animals(many, &options, 2, NULL, err));
+    must(synth_animals(many, &options, 2, NULL, err));
     size_t few_size, many_size;
     OWNED_ARRAY char *a = slurp(formatted("%s/images/0002.jpg", few), &few_size);
     OWNED_ARRAY char *b = slurp(formatted("%s/images/0002.jpg", many), &many_size);
@@ -135,9 +135,9 @@ TEST(the_smallest_images_still_hold_an_animal)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "tiny");
-    struct clv_synth_options options = small_set(60);
+    struct synth_options options = small_set(60);
     options.width = options.height = 16;
-    must(clv_synth_animals(folder, &options, 2, NULL, err));
+    must(synth_animals(folder, &options, 2, NULL, err));
     OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", folder), err));
     for (size_t i = 0; i < set.n_items; i++) {
@@ -154,35 +154,40 @@ TEST(folders_with_something_in_them_are_refused_and_left_alone)
     char folder_path[256];
     const char *folder = inside(folder_path, "used");
     must(folder_create(folder, err));
-    struct clv_synth_options options = small_set(3);
-    must(clv_synth_animals(folder, &options, 1, NULL, err)); /* an empty folder is fine */
+    struct synth_options options = small_set(3);
+    must(synth_animals(folder, &options, 1, NULL, err)); /* an empty folder is fine */
     uint64_t before = digest_of(folder);
     options.seed = 8;
-    must_fail(CLV_ERR_CREATE, "not empty", clv_synth_animals(folder, &options, 1, NULL, err));
+    must_fail(CLV_ERR_CREATE, "not empty", synth_animals(folder, &options, 1, NULL, err));
     ck_assert_uint_eq(digest_of(folder), before);
+    run_here("\"$SYNTH\" -n 3 --size 64x48 --seed 8 --overwrite %s", folder);
+    ck_assert(digest_of(folder) != before);
+    OWNED_ARRAY char *output = NULL;
+    ck_assert_int_eq(run_command(&output, "\"$SYNTH\" --size 64 x"), 64);
+    must_say(output, "synth: --size: \"64\" is no WIDTHxHEIGHT");
 
     char file_path[256];
     const char *file = inside(file_path, "file");
     spill(file, "x", 1);
-    must_fail(CLV_ERR_CREATE, file, clv_synth_animals(file, &options, 1, NULL, err));
-    must_fail(CLV_ERR_CREATE, "/proc/", clv_synth_animals("/proc/cleave/x", &options, 1, NULL, err));
+    must_fail(CLV_ERR_CREATE, file, synth_animals(file, &options, 1, NULL, err));
+    must_fail(CLV_ERR_CREATE, "/proc/", synth_animals("/proc/cleave/x", &options, 1, NULL, err));
 }
 
 TEST(options_out_of_range_are_named)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "never");
-    struct clv_synth_options options = small_set(0);
-    must_fail(CLV_ERR_USAGE, "number of images is 0", clv_synth_animals(folder, &options, 1, NULL, err));
+    struct synth_options options = small_set(0);
+    must_fail(CLV_ERR_USAGE, "number of images is 0", synth_animals(folder, &options, 1, NULL, err));
     options = small_set(1);
     options.width = 15;
-    must_fail(CLV_ERR_USAGE, "15x48", clv_synth_animals(folder, &options, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "15x48", synth_animals(folder, &options, 1, NULL, err));
     options = small_set(1);
     options.height = 8193;
-    must_fail(CLV_ERR_USAGE, "64x8193", clv_synth_animals(folder, &options, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "64x8193", synth_animals(folder, &options, 1, NULL, err));
     options = small_set(1);
     options.train_share = 1.5;
-    must_fail(CLV_ERR_USAGE, "1.5", clv_synth_animals(folder, &options, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "1.5", synth_animals(folder, &options, 1, NULL, err));
     ck_assert(!path_exists(folder));
 }
 
@@ -199,14 +204,14 @@ TEST(an_interrupted_run_leaves_nothing)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "stopped");
-    struct clv_synth_options options = small_set(50);
+    struct synth_options options = small_set(50);
     volatile int stop = 0;
     struct clv_progress progress = {stop_after_three, (void *)&stop, &stop, NULL, NULL};
-    must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_synth_animals(folder, &options, 2, &progress, err));
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted", synth_animals(folder, &options, 2, &progress, err));
     ck_assert(!path_exists(folder));
     must(folder_create(folder, err)); /* a folder that was there before stays, empty */
     stop = 0;
-    must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_synth_animals(folder, &options, 2, &progress, err));
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted", synth_animals(folder, &options, 2, &progress, err));
     ck_assert(path_is_folder(folder));
     ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -266,8 +271,8 @@ TEST(neither_colour_nor_position_alone_solves_it)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "hard");
-    struct clv_synth_options options = small_set(150);
-    must(clv_synth_animals(folder, &options, 2, NULL, err));
+    struct synth_options options = small_set(150);
+    must(synth_animals(folder, &options, 2, NULL, err));
     OWNED(clv_set_release) struct clv_set set = {0};
     must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", folder), err));
     double colour = balanced_error(&set, colour_bin), position = balanced_error(&set, position_bin);
