@@ -144,6 +144,13 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err) CLV_CHECK;
 
+/* Places the boxes given of an image in memory, as those of its file would be; adds those that were cut to *n_cut, which
+ * box_hints_note_cut notes. CLV_ERR_DATA for a box outside of the image. */
+enum clv_status box_hints_place(struct item_boxes *boxes, size_t *n_cut, const struct clv_image_boxes *given,
+                                const struct clv_item *item, const struct clv_image_limits *limits,
+                                struct clv_error *err) CLV_CHECK;
+void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options);
+
 /* Which images of a set teach, and how: by a mask, by boxes, or by being there. */
 
 /* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the

@@ -80,8 +80,7 @@ static enum clv_status check_pixel_net(const struct run *self, struct clv_error 
     int32_t n_labels = self->training.shape.n_labels;
     size_t least = data->recipe.window ? 2 : 4;
     const char *what = data->recipe.window ? "windows of slices" : "images";
-    FAIL_IF(!data->set.n_items && !options->n_images, CLV_ERR_USAGE,
-            "--pixel-net: looks at images, which %s does not have", options->data);
+    FAIL_IF(!data->set.n_items, CLV_ERR_USAGE, "--pixel-net: looks at images, which %s does not have", options->data);
     FAIL_IF(data->recipe.n_maps && n_labels > 2, CLV_ERR_USAGE, "--pixel-net: of %d labels it goes without maps",
             n_labels);
     FAIL_IF(n_labels > PIXEL_NET_CLASSES, CLV_ERR_USAGE, "--pixel-net: %d labels, at most %d", n_labels,
@@ -207,12 +206,8 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     if (result->interrupted)
         return CLV_OK;
     const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
-    const struct refining_images images = {.set = &self->data.set,
-                                           .images = options->n_images ? options->images : NULL,
-                                           .masks = self->data.masks,
-                                           .n = options->n_images,
-                                           .limits = &options->limits};
-    MUST(train_refining(model, options->learner, &training, &images, options->pixel_net, err));
+    MUST(
+        train_refining(model, options->learner, &training, &self->data.set, &options->limits, options->pixel_net, err));
     if (self->data.set.n_items)
         MUST(learned_objects_train(model, &self->data.set, self->data.n_masks, options, err));
     return CLV_OK;
@@ -228,10 +223,11 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     *model = (struct clv_model){0};
     if (own.sequence && !own.recipe.window)
         own.recipe.window = CLV_DEFAULT_WINDOW;
-    FAIL_IF(own.recipe.window && own.n_images, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
     FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
-    FAIL_IF(own.n_images && (own.init || own.validate || own.mirror || own.maps.n), CLV_ERR_USAGE,
-            "training: init, validate, mirror and maps go with data, not with images");
+    if (own.n_images) {
+        MUST(train_memory_check(&own, err));
+        own.data = IMAGES_IN_MEMORY;
+    }
     if (!own.n_files) {
         own.files = &own.data;
         own.n_files = 1;

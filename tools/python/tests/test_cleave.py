@@ -166,13 +166,13 @@ def test_masks_that_are_none_are_named(mask, error, says):
 
 
 @pytest.mark.parametrize("value, names, says", [
-    (0, None, "know no label but 0"),
-    (1, None, "know no label but 1"),
-    (1, ["ground", "sky", "animal"], "know no label but 1"),
-    (cleave.VOID, ["ground", "animal"], "know no label"),
+    (0, None, 'the 4 masks have one label alone, "background"'),
+    (1, None, 'the 4 masks have one label alone, "foreground"'),
+    (1, ["ground", "sky", "animal"], 'the 4 masks have one label alone, "sky"'),
+    (cleave.VOID, ["ground", "animal"], "has no true labels to learn from"),
 ])
 def test_masks_of_one_label_are_refused(pairs, value, names, says):
-    with pytest.raises(cleave.UsageError, match=says):
+    with pytest.raises(cleave.DataError, match=says):
         cleave.train([(image, np.full(mask.shape, value)) for image, mask in pairs], labels=names)
 
 
