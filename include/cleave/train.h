@@ -127,6 +127,12 @@ struct clv_train_options {
     const struct clv_image_boxes *image_boxes; /* in pixels, of images without a mask; boxes NULL: nothing is known */
     const int32_t *const *image_objects;       /* [height][width] each pixel's object, 0: none; or NULL */
     const char *const *image_sequences;        /* the sequence of each, or NULL: its images stand in their order */
+    const struct clv_array *image_bands;       /* [height][width][bands] in the place of `images` */
+    struct clv_image_maps {
+        char name[CLV_MAX_MAP_NAME + 1];
+        const struct clv_array *arrays; /* of each, as clv_map_read takes them from .npy files */
+    } image_maps[CLV_MAX_MAPS];
+    size_t n_image_maps;
 };
 CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
                                       const struct clv_learner *learner);

@@ -285,7 +285,7 @@ enum clv_status set_take_masks(struct path_list *masks, struct path_list *files,
 
 static inline bool item_is_in_memory(const struct clv_item *item)
 {
-    return item->pixels;
+    return item->pixels || item->bands;
 }
 
 /* clv_image_read and clv_image_read_size of an item's image. */
@@ -294,8 +294,13 @@ enum clv_status item_image_read(struct clv_image *image, const struct clv_item *
 enum clv_status item_image_size(int32_t *width, int32_t *height, const struct clv_item *item,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* What stands in an item's file of an image: whether it is read by its bands (raster_is_deep), and whether it is grey
- * of 12 bits (image_is_12_bit). */
+/* raster_open of an item's image. */
+struct raster;
+enum clv_status item_raster_open(struct raster *raster, const struct clv_item *item,
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* What an item's image holds: whether it is read by its bands (raster_is_deep), and whether its file has grey of 12 bits
+ * (image_is_12_bit). */
 bool item_is_deep(const struct clv_item *item, const struct clv_image_limits *limits);
 bool item_is_12_bit(const struct clv_item *item, const struct clv_image *image, const struct clv_image_limits *limits);
 

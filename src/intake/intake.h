@@ -100,9 +100,6 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
 enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels,
                                            struct clv_error *err) CLV_CHECK;
 
-/* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
-const char **training_set_images(const struct clv_set *set);
-
 /* Whether any image is to be read by its bands: one is deep (raster_is_deep), and no range of grey is given. */
 bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits);
 

@@ -234,14 +234,6 @@ bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limi
     return is_deep;
 }
 
-const char **training_set_images(const struct clv_set *set)
-{
-    const char **images = array_alloc(set->n_items, sizeof *images);
-    for (size_t i = 0; images && i < set->n_items; i++)
-        images[i] = set->items[i].image;
-    return images;
-}
-
 void bad_images_release(struct bad_images *self)
 {
     for (size_t i = 0; i < self->n; i++)

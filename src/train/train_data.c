@@ -270,7 +270,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
             "--sequence: %s was not learned of sequences", options->init);
     bool has_windows = own.recipe.window;
     FAIL_IF(has_windows && (options->boxes || options->image_boxes || options->weak_split ||
-                            options->unlabelled_split || options->mirror || options->maps.n),
+                            options->unlabelled_split || options->mirror || options->maps.n || options->n_image_maps),
             CLV_ERR_USAGE, "--sequence: goes with masks alone, without boxes, other splits, mirror images and maps");
     MUST(own.n_images ? train_memory_read(&supervision, &own, err) : supervision_read(&supervision, &own, err));
     begin_recipe(&data->recipe, &own, start);

@@ -1,10 +1,12 @@
 /* Makes a set of images in memory: items that are named by their places, "image 3", with what there is to learn from
  * in each. Start at train_memory_read, at the end. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "cleave/train.h"
 #include "data/data.h"
+#include "image/raster/raster.h"
 #include "intake/intake.h"
 #include "train/train.h"
 
@@ -47,14 +49,49 @@ static bool has_boxes(const struct clv_train_options *options, size_t i)
     return options->image_boxes && options->image_boxes[i].boxes;
 }
 
+/* *n pixels of an image that can be looked at. */
+static enum clv_status check_pixels(size_t *n, const struct clv_train_options *options, size_t i, struct clv_error *err)
+{
+    OWNED(raster_close) struct raster raster = {0};
+    const struct clv_image *image = options->images ? &options->images[i] : NULL;
+    FAIL_IF(!image == !options->image_bands, CLV_ERR_USAGE, "training: images have either pixels or bands");
+    if (image) {
+        FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
+                "image %zu is %dx%d of %d channels (3 are needed)", i, image->width, image->height, image->channels);
+        *n = (size_t)image->width * (size_t)image->height;
+        return CLV_OK;
+    }
+    enum clv_status status = raster_of_array(&raster, &options->image_bands[i], err);
+    *n = (size_t)raster.width * (size_t)raster.height;
+    char name[NAME_SIZE];
+    return status ? fail_within(err, status, name_of(name, "image", i)) : CLV_OK;
+}
+
 static enum clv_status check_image(const struct clv_train_options *options, size_t i, struct clv_error *err)
 {
-    const struct clv_image *image = &options->images[i];
-    FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
-            "image %zu is %dx%d of %d channels (3 are needed)", i, image->width, image->height, image->channels);
-    for (size_t p = 0; has_objects(options, i) && p < (size_t)image->width * (size_t)image->height; p++)
+    size_t n = 0;
+    MUST(check_pixels(&n, options, i, err));
+    for (size_t p = 0; has_objects(options, i) && p < n; p++)
         FAIL_IF(options->image_objects[i][p] < 0, CLV_ERR_USAGE, "objects %zu: number %d is below 0", i,
                 options->image_objects[i][p]);
+    return CLV_OK;
+}
+
+/* The set gets the names of the maps. */
+static enum clv_status name_maps(struct clv_set *set, const struct clv_train_options *options, struct clv_error *err)
+{
+    FAIL_IF(options->n_image_maps > CLV_MAX_MAPS, CLV_ERR_USAGE, "%zu maps, at most %d", options->n_image_maps,
+            CLV_MAX_MAPS);
+    for (size_t m = 0; m < options->n_image_maps; m++) {
+        const struct clv_image_maps *maps = &options->image_maps[m];
+        FAIL_IF(!*maps->name || !memchr(maps->name, 0, sizeof maps->name) || !maps->arrays, CLV_ERR_USAGE,
+                "maps have names of 1 to %d bytes, and an array for each image", CLV_MAX_MAP_NAME);
+        for (size_t k = 0; k < m; k++)
+            FAIL_IF(strcmp(maps->name, options->image_maps[k].name) == 0, CLV_ERR_USAGE, "map %s is there twice",
+                    maps->name);
+        memcpy(set->map_names[m], maps->name, sizeof set->map_names[m]);
+    }
+    set->n_maps = options->n_image_maps;
     return CLV_OK;
 }
 
@@ -115,17 +152,22 @@ static enum clv_status choose_labels(struct clv_labels *labels, const struct clv
 static enum clv_status add_item(struct clv_set *set, size_t *capacity, const struct clv_train_options *options,
                                 size_t i, struct clv_error *err)
 {
-    char image[NAME_SIZE], mask[NAME_SIZE], objects[NAME_SIZE];
-    const char *sequence = options->image_sequences ? options->image_sequences[i] : NULL;
-    MUST(set_add(set, capacity,
-                 &(struct item_fields){.name = name_of(image, "image", i),
-                                       .mask = has_mask(options, i) ? name_of(mask, "mask", i) : NULL,
-                                       .instances = has_objects(options, i) ? name_of(objects, "objects", i) : NULL,
-                                       .sequence = sequence,
-                                       .split = ""},
-                 err));
+    char image[NAME_SIZE], mask[NAME_SIZE], objects[NAME_SIZE], maps[CLV_MAX_MAPS][NAME_SIZE + CLV_MAX_MAP_NAME];
+    struct item_fields fields = {.name = name_of(image, "image", i),
+                                 .mask = has_mask(options, i) ? name_of(mask, "mask", i) : NULL,
+                                 .instances = has_objects(options, i) ? name_of(objects, "objects", i) : NULL,
+                                 .sequence = options->image_sequences ? options->image_sequences[i] : NULL,
+                                 .split = ""};
+    for (size_t m = 0; m < set->n_maps; m++) {
+        snprintf(maps[m], sizeof maps[m], "map %s %zu", set->map_names[m], i);
+        fields.maps[m] = maps[m];
+    }
+    MUST(set_add(set, capacity, &fields, err));
     struct clv_item *item = &set->items[set->n_items - 1];
-    item->pixels = &options->images[i];
+    item->pixels = options->images ? &options->images[i] : NULL;
+    item->bands = options->image_bands ? &options->image_bands[i] : NULL;
+    for (size_t m = 0; m < set->n_maps; m++)
+        item->map_arrays[m] = &options->image_maps[m].arrays[i];
     item->labels = has_mask(options, i) ? &options->masks[i] : NULL;
     item->objects = has_objects(options, i) ? options->image_objects[i] : NULL;
     return CLV_OK;
@@ -181,6 +223,7 @@ enum clv_status train_memory_read(struct supervision *supervision, const struct 
         MUST(check_image(options, i, err));
     set->root = string_copy(".");
     NEED(set->root);
+    MUST(name_maps(set, options, err));
     MUST(choose_labels(&set->labels, options, err));
     MUST(training_set_hide(set, options->voids, err));
     set->has_label_file = set->labels.from_file;

@@ -13,6 +13,7 @@
 #include "cleave/train.h"
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
+#include "image/raster/raster.h"
 #include "learn/common/common.h"
 #include "model/model.h"
 #include "segment/segment.h"
@@ -188,6 +189,16 @@ static enum clv_status size_of(uint64_t *size, const char *path, struct clv_erro
     return CLV_OK;
 }
 
+static uint64_t add_array(uint64_t hash, const struct clv_array *array)
+{
+    size_t size = number_type_size((enum number_type)array->type);
+    for (int32_t d = 0; d < array->n_dimensions; d++) {
+        hash = hash_number(hash, (uint64_t)array->shape[d]);
+        size *= (size_t)array->shape[d];
+    }
+    return hash_bytes(hash, array->values, size);
+}
+
 /* Digests of an image and its mask in memory, which may change while their sizes stay. */
 static enum clv_status digest_of_pixels(uint64_t *image, uint64_t *mask, const struct clv_item *item,
                                         struct clv_error *err)
@@ -195,7 +206,8 @@ static enum clv_status digest_of_pixels(uint64_t *image, uint64_t *mask, const s
     int32_t width, height;
     MUST(item_image_size(&width, &height, item, NULL, err));
     const size_t n = (size_t)width * (size_t)height;
-    *image = hash_bytes(hash_number(HASH_START, (uint64_t)width), item->pixels->pixels, 3 * n);
+    *image = hash_number(HASH_START, (uint64_t)width);
+    *image = item->bands ? add_array(*image, item->bands) : hash_bytes(*image, item->pixels->pixels, 3 * n);
     *mask = item->labels ? hash_bytes(HASH_START, item->labels->labels, n) : 0;
     *mask = item->objects ? hash_bytes(*mask, item->objects, n * sizeof *item->objects) : *mask;
     return CLV_OK;
@@ -220,7 +232,10 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
         hash = hash_number(hash, mask);
         for (size_t m = 0; m < set->n_maps; m++) {
             uint64_t map = 0;
-            MUST(size_of(&map, item->maps[m], err));
+            if (item->map_arrays[m])
+                map = add_array(HASH_START, item->map_arrays[m]);
+            else
+                MUST(size_of(&map, item->maps[m], err));
             hash = hash_number(add_string(hash, set->map_names[m]), map);
         }
     }

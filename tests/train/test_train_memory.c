@@ -1,14 +1,17 @@
 /* Images in memory teach what their files do: models are the same but for what their records say of where the images
  * were. */
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cleave/train.h"
+#include "data/maps/maps.h"
 #include "support/support.h"
+#include "train/train.h"
 
 TIMEOUT(240)
 
-enum { WIDTH = 72, HEIGHT = 60, N = WIDTH * HEIGHT, N_IMAGES = 6 };
+enum { WIDTH = 72, HEIGHT = 60, N = WIDTH * HEIGHT, N_IMAGES = 6, N_BANDS = 5, MAP_WIDTH = 18, MAP_HEIGHT = 15 };
 
 /* Blocks on noisy ground that move from image to image, with their masks and objects. */
 static struct photos {
@@ -17,6 +20,8 @@ static struct photos {
     uint8_t labels[N_IMAGES][N];
     int32_t objects[N_IMAGES][N];
     const int32_t *of_images[N_IMAGES];
+    float bands[N_IMAGES][N * N_BANDS], maps[N_IMAGES][2 * MAP_WIDTH * MAP_HEIGHT];
+    struct clv_array of_bands[N_IMAGES], of_maps[N_IMAGES];
 } photos;
 
 static void draw(void)
@@ -36,6 +41,15 @@ static void draw(void)
         }
         photos.masks[k] = (struct clv_mask){.width = WIDTH, .height = HEIGHT, .labels = photos.labels[k]};
         photos.of_images[k] = photos.objects[k];
+        for (int i = 0; i < N * N_BANDS; i++)
+            photos.bands[k][i] = (float)(photos.labels[k][i / N_BANDS] * 100 * (i % N_BANDS) + 300 +
+                                         (int)rng_below(8, (uint64_t)k, (uint64_t)i, 200));
+        photos.bands[k][7] = NAN;
+        for (int i = 0; i < 2 * MAP_WIDTH * MAP_HEIGHT; i++)
+            photos.maps[k][i] = (float)rng_below(9, (uint64_t)k, (uint64_t)i, 100) / 50 - 1 +
+                                photos.labels[k][(i / MAP_WIDTH % MAP_HEIGHT) * 4 * WIDTH + i % MAP_WIDTH * 4];
+        photos.of_bands[k] = (struct clv_array){CLV_NUMBER_F32, 3, {HEIGHT, WIDTH, N_BANDS}, photos.bands[k]};
+        photos.of_maps[k] = (struct clv_array){CLV_NUMBER_F32, 3, {2, MAP_HEIGHT, MAP_WIDTH}, photos.maps[k]};
     }
     run_here("mkdir -p set/images set/masks set/instances");
 }
@@ -50,7 +64,7 @@ static void release(void)
 SETUP_EACH(draw, release)
 
 /* Rows have what `columns` names. */
-enum { MASKS = 1, OBJECTS = 2 };
+enum { MASKS = 1, OBJECTS = 2, BANDS = 4 };
 static void write_set(const char *columns, const char *const rows[N_IMAGES], int what)
 {
     OWNED(text_release) struct text manifest = {0};
@@ -58,11 +72,14 @@ static void write_set(const char *columns, const char *const rows[N_IMAGES], int
     text_printf(&manifest, "image%s%s%s\n", what & MASKS ? "\tmask" : "", what & OBJECTS ? "\tinstances" : "", columns);
     for (int k = 0; k < N_IMAGES; k++) {
         const struct clv_object_map map = {WIDTH, HEIGHT, 4, photos.objects[k], NULL, NULL};
-        must(clv_png_write(here("set/images/%d.png", k), &photos.images[k], err));
+        if (what & BANDS)
+            must(npy_write_numbers(here("set/images/%d.npy", k), photos.bands[k], HEIGHT, WIDTH, N_BANDS, err));
+        else
+            must(clv_png_write(here("set/images/%d.png", k), &photos.images[k], err));
         if (photos.masks[k].labels)
             must(clv_png_write_labels(here("set/masks/%d.png", k), WIDTH, HEIGHT, photos.labels[k], NULL, 0, err));
         must(clv_object_map_write(NULL, here("set/instances/%d.png", k), &map, err));
-        text_printf(&manifest, "images/%d.png", k);
+        text_printf(&manifest, "images/%d.%s", k, what & BANDS ? "npy" : "png");
         if (what & MASKS)
             text_printf(&manifest, photos.masks[k].labels ? "\tmasks/%d.png" : "\t", k);
         if (what & OBJECTS)
@@ -131,7 +148,7 @@ static void expect_the_same(struct clv_train_options *options, const struct said
     text_init(&arguments, 1 << 14);
     text_printf(&arguments, "cleave train -q --learner %s --data set/manifest.tsv --overwrite -o files.cleave %s",
                 options->learner->name, more);
-    options->images = photos.images;
+    options->images = options->image_bands ? NULL : photos.images;
     options->masks = photos.masks;
     options->n_images = N_IMAGES;
     options->n_threads = 2;
@@ -287,6 +304,32 @@ TEST(boxes_and_images_without_anything)
                     "--split masked --weak-split boxed --boxes boxes.tsv --unlabelled-split nothing");
 }
 
+TEST(maps_of_networks)
+{
+    struct clv_train_options options = of("ssvm");
+    write_set("", NULL, MASKS);
+    run_here("mkdir maps");
+    for (int k = 0; k < N_IMAGES; k++)
+        must(npy_write_numbers(here("maps/%d.npy", k), photos.maps[k], 2, MAP_HEIGHT, MAP_WIDTH, err));
+    options.image_maps[0] = (struct clv_image_maps){"net", photos.of_maps};
+    options.n_image_maps = 1;
+    expect_the_same(&options, (const struct said[]){QUICK, {"superpixels", "60"}, {0}}, "--maps net=maps");
+}
+
+TEST(bands)
+{
+    struct clv_train_options options = of("ssvm");
+    write_set("", NULL, MASKS | BANDS);
+    options.image_bands = photos.of_bands;
+    expect_the_same(&options, (const struct said[]){QUICK, {"superpixels", "60"}, {0}}, "");
+    options = of("ssvm");
+    clv_recipe_fix_scale(&options.recipe, 1);
+    options.image_bands = photos.of_bands;
+    options.image_objects = photos.of_images;
+    write_set("", NULL, MASKS | OBJECTS | BANDS);
+    expect_the_same(&options, (const struct said[]){QUICK, {"scale", "1"}, {0}}, "");
+}
+
 TEST(a_start)
 {
     struct clv_train_options options = of("ssvm");
@@ -296,6 +339,27 @@ TEST(a_start)
     snprintf(path, sizeof path, "%s", here("start.cleave"));
     options.init = path;
     expect_the_same(&options, (const struct said[]){{"seed", "2"}, {"passes", "3"}, {0}}, "--init start.cleave");
+}
+
+/* By which a checkpoint is not resumed on other images. */
+TEST(a_digest_knows_pixels_and_numbers)
+{
+    struct clv_item item = {.name = "image 0", .split = "", .pixels = &photos.images[0], .labels = &photos.masks[0]};
+    struct clv_set set = {.items = &item, .n_items = 1, .n_maps = 1};
+    char digests[5][DIGEST_SIZE];
+    item.map_arrays[0] = &photos.of_maps[0];
+    must(digest_set(digests[0], &set, NULL, err));
+    photos.images[0].pixels[77]++;
+    must(digest_set(digests[1], &set, NULL, err));
+    photos.labels[0][5] ^= 1;
+    must(digest_set(digests[2], &set, NULL, err));
+    photos.maps[0][5]++;
+    must(digest_set(digests[3], &set, NULL, err));
+    item.bands = &photos.of_bands[0];
+    must(digest_set(digests[4], &set, NULL, err));
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < i; k++)
+            ck_assert_str_ne(digests[i], digests[k]);
 }
 
 /* Bad images in memory are named, all of them, or skipped. */
@@ -339,6 +403,27 @@ TEST(bad_images_in_memory_are_named)
     photos.objects[5][9] = -1;
     options.image_objects = photos.of_images;
     must_say(train_badly(CLV_ERR_USAGE, &options), "objects 5: number -1 is below 0");
+}
+
+TEST(arrays_that_are_none_are_refused)
+{
+    struct clv_train_options options = of("ssvm");
+    options.image_bands = photos.of_bands;
+    must_say(train_badly(CLV_ERR_USAGE, &options), "training: images have either pixels or bands");
+    options = of("ssvm");
+    options.image_maps[0] = options.image_maps[1] = (struct clv_image_maps){"net", photos.of_maps};
+    options.n_image_maps = 2;
+    must_say(train_badly(CLV_ERR_USAGE, &options), "map net is there twice");
+    options.n_image_maps = 1;
+    photos.of_maps[2].n_dimensions = 1;
+    must_say(train_badly(CLV_ERR_USAGE, &options), "map net 2: an array of 1 dimensions, 2 or 3 of numbers are needed");
+    photos.of_maps[2].n_dimensions = 3;
+    photos.of_maps[2].type = CLV_NUMBER_I32;
+    must_say(train_badly(CLV_ERR_DATA, &options),
+             "map net 2: an array of other numbers; maps are u1, u2, f2, f4 or f8");
+    photos.of_maps[2].type = CLV_NUMBER_F32;
+    photos.maps[3][1] = INFINITY;
+    must_say(train_badly(CLV_ERR_DATA, &options), "map net 3: channel 0 has inf at (1, 0)");
 }
 
 TEST(options_of_files_are_refused)
