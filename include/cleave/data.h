@@ -79,6 +79,12 @@ struct clv_item {
     bool is_derived;          /* mask is `instances` again: what is an object is label 1, the rest is label 0 */
     bool is_draft;            /* its mask was drawn by `cleave label` and not accepted yet */
     bool is_apart;            /* of a sequence in its order: what should come before it is missing */
+    /* Views of what is in memory; NULL: it is in files. `image`, `mask` and `instances` then are what messages call it. */
+    const struct clv_image *pixels; /* of 3 channels, or .. */
+    const struct clv_array *bands;  /* .. [height][width][bands] */
+    const struct clv_mask *labels;  /* values as a file of 8-bit grey has them */
+    const int32_t *objects;         /* [height][width] of the image: the number of each pixel's object, 0 for none */
+    const struct clv_array *map_arrays[CLV_MAX_MAPS]; /* by the set's map_names */
 };
 
 /* A set of images. */

@@ -26,6 +26,25 @@ struct clv_image {
 
 #define CLV_MAX_BANDS 64
 
+/* Numbers in memory, of the machine's byte order, the last dimension running fastest: what a .npy file would hold. */
+enum clv_number {
+    CLV_NUMBER_U8,
+    CLV_NUMBER_U16,
+    CLV_NUMBER_F16,
+    CLV_NUMBER_F32,
+    CLV_NUMBER_F64,
+    CLV_NUMBER_I8,
+    CLV_NUMBER_I16,
+    CLV_NUMBER_U32,
+    CLV_NUMBER_I32
+};
+struct clv_array {
+    enum clv_number type;
+    int32_t n_dimensions; /* 2 or 3 */
+    int64_t shape[3];
+    const void *values;
+};
+
 /* How to convert the bands of an image to RGB, learned from the training images, and the values that replace missing
  * data. Used for all images except 8-bit grey and colour. Colour c of a pixel is offset[c] + sum over bands b of
  * weight[c][b] * value[b], the value first put into low[b]..high[b]; rounded, and clipped at 0..255. */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cleave/boxes.h"
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/infer.h"
@@ -67,7 +68,8 @@ struct clv_train_options {
         *files; /* [n_files] feature files that are the data together, `data` the first; NULL: that alone */
     size_t n_files;
     const struct clv_image *images; /* [n_images] in memory instead of `data`, each of 3 channels; */
-    const struct clv_mask *masks;   /* [n_images] and what they show: labels, or 255 where nothing is known */
+    const struct clv_mask *masks;   /* [n_images] and what they show: labels, or 255 where nothing is known; NULL, and
+                                     * one without labels: there is none (image_boxes; or to learn from unlabelled) */
     const struct clv_labels
         *labels; /* of masks in memory; NULL: those of foreground and background are read as files of them are
                                       * (0 and 255 alone are 0 and 1), others' values are labels */
@@ -119,6 +121,17 @@ struct clv_train_options {
 
     bool sequence;  /* images are slices: recipe.window, or CLV_DEFAULT_WINDOW, of them are an example */
     bool pixel_net; /* a network of pixels is learned, by which refining decides */
+
+    /* What is known of images in memory besides masks, [n_images] each; NULL: nothing. */
+    const struct clv_image_boxes *image_boxes; /* in pixels, of images without a mask; boxes NULL: nothing is known */
+    const int32_t *const *image_objects;       /* [height][width] each pixel's object, 0: none; or NULL */
+    const char *const *image_sequences;        /* the sequence of each, or NULL: its images stand in their order */
+    const struct clv_array *image_bands;       /* [height][width][bands] in the place of `images` */
+    struct clv_image_maps {
+        char name[CLV_MAX_MAP_NAME + 1];
+        const struct clv_array *arrays; /* of each, as clv_map_read takes them from .npy files */
+    } image_maps[CLV_MAX_MAPS];
+    size_t n_image_maps;
 };
 CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
                                       const struct clv_learner *learner);

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "batch/batch.h"
 #include "batch/by_sequence.h"
+#include "data/data.h"
 #include "intake/intake.h"
 #include "masks/masks.h"
 #include "sequence/sequence.h"
@@ -121,7 +122,7 @@ static bool is_wanted(size_t *index, const struct by_propagating *self, size_t p
 static enum clv_status read_frame(void *context, size_t place, struct clv_image *image, struct clv_error *err)
 {
     const struct chain_at_work *work = context;
-    return clv_image_read(image, frame_of(work->self, place)->image, &work->run->options.limits, err);
+    return item_image_read(image, frame_of(work->self, place), &work->run->options.limits, err);
 }
 
 static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
@@ -129,8 +130,8 @@ static enum clv_status read_given(void *context, size_t place, const struct clv_
 {
     const struct chain_at_work *work = context;
     const struct clv_image_limits *limits = &work->run->options.limits;
-    const enum clv_status status = clv_mask_read(mask, frame_of(work->self, place)->mask, &work->run->labels,
-                                                 image->width, image->height, limits, err);
+    const struct mask_wanted wanted = {image->width, image->height, limits};
+    const enum clv_status status = item_mask_read(mask, frame_of(work->self, place), &work->run->labels, &wanted, err);
     return status == CLV_ERR_DATA ? fail_mask(&work->self->set, work->run->options.data, NULL, limits, err) : status;
 }
 
@@ -182,8 +183,7 @@ static double bytes_of_chain(const struct batch *run, const struct chain *chain)
     const struct by_propagating *self = run->own;
     int32_t width, height;
     struct clv_error ignored; /* whoever reads it will say */
-    if (clv_image_read_size(&width, &height, frame_of(self, chain->first)->image, &run->options.limits, &ignored) !=
-        CLV_OK)
+    if (item_image_size(&width, &height, frame_of(self, chain->first), &run->options.limits, &ignored) != CLV_OK)
         return 0;
     return item_bytes(run, width, height) + bytes_of_frame(run, NULL, width, height, 0);
 }
@@ -263,7 +263,7 @@ static enum clv_status put_given(struct batch *run, struct clv_error *err)
             run->targets.items[index].page = place;
             continue;
         }
-        MUST(clv_image_read_size(&size.width, &size.height, frame_of(self, place)->image, &run->options.limits, err));
+        MUST(item_image_size(&size.width, &size.height, frame_of(self, place), &run->options.limits, err));
         MUST(read_given(&work, place, &size, &mask, err));
         MUST(page_file_put(run->pages, place, mask.width, mask.height, mask.labels, err));
         run->result->n_given++;

@@ -117,8 +117,6 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
         recipe_limits(&self->common.limits, recipe);
         return band_images_give(set, recipe, err);
     }
-    OWNED_ARRAY const char **images = training_set_images(set);
-    NEED(images);
     *recipe = TAKE(self->task.recipe);
     if (training_set_is_deep(set, &self->common.limits))
         MUST(band_images_learn(recipe, set, true, &self->common.limits, progress, err));
@@ -126,8 +124,7 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     recipe_limits(&self->common.limits, recipe);
     MUST(map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set, self->common.n_threads,
                            &self->common.limits, progress, err));
-    return clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads, &self->common.limits,
-                            progress, err);
+    return recipe_learn_set(recipe, set, self->task.seed, self->common.n_threads, &self->common.limits, progress, err);
 }
 
 /* The images that are usable, and as many threads as there is memory for. */

@@ -275,6 +275,35 @@ bool set_has_arrays_alone(const struct path_list *files, const char *folder, boo
 enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,
                                struct clv_error *err) CLV_CHECK;
 
+/* An item's image and mask, from its files or from memory: nobody reads them in another way. */
+
+static inline bool item_is_in_memory(const struct clv_item *item)
+{
+    return item->pixels || item->bands;
+}
+
+/* clv_image_read and clv_image_read_size of an item's image. */
+enum clv_status item_image_read(struct clv_image *image, const struct clv_item *item,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status item_image_size(int32_t *width, int32_t *height, const struct clv_item *item,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* raster_open of an item's image. */
+struct raster;
+enum clv_status item_raster_open(struct raster *raster, const struct clv_item *item,
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* What an item's image holds: whether it is read by its bands (raster_is_deep), and whether its file has grey of 12 bits
+ * (image_is_12_bit). */
+bool item_is_deep(const struct clv_item *item, const struct clv_image_limits *limits);
+bool item_is_12_bit(const struct clv_item *item, const struct clv_image *image, const struct clv_image_limits *limits);
+
+/* The numbers of an item's objects, as their file has them, which is its derived mask, too; integer_image_release
+ * them. */
+struct integer_image;
+enum clv_status item_numbers_read(struct integer_image *image, const struct clv_item *item,
+                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
 /* clv_mask_read of an item's mask, which may be a derived one. */
 enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,
                                const struct mask_wanted *wanted, struct clv_error *err) CLV_CHECK;

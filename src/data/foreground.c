@@ -34,6 +34,8 @@ struct foreground foreground_of_item(const struct clv_mask *mask, const struct c
     bool is_value = mask->note == mask_other_value_note, is_colour = mask->note == mask_colour_note;
     if (item->is_derived)
         return (struct foreground){0};
+    if (item->labels)
+        return foreground_of(mask, item->labels->labels, 1);
     bool is_indexed = is_value && clv_indexed_image_read(&raw, item->mask, limits, &ignored) == CLV_OK;
     if ((is_value || is_colour) && !is_indexed && clv_image_read(&shown, item->mask, limits, &ignored) != CLV_OK)
         return (struct foreground){0};

@@ -1,5 +1,5 @@
-/* Reads masks from files: 8-bit values, colours and 16 bits (mask_wide.c), or the numbers of objects. Start at
- * item_mask_read. */
+/* Reads masks from files (8-bit values, colours and 16 bits, mask_wide.c, or the numbers of objects) and from memory.
+ * Start at item_mask_read. */
 #include "base/base.h"
 #include "data/data.h"
 #include "image/image.h"
@@ -37,12 +37,27 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
     return read_mask(mask, path, labels, &(struct mask_wanted){expected_width, expected_height, limits}, err);
 }
 
+enum clv_status item_numbers_read(struct integer_image *image, const struct clv_item *item,
+                                  const struct clv_image_limits *limits, struct clv_error *err)
+{
+    if (!item->objects)
+        return integer_image_read(image, item->instances ? item->instances : item->mask, limits, err);
+    struct integer_image copy = {0};
+    MUST(item_image_size(&copy.width, &copy.height, item, limits, err));
+    copy.values = array_copy(item->objects, (size_t)copy.width * (size_t)copy.height, sizeof *copy.values);
+    NEED(copy.values);
+    *image = copy;
+    return CLV_OK;
+}
+
 /* The mask of a label image of objects: each of them is label 1, the rest label 0. */
-static enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
-                                           const struct mask_wanted *wanted, struct clv_error *err)
+static enum clv_status mask_from_instances(struct clv_mask *mask, const struct clv_item *item,
+                                           const struct clv_labels *labels, const struct mask_wanted *wanted,
+                                           struct clv_error *err)
 {
     OWNED(integer_image_release) struct integer_image image = {0};
-    MUST(integer_image_read(&image, path, wanted->limits, err));
+    const char *path = item->mask;
+    MUST(item_numbers_read(&image, item, wanted->limits, err));
     size_t n = (size_t)image.width * (size_t)image.height;
     uint8_t *derived = NULL;
     FAIL_IF(labels->n_labels < 2 || !*labels->names[1], CLV_ERR_DATA,
@@ -57,8 +72,29 @@ static enum clv_status mask_from_instances(struct clv_mask *mask, const char *pa
     return CLV_OK;
 }
 
+/* Values in memory are labels like those of a file of 8-bit grey; where labels have names, each must be one of them. */
+static enum clv_status mask_in_memory(struct clv_mask *mask, const struct clv_item *item,
+                                      const struct clv_labels *labels, const struct mask_wanted *wanted,
+                                      struct clv_error *err)
+{
+    const struct clv_mask *values = item->labels;
+    const size_t width = (size_t)values->width, n = width * (size_t)values->height;
+    MUST(mask_check_size(values->width, values->height, item->mask, wanted, err));
+    for (size_t p = 0; p < n && labels->from_file; p++) {
+        const uint8_t value = values->labels[p];
+        const bool is_label = value < labels->n_labels && labels->names[value][0];
+        if (!is_label && value != CLV_VOID && !labels->is_void[value])
+            return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: value %d at pixel (%zu, %zu) is none of the %d labels",
+                              item->mask, value, p % width, p / width, labels->n_labels);
+    }
+    return mask_from_values(mask, values, labels, item->mask, err);
+}
+
 enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,
                                const struct mask_wanted *wanted, struct clv_error *err)
 {
-    return (item->is_derived ? mask_from_instances : read_mask)(mask, item->mask, labels, wanted, err);
+    if (item->is_derived)
+        return mask_from_instances(mask, item, labels, wanted, err);
+    return item->labels ? mask_in_memory(mask, item, labels, wanted, err)
+                        : read_mask(mask, item->mask, labels, wanted, err);
 }

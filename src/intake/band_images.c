@@ -54,6 +54,22 @@ enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *r
     return CLV_OK;
 }
 
+/* Learns how bands are shown, from all images. */
+static enum clv_status learn(struct clv_bands *bands, const struct clv_set *set, const struct clv_image_limits *limits,
+                             const struct clv_progress *progress, struct clv_error *err)
+{
+    OWNED(band_samples_release) struct band_samples samples = {0};
+    const struct clv_item *items = set->items;
+    for (size_t i = 0; i < set->n_items; i++) {
+        OWNED(raster_close) struct raster raster = {0};
+        FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
+        MUST(item_raster_open(&raster, &items[i], limits, err));
+        MUST(band_samples_add(&samples, &raster, set->n_items, items[i].image, items[0].image, err));
+        report_progress(progress, "reading bands", i + 1, set->n_items, items[i].image);
+    }
+    return bands_learn(bands, &samples, err);
+}
+
 enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, bool has_map,
                                   const struct clv_image_limits *limits, const struct clv_progress *progress,
                                   struct clv_error *err)
@@ -61,9 +77,7 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     const char *names = limits->band_files ? limits->band_files : "";
     FAIL_IF(strlen(names) >= sizeof recipe->bands.files, CLV_ERR_USAGE, "--bands: names of more than %zu bytes",
             sizeof recipe->bands.files - 1);
-    OWNED_ARRAY const char **images = training_set_images(set);
-    NEED(images);
-    MUST(bands_learn(&recipe->bands, images, set->n_items, limits, progress, err));
+    MUST(learn(&recipe->bands, set, limits, progress, err));
     memcpy(recipe->bands.files, names, strlen(names) + 1);
     recipe->bands.scale = recipe->scale;
     if (has_map)

@@ -51,23 +51,40 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
     return CLV_OK;
 }
 
-static enum clv_status place(struct item_boxes *boxes, struct reading *self, const struct clv_image_boxes *entry,
-                             const struct clv_item *item, struct clv_error *err)
+static enum clv_status place(struct item_boxes *boxes, size_t *n_cut_before, const struct clv_boxes *file,
+                             const struct clv_image_boxes *entry, const struct clv_item *item,
+                             const struct clv_image_limits *limits, struct clv_error *err)
 {
     int32_t width, height;
     size_t n_cut = 0, n = entry->n_boxes, n_voids = 0;
-    MUST(clv_image_read_size(&width, &height, item->image, &self->options->limits, err));
+    MUST(item_image_size(&width, &height, item, limits, err));
     OWNED_ARRAY struct clv_box *placed = array_alloc(n, sizeof *placed);
     OWNED_ARRAY struct clv_pixel_box *pixels = array_alloc(n + entry->n_voids, sizeof *pixels);
     NEED(placed && pixels);
-    MUST(clv_boxes_place(placed, &n_cut, &self->file, entry, width, height, err));
+    MUST(clv_boxes_place(placed, &n_cut, file, entry, width, height, err));
     for (size_t i = 0; i < n; i++)
         pixels[i] = clv_box_pixels(&placed[i], width, height);
     for (size_t i = 0; i < entry->n_voids; i++)
         n_voids += boxes_place_void(&pixels[n + n_voids], &entry->voids[i], entry, width, height);
-    self->n_cut += n_cut;
+    *n_cut_before += n_cut;
     *boxes = (struct item_boxes){TAKE(pixels), n, n_voids};
     return CLV_OK;
+}
+
+enum clv_status box_hints_place(struct item_boxes *boxes, size_t *n_cut, const struct clv_image_boxes *given,
+                                const struct clv_item *item, const struct clv_image_limits *limits,
+                                struct clv_error *err)
+{
+    struct clv_image_boxes entry = *given;
+    entry.image = entry.source = item->name;
+    return place(boxes, n_cut, &(struct clv_boxes){.images = &entry, .n_images = 1}, &entry, item, limits, err);
+}
+
+void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options)
+{
+    if (n_cut)
+        report_message(options->progress, CLV_NOTE, "cut %s",
+                       n_of(n_cut, "box at the border of its image", "boxes at the borders of their images").text);
 }
 
 /* Reads the boxes of an item from the file that it names. *boxes stays as it is if the item has none. */
@@ -79,7 +96,9 @@ static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, 
         return CLV_OK;
     MUST(open_file(self, item->boxes, err));
     MUST(clv_boxes_find(&entry, &self->file, item->name, err));
-    return clv_boxes_are_known(entry) ? place(boxes, self, entry, item, err) : CLV_OK;
+    return clv_boxes_are_known(entry)
+               ? place(boxes, &self->n_cut, &self->file, entry, item, &self->options->limits, err)
+               : CLV_OK;
 }
 
 #define MAX_LISTED 5
@@ -124,7 +143,8 @@ static enum clv_status read_shared(struct reading *self, const struct clv_set *s
     for (size_t i = 0; i < n; i++) {
         if (!clv_boxes_are_known(entries[i]))
             continue;
-        enum clv_status status = place(&self->found[i], self, entries[i], &set->items[i], err);
+        enum clv_status status =
+            place(&self->found[i], &self->n_cut, &self->file, entries[i], &set->items[i], &self->options->limits, err);
         if (status)
             MUST(bad_images_add(bad, NO_ITEM, status, err));
     }
@@ -155,10 +175,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     if (!path && kept + n_bad < n)
         report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were skipped", set->root,
                        n - kept - n_bad, n);
-    if (reading.n_cut)
-        report_message(
-            options->progress, CLV_NOTE, "cut %s",
-            n_of(reading.n_cut, "box at the border of its image", "boxes at the borders of their images").text);
+    box_hints_note_cut(reading.n_cut, options);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (!reading.found[i].boxes) {

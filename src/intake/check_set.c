@@ -11,8 +11,6 @@
 #include "cluster/comm_for.h"
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
-#include "image/image.h"
-#include "image/raster/raster.h"
 #include "masks/masks.h"
 
 /* The result for one image. */
@@ -79,11 +77,11 @@ static enum clv_status look_at_files(struct finding *finding, bool *is_too_large
     const struct clv_set *set = &check->supervision->set;
     const struct clv_item *item = &set->items[index];
     OWNED(clv_image_release) struct clv_image image = {0};
-    MUST(clv_image_read(&image, item->image, check->limits, err));
+    MUST(item_image_read(&image, item, check->limits, err));
     if (item->mask)
         MUST(look_at_mask(finding, check, index, &image, err));
-    finding->is_12_bit = image_is_12_bit(&image, item->image, check->limits) &&
-                         !raster_is_deep(item->image, check->limits); /* bands learn their range */
+    finding->is_12_bit =
+        item_is_12_bit(item, &image, check->limits) && !item_is_deep(item, check->limits); /* bands learn their range */
     *is_too_large =
         memory_check_extraction(check->recipe, set, item, image.width, image.height, check->limits, err) != CLV_OK;
     return CLV_OK;

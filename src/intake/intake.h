@@ -100,9 +100,6 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
 enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels,
                                            struct clv_error *err) CLV_CHECK;
 
-/* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
-const char **training_set_images(const struct clv_set *set);
-
 /* Whether any image is to be read by its bands: one is deep (raster_is_deep), and no range of grey is given. */
 bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits);
 
@@ -143,6 +140,13 @@ void box_hints_free(struct item_boxes *boxes, size_t n_items);
 enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err) CLV_CHECK;
+
+/* Places the boxes given of an image in memory, as those of its file would be; adds those that were cut to *n_cut, which
+ * box_hints_note_cut notes. CLV_ERR_DATA for a box outside of the image. */
+enum clv_status box_hints_place(struct item_boxes *boxes, size_t *n_cut, const struct clv_image_boxes *given,
+                                const struct clv_item *item, const struct clv_image_limits *limits,
+                                struct clv_error *err) CLV_CHECK;
+void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options);
 
 /* Which images of a set teach, and how: by a mask, by boxes, or by being there. */
 

@@ -13,7 +13,6 @@
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
 #include "image/image.h"
-#include "image/raster/raster.h"
 #include "masks/masks.h"
 
 bool is_tensor_file(const char *path)
@@ -229,16 +228,8 @@ bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limi
 {
     bool is_deep = false;
     for (size_t i = 0; i < set->n_items && !is_deep && limits->grey16_high <= 0; i++)
-        is_deep = raster_is_deep(set->items[i].image, limits);
+        is_deep = item_is_deep(&set->items[i], limits);
     return is_deep;
-}
-
-const char **training_set_images(const struct clv_set *set)
-{
-    const char **images = array_alloc(set->n_items, sizeof *images);
-    for (size_t i = 0; images && i < set->n_items; i++)
-        images[i] = set->items[i].image;
-    return images;
 }
 
 void bad_images_release(struct bad_images *self)

@@ -172,7 +172,8 @@ void mask_advice_put(struct text *text, enum clv_fault fault, const struct clv_s
                      const struct clv_image_limits *limits)
 {
     struct clv_error why = {0};
-    if (fault == CLV_FAULT_OTHER || item >= set->n_items || !set->items[item].mask || set->items[item].is_derived)
+    if (fault == CLV_FAULT_OTHER || item >= set->n_items || !set->items[item].mask || set->items[item].is_derived ||
+        set->items[item].labels)
         return;
     const struct question question = {fault, item, false};
     text->failed |= put_advice(text, &question, set, path, limits, &why) == CLV_ERR_MEMORY;
@@ -185,7 +186,7 @@ void mask_advice_put_order(struct text *text, const struct clv_set *set, const c
     struct question question = {CLV_FAULT_MASK_VALUES, 0, true};
     while (question.item < set->n_items && (!set->items[question.item].mask || set->items[question.item].is_derived))
         question.item++;
-    if (question.item < set->n_items && set->labels.from_file)
+    if (question.item < set->n_items && set->labels.from_file && !set->items[question.item].labels)
         text->failed |= put_advice(text, &question, set, path, limits, &why) == CLV_ERR_MEMORY;
 }
 

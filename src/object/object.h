@@ -278,6 +278,11 @@ enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct 
 
 double partition_value(const int32_t *part, const struct signed_graph *graph);
 
+/* clv_object_map_read of an item's objects, in a file or in memory. */
+enum clv_status item_objects_read(struct clv_object_map *map, const struct clv_item *item, int32_t width,
+                                  int32_t height, const struct clv_image_limits *limits,
+                                  struct clv_error *err) CLV_CHECK;
+
 /* map->labels = the label that most pixels of each object have in labels[height][width]; of equal ones the smallest.
  * Void pixels do not count; an object without others has CLV_VOID. O(pixels). */
 enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t *labels,

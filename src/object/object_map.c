@@ -102,20 +102,35 @@ static enum clv_status renumber(struct clv_object_map *map, const char *path, st
     return CLV_OK;
 }
 
+/* The map of an image's numbers, which it takes. */
+static enum clv_status take_numbers(struct clv_object_map *map, struct integer_image *image, const char *path,
+                                    int32_t expected_width, int32_t expected_height, struct clv_error *err)
+{
+    OWNED(clv_object_map_release)
+    struct clv_object_map result = {.width = image->width, .height = image->height, .objects = TAKE(image->values)};
+    FAIL_IF(expected_width && expected_height && (result.width != expected_width || result.height != expected_height),
+            CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, result.width, result.height,
+            expected_width, expected_height);
+    MUST(renumber(&result, path, err));
+    *map = TAKE(result);
+    return CLV_OK;
+}
+
 enum clv_status clv_object_map_read(struct clv_object_map *map, const char *path, int32_t expected_width,
                                     int32_t expected_height, const struct clv_image_limits *limits,
                                     struct clv_error *err)
 {
-    struct integer_image image = {0};
+    OWNED(integer_image_release) struct integer_image image = {0};
     MUST(integer_image_read(&image, path, limits, err));
-    OWNED(clv_object_map_release) struct clv_object_map result = {
-        .width = image.width, .height = image.height, .objects = image.values};
-    FAIL_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
-            CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height, expected_width,
-            expected_height);
-    MUST(renumber(&result, path, err));
-    *map = TAKE(result);
-    return CLV_OK;
+    return take_numbers(map, &image, path, expected_width, expected_height, err);
+}
+
+enum clv_status item_objects_read(struct clv_object_map *map, const struct clv_item *item, int32_t width,
+                                  int32_t height, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    OWNED(integer_image_release) struct integer_image image = {0};
+    MUST(item_numbers_read(&image, item, limits, err));
+    return take_numbers(map, &image, item->instances, width, height, err);
 }
 
 enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const struct clv_object_map *map,

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "cleave/segment.h"
+#include "data/data.h"
 #include "page/page.h"
 #include "sequence/sequence.h"
 
@@ -75,14 +76,13 @@ enum clv_status page_propagate(struct clv_object_map *map, int32_t *number, cons
     const char *name = items[next[0]].name;
     FAIL_IF(session->items[next[0]].status >= PAGE_ACCEPTED, CLV_ERR_USAGE,
             "%s, which follows, is accepted: nothing is propagated to it", name);
-    MUST(clv_image_read(&follows, items[next[0]].image, &session->limits, err));
+    MUST(item_image_read(&follows, &items[next[0]], &session->limits, err));
     FAIL_IF(!has_size(&follows, image), CLV_ERR_USAGE, "%s, which follows, is %dx%d, this image is %dx%d", name,
             follows.width, follows.height, image->width, image->height);
     OWNED_ARRAY uint8_t *result = array_alloc(page_document_size(document), 1);
     NEED(result);
     if (n_next > 1 && /* the second image shows what was hidden; without it, less is known */
-        (clv_image_read(&second, items[next[1]].image, &session->limits, &ignored) != CLV_OK ||
-         !has_size(&second, image)))
+        (item_image_read(&second, &items[next[1]], &session->limits, &ignored) != CLV_OK || !has_size(&second, image)))
         n_next = 1;
     page_document_paint(labels, document);
     const struct clv_image images[3] = {*image, follows, second}; /* views */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/data.h"
 
 #define MAX_BYTES ((size_t)1 << 28)
 
@@ -171,7 +172,7 @@ static enum clv_status add_begun(struct writing *self, size_t i, struct clv_erro
     OWNED_ARRAY char *bytes = NULL;
     int32_t *width = &document.image.width, *height = &document.image.height;
     size_t size = 0;
-    MUST(clv_image_read_size(width, height, item->image, &self->session->limits, err));
+    MUST(item_image_size(width, height, item, &self->session->limits, err));
     MUST(file_read(&bytes, &size, strokes, MAX_BYTES, err));
     MUST(page_history_parse(&document.history, bytes, size, strokes, *width, *height, err));
     MUST(know(&known, &document, err));
@@ -194,7 +195,7 @@ static enum clv_status add_new(struct writing *self, size_t i, struct clv_error 
     OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     OWNED_ARRAY struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);
     NEED(placed && boxes);
-    MUST(clv_image_read_size(&width, &height, item->image, &self->session->limits, err));
+    MUST(item_image_size(&width, &height, item, &self->session->limits, err));
     MUST(clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err));
     for (size_t k = 0; k < entry->n_boxes; k++)
         boxes[k] = clv_box_pixels(&placed[k], width, height);

@@ -17,6 +17,7 @@ struct place {
     const char *name;
     size_t item;
     bool is_by_name;
+    bool is_in_memory; /* whose name says nothing of what is missing before it */
 };
 
 void chains_release(struct chains *self)
@@ -67,7 +68,7 @@ static int64_t number_of(const char *name)
 static bool is_gap(const struct place *place, int64_t usual)
 {
     int64_t from = number_of(place[-1].name), to = number_of(place->name);
-    return from >= 0 && to - from > usual;
+    return !place->is_in_memory && from >= 0 && to - from > usual;
 }
 
 static int64_t shortest_step(const struct place *places, size_t n)
@@ -163,16 +164,18 @@ static enum clv_status list_places(struct place **places, const struct clv_set *
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         const char *slash = strrchr(item->name, '/');
+        const bool has_rows = set->manifest || item_is_in_memory(item); /* which say what follows what */
         size_t length;
         uint32_t page;
         list[i] = (struct place){.sequence = item->sequence ? item->sequence : "",
                                  .name = item->name,
                                  .item = i,
-                                 .is_by_name = !set->manifest,
-                                 .time = set->manifest ? 0 : time_of(&file, &axes, item)};
-        if (!set->manifest)
+                                 .is_by_name = !has_rows,
+                                 .is_in_memory = item_is_in_memory(item),
+                                 .time = has_rows ? 0 : time_of(&file, &axes, item)};
+        if (!has_rows)
             list[i].sequence = item->name;
-        list[i].length = set->manifest                           ? strlen(list[i].sequence)
+        list[i].length = has_rows                                ? strlen(list[i].sequence)
                          : path_page(&length, &page, item->name) ? length
                          : slash                                 ? (size_t)(slash - item->name)
                                                                  : 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "feature/blocks/blocks.h"
 
 int32_t clv_image_tag_features(const struct clv_recipe *recipe)
@@ -65,7 +66,7 @@ static enum clv_status extract_item(void *context, size_t item, int thread, stru
     size_t n = 0;
     OWNED_ARRAY double *row = array_zalloc(self->n_features, sizeof *row);
     NEED(row);
-    MUST(clv_image_read(&image, self->set->items[item].image, self->limits, err));
+    MUST(item_image_read(&image, &self->set->items[item], self->limits, err));
     MUST(fill_row(row, &image, self->recipe, err));
     for (size_t f = 0; f < self->n_features; f++)
         n += row[f] != 0;

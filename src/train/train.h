@@ -53,7 +53,7 @@ enum clv_status option_take_engine(void *member, const struct clv_option *option
 /* Digests of training data, which the training record of a model names. */
 
 /* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the
- * sizes in bytes of its image and mask, in order; then over boxes[n_items] (may be NULL). It distinguishes sets at no
+ * sizes in bytes of its image and mask (of images in memory their pixels), in order; then over boxes[n_items] (may be NULL). It distinguishes sets at no
  * cost; it does not prove that pixels are the same. Where the set is does not matter. */
 enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct item_boxes *boxes,
                            struct clv_error *err) CLV_CHECK;
@@ -73,8 +73,7 @@ struct train_data {
     bool counts_pixels;   /* errors weigh their pixels */
     double label_weights; /* the exponent, given or chosen */
     struct clv_labels labels;
-    struct clv_set set;     /* the dataset's images, in its order; kept where there are maps or objects */
-    struct clv_mask *masks; /* [n_masks] of images in memory, as they were read */
+    struct clv_set set; /* the dataset's images, in its order; kept where their pixels are still needed */
     size_t n_masks, n_boxed, n_unlabelled, n_mirrored; /* the dataset's images in this order */
     char digest[DIGEST_SIZE];
 };
@@ -92,9 +91,14 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
 enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_set *set,
                                    const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
-/* train_data_load of images in memory. */
-enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
-                                     struct clv_error *err) CLV_CHECK;
+/* supervision_read of images in memory: those with masks, then with boxes, then with neither; of --sequence all in their
+ * order. CLV_ERR_USAGE: an image without pixels, or not of 3 channels, and numbers of objects below 0. */
+#define IMAGES_IN_MEMORY "images in memory" /* what messages call them, in the place of a path */
+enum clv_status train_memory_read(struct supervision *supervision, const struct clv_train_options *options,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Refuses options of files for images in memory. */
+enum clv_status train_memory_check(const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
 /* The images to learn from by their masks: examples[*n], array_free them. Images whose masks are void throughout are
  * skipped with a note; CLV_ERR_DATA if all are, though there are masks. */

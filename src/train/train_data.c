@@ -31,9 +31,6 @@ void train_data_release(struct train_data *data)
     clv_recipe_release(&data->recipe);
     clv_labels_release(&data->labels);
     clv_set_release(&data->set);
-    for (size_t i = 0; data->masks && i < data->n_masks; i++)
-        clv_mask_release(&data->masks[i]);
-    array_free(data->masks);
     *data = (struct train_data){0};
 }
 
@@ -75,7 +72,7 @@ static enum clv_status measure_regions(void *context, size_t index, int thread, 
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED(clv_mask_release) struct clv_mask mask = {0};
     OWNED(clv_example_release) struct clv_example example = {0};
-    MUST(clv_image_read(&image, item->image, self->limits, err));
+    MUST(item_image_read(&image, item, self->limits, err));
     MUST(item_mask_read(&mask, item, labels, &(struct mask_wanted){image.width, image.height, self->limits}, err));
     MUST(clv_example_extract(&example, &image, self->recipe, err));
     MUST(clv_example_set_truth(&example, &mask, n_labels, err));
@@ -200,11 +197,9 @@ static enum clv_status extract_features(struct train_data *data, const struct su
     MUST(dataset_check_memory(set, &data->recipe, &options->limits, err));
     MUST(memory_choose_threads(&how.n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
     MUST(digest_set(data->digest, set, supervision->boxes, err));
-    OWNED_ARRAY const char **images = training_set_images(set);
-    NEED(images);
     if (!options->init)
-        MUST(clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, how.n_threads, &options->limits,
-                              options->progress, err));
+        MUST(recipe_learn_set(&data->recipe, set, options->seed, how.n_threads, &options->limits, options->progress,
+                              err));
     MUST(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
     return options->mirror ? train_mirror_extract(data, set, options, how.n_threads, err) : CLV_OK;
 }
@@ -224,7 +219,9 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     own.sequence = has_windows;
     if (options->init) /* by whose windows more is refused */
         MUST(train_rules_check(train_option_rules, &own, NULL, NULL, err));
-    MUST(supervision_read(&supervision, &own, err));
+    FAIL_IF(has_windows && (options->image_boxes || options->n_image_maps), CLV_ERR_USAGE,
+            "--sequence excludes the images' own boxes and maps: slices are learned from by their masks alone");
+    MUST(own.n_images ? train_memory_read(&supervision, &own, err) : supervision_read(&supervision, &own, err));
     begin_recipe(&data->recipe, &own, start);
     MUST(check_set(&supervision, &data->recipe, &own, err));
     if (has_windows)
@@ -241,6 +238,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     data->n_boxed = supervision.n_boxed;
     data->n_unlabelled = supervision.n_unlabelled;
     data->labels = TAKE(set->labels);
+    box_hints_free(TAKE(supervision.boxes), set->n_items);
     if (data->recipe.n_maps || own.stages > 1 || own.pixel_net || has_objects)
         data->set = TAKE(*set);
     return CLV_OK;
@@ -250,9 +248,8 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
                                 struct clv_model *start, struct clv_error *err)
 {
     OWNED(train_data_release) struct train_data loaded = {0};
-    MUST(options->n_images               ? train_data_in_memory(&loaded, options, err)
-         : is_tensor_file(options->data) ? open_features(&loaded, options, err)
-                                         : extract_images(&loaded, options, start, err));
+    MUST(!options->n_images && is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                                             : extract_images(&loaded, options, start, err));
     FAIL_IF(!clv_dataset_size(loaded.dataset), CLV_ERR_DATA, "%s: no images in it", options->data);
     MUST(train_loss_weigh(&loaded, options, err));
     *data = TAKE(loaded);

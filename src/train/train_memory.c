@@ -1,155 +1,240 @@
-/* Makes training data of images and masks in memory: checks the values of the masks, learns the recipe and extracts the
- * features. Start at train_data_in_memory. */
+/* Makes a set of images in memory: items that are named by their places, "image 3", with what there is to learn from
+ * in each. Start at train_memory_read, at the end. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "cleave/train.h"
 #include "data/data.h"
-#include "feature/dataset/dataset.h"
-#include "feature/recipe/recipe.h"
+#include "image/raster/raster.h"
 #include "intake/intake.h"
 #include "train/train.h"
 
-struct extraction {
-    const struct clv_train_options *options;
-    const struct clv_recipe *recipe;
-    const struct clv_mask *masks;
-    struct clv_example *examples; /* [n_images] */
-    int32_t n_labels;
-    size_t n_done;
-};
+enum { NAME_SIZE = 32 };
 
-static void extraction_release(struct extraction *self)
+static const char *name_of(char name[NAME_SIZE], const char *what, size_t index)
 {
-    for (size_t i = 0; self->examples && i < self->options->n_images; i++)
-        clv_example_release(&self->examples[i]);
-    array_free(self->examples);
-}
-
-static const char *name_of(char name[32], const char *what, size_t index)
-{
-    snprintf(name, 32, "%s %zu", what, index);
+    snprintf(name, NAME_SIZE, "%s %zu", what, index);
     return name;
 }
 
-/* Fills result[n_images] with masks of background and foreground, as their files would be read, and sets *are_binary;
- * leaves it false where values are labels. */
-static enum clv_status read_as_binary(struct clv_mask *result, bool *are_binary,
-                                      const struct clv_train_options *options, struct clv_error *err)
+enum clv_status train_memory_check(const struct clv_train_options *options, struct clv_error *err)
 {
-    size_t n = options->n_images;
-    OWNED_ARRAY char(*names)[32] = array_alloc(n, sizeof *names);
-    OWNED_ARRAY const char **listed = array_alloc(n, sizeof *listed);
-    NEED(names && listed);
-    for (size_t i = 0; i < n; i++)
-        listed[i] = name_of(names[i], "mask", i);
-    MUST(clv_masks_from_values(result, are_binary, options->masks, listed, n, NULL, err));
-    for (size_t i = 0; i < n; i++) {
-        size_t first = 0;
-        while (result[i].note && first < i && result[first].note != result[i].note)
-            first++;
-        if (result[i].note && first == i)
-            report_message(options->progress, CLV_NOTE, "%s, first in mask %zu", result[i].note, i);
-    }
+    FAIL_IF(options->validate && !is_tensor_file(options->validate), CLV_ERR_USAGE,
+            "--validate: needs a manifest, or a feature file; images in memory have no splits");
+    FAIL_IF(options->limits.band_files, CLV_ERR_USAGE, "--bands: names files, which images in memory do not have");
     return CLV_OK;
 }
 
-/* Checks that the masks have at least two labels, and copies the labels that were given, or numbers those found. */
-static enum clv_status check_values(struct clv_labels *labels, const struct clv_mask *masks,
-                                    const struct clv_train_options *options, struct clv_error *err)
+static bool has_mask(const struct clv_train_options *options, size_t i)
 {
-    bool is_there[256] = {false};
-    int n = 0, highest = 0;
-    for (size_t i = 0; i < options->n_images; i++)
-        for (size_t p = 0; p < (size_t)masks[i].width * (size_t)masks[i].height; p++)
-            is_there[masks[i].labels[p]] = true;
-    for (int v = 0; v < CLV_VOID; v++)
-        if (is_there[v]) {
-            n++;
-            highest = v;
-        }
-    FAIL_IF(!n, CLV_ERR_USAGE, "the masks know no label: there is nothing to tell apart (%d is void)", CLV_VOID);
-    FAIL_IF(n == 1, CLV_ERR_USAGE, "the masks know no label but %d: there is nothing to tell apart (%d is void)",
-            highest, CLV_VOID);
-    if (options->labels) {
-        FAIL_IF(highest >= options->labels->n_labels, CLV_ERR_USAGE, "a mask has label %d, but there are %d names",
-                highest, options->labels->n_labels);
-        return clv_labels_copy(labels, options->labels, err);
+    return options->masks && options->masks[i].labels;
+}
+
+static bool has_objects(const struct clv_train_options *options, size_t i)
+{
+    return options->image_objects && options->image_objects[i];
+}
+
+static bool has_boxes(const struct clv_train_options *options, size_t i)
+{
+    return options->image_boxes && options->image_boxes[i].boxes;
+}
+
+/* *n pixels of an image that can be looked at. */
+static enum clv_status check_pixels(size_t *n, const struct clv_train_options *options, size_t i, struct clv_error *err)
+{
+    OWNED(raster_close) struct raster raster = {0};
+    const struct clv_image *image = options->images ? &options->images[i] : NULL;
+    FAIL_IF(!image == !options->image_bands, CLV_ERR_USAGE, "training: images have either pixels or bands");
+    if (image) {
+        FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
+                "image %zu is %dx%d of %d channels (3 are needed)", i, image->width, image->height, image->channels);
+        *n = (size_t)image->width * (size_t)image->height;
+        return CLV_OK;
     }
+    enum clv_status status = raster_of_array(&raster, &options->image_bands[i], err);
+    *n = (size_t)raster.width * (size_t)raster.height;
+    char name[NAME_SIZE];
+    return status ? fail_within(err, status, name_of(name, "image", i)) : CLV_OK;
+}
+
+static enum clv_status check_image(const struct clv_train_options *options, size_t i, struct clv_error *err)
+{
+    size_t n = 0;
+    MUST(check_pixels(&n, options, i, err));
+    for (size_t p = 0; has_objects(options, i) && p < n; p++)
+        FAIL_IF(options->image_objects[i][p] < 0, CLV_ERR_USAGE, "objects %zu: number %d is below 0", i,
+                options->image_objects[i][p]);
+    return CLV_OK;
+}
+
+/* The set gets the names of the maps. */
+static enum clv_status name_maps(struct clv_set *set, const struct clv_train_options *options, struct clv_error *err)
+{
+    FAIL_IF(options->n_image_maps > CLV_MAX_MAPS, CLV_ERR_USAGE, "%zu maps, at most %d", options->n_image_maps,
+            CLV_MAX_MAPS);
+    for (size_t m = 0; m < options->n_image_maps; m++) {
+        const struct clv_image_maps *maps = &options->image_maps[m];
+        FAIL_IF(!*maps->name || !memchr(maps->name, 0, sizeof maps->name) || !maps->arrays, CLV_ERR_USAGE,
+                "maps have names of 1 to %d bytes, and an array for each image", CLV_MAX_MAP_NAME);
+        for (size_t k = 0; k < m; k++)
+            FAIL_IF(strcmp(maps->name, options->image_maps[k].name) == 0, CLV_ERR_USAGE, "map %s is there twice",
+                    maps->name);
+        memcpy(set->map_names[m], maps->name, sizeof set->map_names[m]);
+    }
+    set->n_maps = options->n_image_maps;
+    return CLV_OK;
+}
+
+/* The masks of a training that has several. */
+struct given_masks {
+    struct clv_mask *values, *made; /* [n], those given, which are views, and as they would be read */
+    char (*names)[NAME_SIZE];
+    const char **listed;
+    size_t n;
+};
+
+static void given_masks_release(struct given_masks *self)
+{
+    for (size_t i = 0; self->made && i < self->n; i++)
+        clv_mask_release(&self->made[i]);
+    arrays_free(self->values, self->made, self->names, (void *)self->listed);
+}
+
+/* Labels that nobody named: background and foreground where the masks together have no others, else their values. */
+static enum clv_status find_labels(struct clv_labels *labels, const struct clv_train_options *options,
+                                   struct clv_error *err)
+{
+    size_t n = options->n_images;
+    bool are_binary = true;
+    int32_t highest = 0;
+    OWNED(given_masks_release)
+    struct given_masks masks = {.values = array_alloc(n, sizeof *masks.values),
+                                .made = array_zalloc(n, sizeof *masks.made),
+                                .names = array_alloc(n, sizeof *masks.names),
+                                .listed = array_alloc(n, sizeof *masks.listed)};
+    NEED(masks.values && masks.made && masks.names && masks.listed);
+    for (size_t i = 0; i < n; i++)
+        if (has_mask(options, i)) {
+            masks.values[masks.n] = options->masks[i];
+            masks.listed[masks.n] = name_of(masks.names[masks.n], "mask", i);
+            masks.n++;
+        }
+    if (masks.n)
+        MUST(clv_masks_from_values(masks.made, &are_binary, masks.values, masks.listed, masks.n, NULL, err));
+    if (are_binary)
+        return clv_labels_binary(labels, err);
+    for (size_t i = 0; i < masks.n; i++)
+        for (size_t p = 0; p < (size_t)masks.values[i].width * (size_t)masks.values[i].height; p++) {
+            int32_t value = masks.values[i].labels[p];
+            highest = value != CLV_VOID && value > highest ? value : highest;
+        }
     return training_set_number_labels(labels, highest + 1, err);
 }
 
-static enum clv_status extract_labelled(struct clv_example *example, const struct extraction *self, size_t index,
-                                        struct clv_error *err)
+static enum clv_status choose_labels(struct clv_labels *labels, const struct clv_train_options *options,
+                                     struct clv_error *err)
 {
-    MUST(clv_example_extract(example, &self->options->images[index], self->recipe, err));
-    return clv_example_set_truth(example, &self->masks[index], self->n_labels, err);
+    MUST(options->labels ? clv_labels_copy(labels, options->labels, err) : find_labels(labels, options, err));
+    labels->from_file |= options->labels || labels->n_labels > 2; /* values are labels, as where labels.tsv says so */
+    return CLV_OK;
 }
 
-static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status add_item(struct clv_set *set, size_t *capacity, const struct clv_train_options *options,
+                                size_t i, struct clv_error *err)
 {
-    (void)thread;
-    struct extraction *self = context;
-    const struct clv_train_options *options = self->options;
-    const struct clv_image *image = &options->images[index];
-    const struct clv_mask *mask = &self->masks[index];
-    char name[32];
-    name_of(name, "image", index);
-    FAIL_IF(stop_requested(options->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    FAIL_IF(mask->width != image->width || mask->height != image->height, CLV_ERR_USAGE,
-            "%s: its mask has %dx%d pixels, it has %dx%d", name, mask->width, mask->height, image->width,
-            image->height);
-    enum clv_status status = extract_labelled(&self->examples[index], self, index, err);
-    parallel_progress(options->progress, "extracting features", &self->n_done, options->n_images, name);
-    return status ? fail_within(err, status, name) : CLV_OK;
+    char image[NAME_SIZE], mask[NAME_SIZE], objects[NAME_SIZE], maps[CLV_MAX_MAPS][NAME_SIZE + CLV_MAX_MAP_NAME];
+    struct item_fields fields = {.name = name_of(image, "image", i),
+                                 .mask = has_mask(options, i) ? name_of(mask, "mask", i) : NULL,
+                                 .instances = has_objects(options, i) ? name_of(objects, "objects", i) : NULL,
+                                 .sequence = options->image_sequences ? options->image_sequences[i] : NULL,
+                                 .split = ""};
+    for (size_t m = 0; m < set->n_maps; m++) {
+        snprintf(maps[m], sizeof maps[m], "map %s %zu", set->map_names[m], i);
+        fields.maps[m] = maps[m];
+    }
+    MUST(set_add(set, capacity, &fields, err));
+    struct clv_item *item = &set->items[set->n_items - 1];
+    item->pixels = options->images ? &options->images[i] : NULL;
+    item->bands = options->image_bands ? &options->image_bands[i] : NULL;
+    for (size_t m = 0; m < set->n_maps; m++)
+        item->map_arrays[m] = &options->image_maps[m].arrays[i];
+    item->labels = has_mask(options, i) ? &options->masks[i] : NULL;
+    item->objects = has_objects(options, i) ? options->image_objects[i] : NULL;
+    return CLV_OK;
 }
 
-static enum clv_status make_dataset(struct train_data *data, const struct clv_train_options *options,
-                                    const struct clv_mask *masks, struct clv_error *err)
+static bool has_some_mask(const struct clv_set *set)
 {
-    size_t n = options->n_images;
-    OWNED(extraction_release)
-    struct extraction self = {
-        .options = options, .recipe = &data->recipe, .masks = masks, .n_labels = data->labels.n_labels};
-    self.examples = array_zalloc(n, sizeof *self.examples);
-    NEED(self.examples);
-    MUST(clv_dataset_new(&data->dataset, self.n_labels, err));
-    MUST(clv_labels_copy(&data->dataset->labels, &data->labels, err));
-    if (data->recipe.nodes == CLV_NODES_PATCHES)
-        data->dataset->pairwise = CLV_PAIRWISE_FULL;
-    MUST(parallel_for(n, options->n_threads, extract, &self, err));
-    for (size_t i = 0; i < n; i++) {
-        char name[32];
-        MUST(dataset_take(data->dataset, &self.examples[i], name_of(name, "image", i), err));
-        clv_example_release(&self.examples[i]);
+    bool has_some = false;
+    for (size_t i = 0; i < set->n_items; i++)
+        has_some |= set->items[i].mask != NULL;
+    return has_some;
+}
+
+/* How an image teaches, in the order of the set. */
+enum teaching { BY_MASK, BY_BOXES, BY_BEING_THERE, N_TEACHINGS };
+
+static enum teaching teaching_of(const struct clv_train_options *options, size_t i)
+{
+    return has_mask(options, i) || has_objects(options, i) || options->recipe.window ? BY_MASK
+           : has_boxes(options, i)                                                   ? BY_BOXES
+                                                                                     : BY_BEING_THERE;
+}
+
+/* Adds the images that teach in one way, and the boxes of those that teach by them. Those whose boxes do not fit are bad
+ * and left out. */
+static enum clv_status add_items(struct supervision *self, size_t *capacity, size_t *n_cut, enum teaching how,
+                                 const struct clv_train_options *options, struct clv_error *err)
+{
+    for (size_t i = 0; i < options->n_images; i++) {
+        if (teaching_of(options, i) != how)
+            continue;
+        MUST(add_item(&self->set, capacity, options, i, err));
+        if (how != BY_BOXES)
+            continue;
+        const size_t last = self->set.n_items - 1;
+        enum clv_status status = box_hints_place(&self->boxes[last], n_cut, &options->image_boxes[i],
+                                                 &self->set.items[last], &options->limits, err);
+        if (status) {
+            MUST(bad_images_add(&self->bad, NO_ITEM, status, err));
+            item_release(&self->set.items[--self->set.n_items]);
+        }
     }
     return CLV_OK;
 }
 
-enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
-                                     struct clv_error *err)
+enum clv_status train_memory_read(struct supervision *supervision, const struct clv_train_options *options,
+                                  struct clv_error *err)
 {
-    size_t n = options->n_images;
-    bool are_binary = false;
-    data->n_masks = n;
-    data->masks = array_zalloc(n, sizeof *data->masks);
-    NEED(data->masks);
-    if (!options->labels)
-        MUST(read_as_binary(data->masks, &are_binary, options, err));
-    const struct clv_mask *masks = are_binary ? data->masks : options->masks;
-    data->recipe = options->recipe;
-    data->has_recipe = true;
-    recipe_take_range(&data->recipe, &options->limits);
-    MUST(check_values(&data->labels, masks, options, err));
-    MUST(recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads, options->progress,
-                             err));
-    MUST(make_dataset(data, options, masks, err));
-    for (size_t i = 0; i < n && !are_binary; i++) {
-        struct clv_mask *mask = &data->masks[i];
-        *mask = options->masks[i];
-        mask->labels = array_copy(mask->labels, (size_t)mask->width * (size_t)mask->height, 1);
-        NEED(mask->labels);
+    OWNED(supervision_release) struct supervision result = {0};
+    struct clv_set *set = &result.set;
+    size_t capacity = 0, n_cut = 0, n[N_TEACHINGS], n_before = 0;
+    for (size_t i = 0; i < options->n_images; i++)
+        MUST(check_image(options, i, err));
+    set->root = string_copy(".");
+    NEED(set->root);
+    MUST(name_maps(set, options, err));
+    MUST(choose_labels(&set->labels, options, err));
+    MUST(training_set_hide(set, options->voids, err));
+    set->has_label_file = set->labels.from_file;
+    result.boxes = array_zalloc(options->n_images, sizeof *result.boxes);
+    NEED(result.boxes);
+    for (int how = 0; how < N_TEACHINGS; how++, n_before = set->n_items) {
+        MUST(add_items(&result, &capacity, &n_cut, (enum teaching)how, options, err));
+        n[how] = set->n_items - n_before;
     }
+    box_hints_note_cut(n_cut, options);
+    result.n_masks = n[BY_MASK];
+    result.n_boxed = n[BY_BOXES];
+    result.n_unlabelled = n[BY_BEING_THERE];
+    FAIL_IF(options->recipe.window && !has_some_mask(set), CLV_ERR_DATA,
+            "none of the %zu images has a mask to learn from", set->n_items);
+    if (options->check)
+        MUST(options->check(options->check_context, set, IMAGES_IN_MEMORY, err));
+    FAIL_IF(!result.n_masks && !result.n_boxed && !result.bad.n, CLV_ERR_DATA,
+            "%zu images without labels teach nothing unless some have masks or boxes", result.n_unlabelled);
+    *supervision = TAKE(result);
     return CLV_OK;
 }

@@ -13,6 +13,7 @@
 #include "cleave/train.h"
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
+#include "image/raster/raster.h"
 #include "learn/common/common.h"
 #include "model/model.h"
 #include "segment/segment.h"
@@ -71,8 +72,8 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
     const char *const entries[][2] = {
         {"version", clv_version()},
         {"command", options->command},
-        {"data", options->data},
-        {"data_digest", options->data ? data->digest : NULL},
+        {"data", options->n_images ? NULL : options->data},
+        {"data_digest", options->n_images ? NULL : data->digest},
         {"seed", seed},
         {"loss", dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
         {"learner", learner->name},
@@ -186,6 +187,30 @@ static enum clv_status size_of(uint64_t *size, const char *path, struct clv_erro
     return CLV_OK;
 }
 
+static uint64_t add_array(uint64_t hash, const struct clv_array *array)
+{
+    size_t size = number_type_size((enum number_type)array->type);
+    for (int32_t d = 0; d < array->n_dimensions; d++) {
+        hash = hash_number(hash, (uint64_t)array->shape[d]);
+        size *= (size_t)array->shape[d];
+    }
+    return hash_bytes(hash, array->values, size);
+}
+
+/* Digests of an image and its mask in memory, which may change while their sizes stay. */
+static enum clv_status digest_of_pixels(uint64_t *image, uint64_t *mask, const struct clv_item *item,
+                                        struct clv_error *err)
+{
+    int32_t width, height;
+    MUST(item_image_size(&width, &height, item, NULL, err));
+    const size_t n = (size_t)width * (size_t)height;
+    *image = hash_number(HASH_START, (uint64_t)width);
+    *image = item->bands ? add_array(*image, item->bands) : hash_bytes(*image, item->pixels->pixels, 3 * n);
+    *mask = item->labels ? hash_bytes(HASH_START, item->labels->labels, n) : 0;
+    *mask = item->objects ? hash_bytes(*mask, item->objects, n * sizeof *item->objects) : *mask;
+    return CLV_OK;
+}
+
 enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct item_boxes *boxes,
                            struct clv_error *err)
 {
@@ -193,15 +218,22 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
     for (size_t i = 0; i < set->n_items; i++) {
         const struct clv_item *item = &set->items[i];
         uint64_t image = 0, mask = 0;
-        MUST(size_of(&image, item->image, err));
-        MUST(size_of(&mask, item->mask, err));
+        if (item_is_in_memory(item)) {
+            MUST(digest_of_pixels(&image, &mask, item, err));
+        } else {
+            MUST(size_of(&image, item->image, err));
+            MUST(size_of(&mask, item->mask, err));
+        }
         hash = add_string(hash, item->name);
         hash = add_string(hash, item->split);
         hash = hash_number(hash, image);
         hash = hash_number(hash, mask);
         for (size_t m = 0; m < set->n_maps; m++) {
             uint64_t map = 0;
-            MUST(size_of(&map, item->maps[m], err));
+            if (item->map_arrays[m])
+                map = add_array(HASH_START, item->map_arrays[m]);
+            else
+                MUST(size_of(&map, item->maps[m], err));
             hash = hash_number(add_string(hash, set->map_names[m]), map);
         }
     }

@@ -192,12 +192,8 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     if (result->interrupted)
         return CLV_OK;
     const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
-    const struct refining_images images = {.set = &self->data.set,
-                                           .images = options->n_images ? options->images : NULL,
-                                           .masks = self->data.masks,
-                                           .n = options->n_images,
-                                           .limits = &options->limits};
-    MUST(train_refining(model, options->learner, &training, &images, options->pixel_net, err));
+    MUST(
+        train_refining(model, options->learner, &training, &self->data.set, &options->limits, options->pixel_net, err));
     if (self->data.set.n_items)
         MUST(learned_objects_train(model, &self->data.set, self->data.n_masks, options, err));
     return CLV_OK;
@@ -211,7 +207,13 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     clv_train_defaults(&own, options->learner);
     known_options_take(&own, sizeof own, options);
     *model = (struct clv_model){0};
+    if (own.sequence && !own.recipe.window)
+        own.recipe.window = CLV_DEFAULT_WINDOW;
     FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
+    if (own.n_images) {
+        MUST(train_memory_check(&own, err));
+        own.data = IMAGES_IN_MEMORY;
+    }
     if (!own.n_files) {
         own.files = &own.data;
         own.n_files = 1;

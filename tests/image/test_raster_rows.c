@@ -122,7 +122,11 @@ TEST(colours_and_samples_are_read_by_rows)
             samples[p] = values[p] = (uint16_t)(noise(&state) % 60000);
         const char *path = here("deep.tif"), *colours = here("colours.tif");
         write_rows(path, &(struct raster_layout){all.width, all.height, 1, 16, NULL, 0}, values, NULL);
-        must(bands_learn(&bands, &path, 1, NULL, NULL, err));
+        OWNED(raster_close) struct raster deep = {0};
+        OWNED(band_samples_release) struct band_samples looked_at = {0};
+        must(raster_open(&deep, path, NULL, err));
+        must(band_samples_add(&looked_at, &deep, 1, path, path, err));
+        must(bands_learn(&bands, &looked_at, err));
         must(clv_image_read(&shown, path, &(struct clv_image_limits){.bands = &bands}, err));
         all.samples = samples;
         all.pixels = shown.pixels;

@@ -14,11 +14,8 @@
 enum { SIDE = 120, N = SIDE * SIDE, N_DISCS = 14 };
 
 /* Bright discs with darker rims, some of which touch. */
-static enum clv_status draw(void *context, struct clv_image *image, int32_t **objects, size_t index,
-                            struct clv_error *unused)
+static void draw(struct clv_image *image, int32_t **objects, size_t index)
 {
-    (void)context;
-    (void)unused;
     int32_t *truth = array_zalloc(N, sizeof *truth);
     must(clv_image_new(image, SIDE, SIDE, 3, err));
     float light[N];
@@ -38,7 +35,39 @@ static enum clv_status draw(void *context, struct clv_image *image, int32_t **ob
     for (int i = 0; i < N; i++)
         memset(image->pixels + 3 * i, (int)fminf(fmaxf(light[i], 0), 255), 3);
     *objects = truth;
-    return CLV_OK;
+}
+
+/* Images in memory, with their objects. */
+struct drawn {
+    struct clv_image *images;
+    int32_t **objects;
+    struct clv_item *of_set;
+    const struct clv_item **listed;
+    struct object_items items;
+};
+
+static void drawn_release(struct drawn *self)
+{
+    for (size_t k = 0; k < self->items.n; k++) {
+        clv_image_release(&self->images[k]);
+        array_free(self->objects[k]);
+    }
+    arrays_free(self->images, self->objects, self->of_set, (void *)self->listed, self->items.n_tiny);
+}
+
+static void draw_all(struct drawn *self, size_t n, void (*draw_one)(struct clv_image *, int32_t **, size_t))
+{
+    self->images = array_zalloc(n, sizeof *self->images);
+    self->objects = array_zalloc(n, sizeof *self->objects);
+    self->of_set = array_zalloc(n, sizeof *self->of_set);
+    self->listed = array_zalloc(n, sizeof *self->listed);
+    self->items =
+        (struct object_items){.items = self->listed, .n = n, .n_tiny = array_zalloc(n, sizeof *self->items.n_tiny)};
+    for (size_t k = 0; k < n; k++) {
+        draw_one(&self->images[k], &self->objects[k], k);
+        self->of_set[k] = (struct clv_item){.pixels = &self->images[k], .objects = self->objects[k]};
+        self->listed[k] = &self->of_set[k];
+    }
 }
 
 /* Objects of the truth, of at least 60 pixels, that one found has an IoU above a half with. */
@@ -61,12 +90,13 @@ static void count_found(int *n_true, int *n_hit, const int32_t *found, const int
 static void learn(struct object_model *model, const char *name, size_t n_images, int n_threads)
 {
     const struct clv_learner *learner = clv_learner_find(name);
-    struct object_source source = {draw, NULL, n_images};
+    OWNED(drawn_release) struct drawn drawn = {0};
     struct clv_training like;
+    draw_all(&drawn, n_images, draw);
     clv_training_defaults(&like, learner);
     like.seed = 3;
     like.n_threads = n_threads;
-    must(train_objects(model, &source, learner, &like, err));
+    must(train_objects(model, &drawn.items, learner, &like, err));
 }
 
 static struct object_model model;
@@ -88,7 +118,7 @@ static void find_discs(int *n_true, int *n_hit, const struct object_model *by, s
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     OWNED_ARRAY int32_t *truth = NULL;
     int32_t met = 0;
-    must(draw(NULL, &image, &truth, k, err));
+    draw(&image, &truth, k);
     must(object_model_find(&map, by, &image, err));
     for (int i = 0; i < N; i++) {
         ck_assert_int_le(map.objects[i], met + 1);
@@ -111,17 +141,15 @@ TEST(discs_that_touch_are_told_apart_in_images_not_seen)
 }
 
 /* Sixteen of the small images side by side. */
-static enum clv_status draw_large(void *context, struct clv_image *image, int32_t **objects, size_t index,
-                                  struct clv_error *unused)
+static void draw_large(struct clv_image *image, int32_t **objects, size_t index)
 {
     enum { TILES = 4, WIDTH = TILES * SIDE };
-    (void)unused;
     int32_t *truth = array_zalloc((size_t)WIDTH * WIDTH, sizeof *truth);
     must(clv_image_new(image, WIDTH, WIDTH, 3, err));
     for (size_t tile = 0; tile < (size_t)TILES * TILES; tile++) {
         OWNED(clv_image_release) struct clv_image small = {0};
         OWNED_ARRAY int32_t *of_small = NULL;
-        must(draw(context, &small, &of_small, TILES * TILES * (index + 20) + tile, err));
+        draw(&small, &of_small, TILES * TILES * (index + 20) + tile);
         for (size_t i = 0; i < N; i++) {
             size_t to = (tile / TILES * SIDE + i / SIDE) * WIDTH + tile % TILES * SIDE + i % SIDE;
             truth[to] = of_small[i] ? of_small[i] + (int32_t)tile * N_DISCS : 0;
@@ -129,17 +157,17 @@ static enum clv_status draw_large(void *context, struct clv_image *image, int32_
         }
     }
     *objects = truth;
-    return CLV_OK;
 }
 
 TEST(windows_of_large_images_teach_what_small_ones_do)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
-    struct object_source source = {draw_large, NULL, 2};
+    OWNED(drawn_release) struct drawn drawn = {0};
     OWNED(object_model_release) struct object_model large = {0};
     struct clv_training like;
     clv_training_defaults(&like, learner);
-    must(train_objects(&large, &source, learner, &like, err));
+    draw_all(&drawn, 2, draw_large);
+    must(train_objects(&large, &drawn.items, learner, &like, err));
     int n_true = 0, n_hit = 0;
     for (size_t k = 100; k < 106; k++)
         find_discs(&n_true, &n_hit, &large, k);
@@ -152,7 +180,7 @@ TEST(the_bias_of_edges_says_how_much_is_joined)
     OWNED(object_regions_release) struct object_regions regions = {0};
     OWNED_ARRAY int32_t *truth = NULL;
     int32_t n_found[3];
-    must(draw(NULL, &image, &truth, 100, err));
+    draw(&image, &truth, 100);
     must(object_model_regions(&regions, &model, &image, err));
     for (int k = 0; k < 3; k++) {
         struct object_model other = model;

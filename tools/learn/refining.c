@@ -155,7 +155,7 @@ static struct means left_out(struct horses *self, double iou_weight)
     struct refining_example *learned = allocate(self->n, sizeof *learned);
     for (size_t fold = 0; fold < N_FOLDS; fold++) {
         struct refining_source source = {
-            .from = {.set = &self->set}, .examples = learned, .n_threads = 1, .iou_weight = iou_weight};
+            .set = &self->set, .examples = learned, .n_threads = 1, .iou_weight = iou_weight};
         for (size_t i = 0; i < self->n; i++)
             if (i / N_HALVES % N_FOLDS != fold)
                 learned[source.n_examples++] = self->examples[i];

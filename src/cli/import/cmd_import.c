@@ -266,7 +266,7 @@ static enum clv_status take_image(struct import_set *self, const struct clv_item
     OWNED(import_objects_release) struct import_objects objects = {0};
     OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     NEED(placed);
-    MUST(clv_image_read_size(&size[0], &size[1], item->image, &self->options->limits, err));
+    MUST(item_image_size(&size[0], &size[1], item, &self->options->limits, err));
     MUST(clv_boxes_place(placed, NULL, boxes, entry, size[0], size[1], err)); /* refuses sizes that differ */
     MUST(import_add(self, item->name, item->image, NULL, err));
     self->items[self->n - 1].published = find_split(entry, item->name);

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "cleave/options.h"
 #include "cli/common/common.h"
+#include "feature/recipe/recipe.h"
 #include "intake/intake.h"
 #include "tags/tags.h"
 
@@ -87,12 +88,9 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
             "%s: the model was learned from a multi-label file and cannot look at images", source->path);
     MUST(training_set_read(images, source->path, source->split, !model, &check, &progress, err));
     if (!model) {
-        OWNED_ARRAY const char **paths = training_set_images(images);
         clv_recipe_init(recipe);
         recipe->blocks = CLV_BLOCK_WORDS;
-        NEED(paths);
-        MUST(clv_recipe_learn(recipe, paths, images->n_items, source->seed, common->n_threads, &common->limits,
-                              &progress, err));
+        MUST(recipe_learn_set(recipe, images, source->seed, common->n_threads, &common->limits, &progress, err));
     }
     const struct clv_image_tag_options options = {.names = model ? (const char *const *)model->names : NULL,
                                                   .n_names = model ? model->n_tags : 0,

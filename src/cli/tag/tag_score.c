@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/tag/tag.h"
+#include "data/data.h"
 #include "report/report.h"
 #include "tags/tags.h"
 
@@ -175,7 +176,7 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
     text_init(&correct, 1 << 20);
     list_tags(&predicted, model, tags);
     list_tags(&correct, model, truth);
-    MUST(clv_image_read(&image, item->image, &self->common->limits, err));
+    MUST(item_image_read(&image, item, &self->common->limits, err));
     NEED(!predicted.failed && !correct.failed);
     const struct clv_report_item shown = {.name = item->name,
                                           .image = &image,

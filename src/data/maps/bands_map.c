@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "image/raster/raster.h"
 
 #define MOST_VALUES 16777216.0
@@ -115,26 +116,26 @@ static enum clv_status read_all(struct clv_map *map, struct raster *raster, cons
     return CLV_OK;
 }
 
-enum clv_status bands_map_read(struct clv_map *map, const char *path, const struct clv_image_limits *limits,
+enum clv_status bands_map_read(struct clv_map *map, const struct clv_item *item, const struct clv_image_limits *limits,
                                struct clv_error *err)
 {
     const struct clv_bands *bands = limits ? limits->bands : NULL;
     OWNED(clv_map_release) struct clv_map result = {0};
     OWNED(raster_close) struct raster raster = {0};
-    FAIL_IF(!bands, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
-    MUST(raster_open(&raster, path, limits, err));
+    FAIL_IF(!bands, CLV_ERR_USAGE, "%s: how bands are read has not been learned", item->image);
+    MUST(item_raster_open(&raster, item, limits, err));
     if (raster.n_bands != bands->n_bands)
-        return raster_fail_bands(&raster, path, bands->n_bands, err);
+        return raster_fail_bands(&raster, item->image, bands->n_bands, err);
     MUST(read_all(&result, &raster, bands, err));
     *map = TAKE(result);
     return CLV_OK;
 }
 
-double bands_map_memory(const char *path, const struct clv_image_limits *limits)
+double bands_map_memory(const struct clv_item *item, const struct clv_image_limits *limits)
 {
     struct clv_error ignored; /* whoever reads the map will say */
     struct raster raster;
-    if (raster_open(&raster, path, limits, &ignored) != CLV_OK)
+    if (item_raster_open(&raster, item, limits, &ignored) != CLV_OK)
         return 0;
     struct clv_bands bands = {.n_bands = raster.n_bands, .scale = limits && limits->bands ? limits->bands->scale : 0};
     struct image_part map = map_size(raster.width, raster.height, &bands);

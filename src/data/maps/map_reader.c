@@ -90,17 +90,23 @@ static enum clv_status parse_array(struct map_planes *planes, const unsigned cha
     return map_planes_init(planes, &array, layout, limits, err);
 }
 
-static enum clv_status parse(struct map_reader *self, const unsigned char *bytes, size_t size,
-                             enum clv_map_layout layout, const struct clv_image_limits *limits, struct clv_error *err)
+/* The map of the planes. */
+static void describe(struct map_reader *self)
 {
     const struct map_planes *planes = &self->planes;
-    if (is_png(bytes, size))
-        return parse_png(&self->map, bytes, size, limits, err);
-    MUST(parse_array(&self->planes, bytes, size, layout, limits, err));
     self->map = (struct clv_map){.width = (int32_t)planes->width,
                                  .height = (int32_t)planes->height,
                                  .n_channels = (int32_t)planes->n_channels,
                                  .is_integer = planes->array.type == NUMBER_U8 || planes->array.type == NUMBER_U16};
+}
+
+static enum clv_status parse(struct map_reader *self, const unsigned char *bytes, size_t size,
+                             enum clv_map_layout layout, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    if (is_png(bytes, size))
+        return parse_png(&self->map, bytes, size, limits, err);
+    MUST(parse_array(&self->planes, bytes, size, layout, limits, err));
+    describe(self);
     return CLV_OK;
 }
 
@@ -179,7 +185,7 @@ enum clv_status map_reader_channel(const float **values, float *scratch, const s
         return CLV_OK;
     }
     enum clv_status status = load_channel(values, scratch, self, c, err);
-    return status ? fail_within(err, status, self->file.path) : CLV_OK;
+    return status ? fail_within(err, status, self->name ? self->name : self->file.path) : CLV_OK;
 }
 
 /* Moves all values to *map, which owns them; self has none then. */
@@ -199,11 +205,9 @@ static enum clv_status take_all(struct clv_map *map, struct map_reader *self, st
     return CLV_OK;
 }
 
-/* Opens what self->file holds: all values where they are few, a block where channels alternate. */
-static enum clv_status open_file(struct map_reader *self, enum clv_map_layout layout,
-                                 const struct clv_image_limits *limits, struct clv_error *err)
+/* All values of what was described where they are few, a block where channels alternate. */
+static enum clv_status open_values(struct map_reader *self, struct clv_error *err)
 {
-    MUST(parse(self, self->file.bytes, self->file.size, layout, limits, err));
     if ((double)self->map.width * self->map.height * self->map.n_channels <= MAP_KEPT)
         return take_all(&self->map, self, err);
     return !self->map.values && map_planes_interleaved(&self->planes) ? block_new(&self->block, &self->planes, err)
@@ -215,15 +219,47 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
 {
     OWNED(map_reader_close) struct map_reader result = {0};
     if (layout == CLV_MAP_LAYOUT_BANDS) {
+        const struct clv_item item = {.image = (char *)(uintptr_t)path}; /* a view */
         *self = (struct map_reader){0};
-        return bands_map_read(&self->map, path, limits, err);
+        return bands_map_read(&self->map, &item, limits, err);
     }
     MUST(file_map_open(&result.file, path, err));
-    enum clv_status status = open_file(&result, layout, limits, err);
+    enum clv_status status = parse(&result, result.file.bytes, result.file.size, layout, limits, err);
+    status = status ? status : open_values(&result, err);
     if (status)
         return fail_within(err, status, path);
     if (result.map.values)
         file_map_close(&result.file);
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+/* Of an array's map while it is used. */
+static double memory_of(const struct map_planes *planes)
+{
+    bool has_block = map_planes_interleaved(planes);
+    double n = (double)(planes->width * planes->height), all = n * (double)planes->n_channels;
+    return sizeof(float) * (all <= MAP_KEPT ? all : has_block ? n * (double)block_size(planes) : 0) + CHANNEL_PIXEL * n;
+}
+
+static enum clv_status look_at_array(struct map_reader *self, const struct clv_array *array, enum clv_map_layout layout,
+                                     const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct number_array numbers;
+    MUST(number_array_of(&numbers, array, err));
+    FAIL_IF(numbers.type > NUMBER_F64, CLV_ERR_DATA, "an array of other numbers; " NPY_OF_MAPS);
+    MUST(map_planes_init(&self->planes, &numbers, layout, limits, err));
+    describe(self);
+    return open_values(self, err);
+}
+
+enum clv_status map_reader_of_array(struct map_reader *self, const struct clv_array *array, enum clv_map_layout layout,
+                                    const char *name, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    OWNED(map_reader_close) struct map_reader result = {.name = name};
+    enum clv_status status = look_at_array(&result, array, layout, limits, err);
+    if (status)
+        return fail_within(err, status, name);
     *self = TAKE(result);
     return CLV_OK;
 }
@@ -236,21 +272,28 @@ double map_file_memory(const char *path, enum clv_map_layout layout, const struc
     int32_t width, height;
     double bytes = 0;
     if (layout == CLV_MAP_LAYOUT_BANDS)
-        return bands_map_memory(path, limits);
+        return bands_map_memory(&(struct clv_item){.image = (char *)(uintptr_t)path}, limits);
     if (file_map_open(&file, path, &ignored) != CLV_OK)
         return 0;
     if (is_png(file.bytes, file.size)) {
         if (clv_image_read_size(&width, &height, path, limits, &ignored) == CLV_OK)
             bytes = PNG_PIXEL * (double)width * height + (double)file.size;
     } else if (parse_array(&planes, file.bytes, file.size, layout, limits, &ignored) == CLV_OK) {
-        bool has_block = map_planes_interleaved(&planes);
-        double n = (double)(planes.width * planes.height), all = n * (double)planes.n_channels;
-        bytes = sizeof(float) * (all <= MAP_KEPT ? all
-                                 : has_block     ? n * (double)block_size(&planes)
-                                                 : 0) +
-                CHANNEL_PIXEL * n + (double)MAP_PAGES;
+        bytes = memory_of(&planes) + (double)MAP_PAGES;
     }
     return bytes;
+}
+
+double map_array_memory(const struct clv_array *array, enum clv_map_layout layout,
+                        const struct clv_image_limits *limits)
+{
+    struct clv_error ignored; /* whoever reads the map will say */
+    struct number_array numbers;
+    struct map_planes planes;
+    return number_array_of(&numbers, array, &ignored) == CLV_OK &&
+                   map_planes_init(&planes, &numbers, layout, limits, &ignored) == CLV_OK
+               ? memory_of(&planes)
+               : 0;
 }
 
 enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,

@@ -16,14 +16,14 @@
 
 /* An image's bands as a map. */
 
-/* *map of the raster at `path` by limits->bands, whose middles take the place of missing values; squares of pixels are
+/* *map of an item's image by limits->bands, whose middles take the place of missing values; squares of pixels are
  * averaged so that it has no more than some 16 million values, or to bands->scale. CLV_ERR_USAGE without
- * limits->bands, errors of raster_open, CLV_ERR_DATA for another number of bands. O(pixels x channels). */
-enum clv_status bands_map_read(struct clv_map *map, const char *path, const struct clv_image_limits *limits,
+ * limits->bands, errors of item_raster_open, CLV_ERR_DATA for another number of bands. O(pixels x channels). */
+enum clv_status bands_map_read(struct clv_map *map, const struct clv_item *item, const struct clv_image_limits *limits,
                                struct clv_error *err) CLV_CHECK;
 
 /* Bytes of memory that it takes, 0 for what cannot be opened. */
-double bands_map_memory(const char *path, const struct clv_image_limits *limits);
+double bands_map_memory(const struct clv_item *item, const struct clv_image_limits *limits);
 
 /* Makes a part of the map of a raster of any size at bands->scale: map pixels `wanted`, from values[..][n_bands] of (at
  * least) the pixels that resize_source gives for them, and one pixel more above and on the left. */
@@ -70,6 +70,7 @@ struct map_reader {
     struct clv_map map; /* values NULL: they are in the file */
     struct map_planes planes;
     struct file_map file;    /* zeros: none */
+    const char *name;        /* of an array in memory; NULL: the file's */
     struct map_block *block; /* where channels stand side by side: those read last; or NULL */
 };
 /* views[] of at most CLV_MAX_MAPS maps in memory, which are not closed; NULL of NULL. */
@@ -81,11 +82,19 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void map_reader_close(struct map_reader *self);
 
+/* Opens a map in memory, which is `name` in messages, as that of a .npy file. Its numbers must stay. */
+enum clv_status map_reader_of_array(struct map_reader *self, const struct clv_array *array, enum clv_map_layout layout,
+                                    const char *name, const struct clv_image_limits *limits,
+                                    struct clv_error *err) CLV_CHECK;
+
 /* *values[height][width] of a channel, until the next one: the map's own, or the scratch filled with them. */
 enum clv_status map_reader_channel(const float **values, float *scratch, const struct map_reader *self, int32_t channel,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Bytes of memory that the map of a file takes while it is used, 0 for what cannot be read. Looks at its head alone. */
+/* Bytes of memory that the map of an array, or of a file, takes while it is used, 0 for what cannot be read. Looks at
+ * its head alone. */
+double map_array_memory(const struct clv_array *array, enum clv_map_layout layout,
+                        const struct clv_image_limits *limits);
 double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits);
 
 /* Parses the bytes of a file as clv_map_read does. */

@@ -127,7 +127,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     const struct clv_item *item = &batch->set->items[batch->first + index];
     OWNED(clv_image_release) struct clv_image image = {0};
     FAIL_IF(stop_requested(how->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    MUST(clv_image_read(&image, item->image, how->limits, err));
+    MUST(item_image_read(&image, item, how->limits, err));
     if (batch->is_mirrored)
         mirror(image.pixels, image.width, image.height, 3);
     enum clv_status status = make_example(batch, index, &image, err);
@@ -370,7 +370,7 @@ static enum clv_status check_sides(const struct clv_set *slices, const size_t *b
     struct clv_error ignored;
     NEED(sides);
     for (size_t i = 0; i < slices->n_items; i++)
-        if (clv_image_read_size(&sides[i].width, &sides[i].height, slices->items[i].image, limits, &ignored) != CLV_OK)
+        if (item_image_size(&sides[i].width, &sides[i].height, &slices->items[i], limits, &ignored) != CLV_OK)
             sides[i] = (struct sides){0, 0};
     for (size_t i = 0, first = 0; i < slices->n_items; i++) {
         first = begins[i] || !sides[first].width ? i : first;
@@ -384,7 +384,7 @@ static enum clv_status add_slice(struct keeping *self, struct slice *now, const 
                                  struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image image = {0};
-    MUST(clv_image_read(&image, item->image, self->limits, err));
+    MUST(item_image_read(&image, item, self->limits, err));
     MUST(slice_look(now, &image, self->stack.at.recipe, err));
     return stack_add(&self->stack, now, self->first ? &self->before : NULL, err);
 }

@@ -120,7 +120,7 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
         mask = (struct clv_mask){0};
     int32_t width = 1, height = 1;
     if (self->from->side_px > 0)
-        MUST(clv_image_read_size(&width, &height, item->image, self->from->limits, err));
+        MUST(item_image_size(&width, &height, item, self->from->limits, err));
     return look_at(self, index, &map, &mask, width, err);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/memory.h"
+#include "data/data.h"
 #include "feature/blocks/blocks.h"
 
 #define GIGABYTE 1e9
@@ -63,7 +64,7 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
     for (size_t i = 0; i < set->n_items && most > had; i++) { /* sizes are only looked at where they may matter */
         int32_t width, height;
         struct clv_error ignored; /* whoever reads the image will say */
-        if (clv_image_read_size(&width, &height, set->items[i].image, limits, &ignored) == CLV_OK)
+        if (item_image_size(&width, &height, &set->items[i], limits, &ignored) == CLV_OK)
             needed += bytes_of_image(recipe, width, height, set->labels.n_labels);
     }
     if (needed <= had)
@@ -124,7 +125,7 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
     for (size_t i = 0; i < set->n_items; i++) {
         int32_t width, height;
         struct clv_error ignored; /* whoever reads the image will say */
-        if (clv_image_read_size(&width, &height, set->items[i].image, limits, &ignored) != CLV_OK)
+        if (item_image_size(&width, &height, &set->items[i], limits, &ignored) != CLV_OK)
             continue;
         double needed = memory_of_item(recipe, set, &set->items[i], width, height, limits);
         if (needed > most) {

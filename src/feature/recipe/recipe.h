@@ -144,11 +144,10 @@ struct clv_recipe recipe_of_nodes(const struct clv_recipe *recipe);
 void recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
 const char *recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
-/* clv_recipe_learn from images in memory, images[n] of 3 channels: the codebooks are those of the same images in
- * files. */
-enum clv_status recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n, uint64_t seed,
-                                    int n_threads, const struct clv_progress *progress,
-                                    struct clv_error *err) CLV_CHECK;
+/* clv_recipe_learn from the images of a set. */
+enum clv_status recipe_learn_set(struct clv_recipe *recipe, const struct clv_set *set, uint64_t seed, int n_threads,
+                                 const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* Learns what the recipe says of its maps, each of which the set has by name: channels, kind (where the values decide
  * it) and the scale of features, from the maps of all the set's items, one at a time. Same bytes at any thread count.

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "cluster/comm_for.h"
+#include "data/data.h"
 #include "feature/blocks/blocks.h"
 #include "feature/words/words.h"
 
@@ -11,8 +12,7 @@ enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 
 struct sampling {
     const struct clv_recipe *recipe;
-    const char *const *paths;       /* [n_images] files to read, or NULL and */
-    const struct clv_image *images; /* [n_images] */
+    const struct clv_item *items; /* [n_images] whose images are read */
     size_t n_images;
     size_t per_image;      /* samples of one scale from one image */
     uint8_t *samples;      /* [n_scales][n_images][per_image][128] */
@@ -78,9 +78,8 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     struct sampling *job = context;
     FAIL_IF(stop_requested(job->progress), CLV_ERR_INTERRUPTED, "interrupted");
     OWNED(clv_image_release) struct clv_image read = {0}, working = {0};
-    if (job->paths)
-        MUST(clv_image_read(&read, job->paths[index], job->limits, err));
-    MUST(working_image_of(&working, job->paths ? &read : &job->images[index], job->recipe, err));
+    MUST(item_image_read(&read, &job->items[index], job->limits, err));
+    MUST(working_image_of(&working, &read, job->recipe, err));
     if (has_descriptors(job->recipe))
         MUST(sample_descriptors(job, index, &working, err));
     if (job->contrast)
@@ -206,18 +205,19 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
                                  int n_threads, const struct clv_image_limits *limits,
                                  const struct clv_progress *progress, struct clv_error *err)
 {
-    const struct sampling job = {
-        .paths = image_paths, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
+    OWNED_ARRAY struct clv_item *items = array_zalloc(n, sizeof *items);
+    NEED(items);
+    for (size_t i = 0; i < n; i++)
+        items[i].image = (char *)(uintptr_t)image_paths[i]; /* a view */
+    const struct sampling job = {.items = items, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }
 
-enum clv_status recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n, uint64_t seed,
-                                    int n_threads, const struct clv_progress *progress, struct clv_error *err)
+enum clv_status recipe_learn_set(struct clv_recipe *recipe, const struct clv_set *set, uint64_t seed, int n_threads,
+                                 const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                 struct clv_error *err)
 {
-    for (size_t i = 0; i < n; i++)
-        FAIL_IF(!images[i].pixels || images[i].width < 1 || images[i].height < 1 || images[i].channels != 3,
-                CLV_ERR_USAGE, "image %zu is %dx%d of %d channels (3 are needed)", i, images[i].width, images[i].height,
-                images[i].channels);
-    const struct sampling job = {.images = images, .n_images = n, .seed = seed, .progress = progress};
+    const struct sampling job = {
+        .items = set->items, .n_images = set->n_items, .seed = seed, .limits = limits, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }

@@ -13,19 +13,14 @@
 #define OF_A_FILE    4096
 #define ROWS         64 /* that are read at a time */
 
-/* Pixels that were looked at: value[n_bands][capacity], NAN where there is none. */
-struct samples {
-    size_t n, capacity;
-    int32_t n_bands;
-    float *value;
-};
-
-static void samples_release(struct samples *self)
+void band_samples_release(struct band_samples *self)
 {
     array_free(self->value);
+    *self = (struct band_samples){0};
 }
 
-static enum clv_status add_samples(struct samples *self, struct raster *raster, size_t wanted, struct clv_error *err)
+static enum clv_status add_samples(struct band_samples *self, struct raster *raster, size_t wanted,
+                                   struct clv_error *err)
 {
     size_t width = (size_t)raster->width, height = (size_t)raster->height, n_bands = (size_t)raster->n_bands;
     size_t down = size_of_number(ceil(sqrt((double)width * (double)height / (double)wanted)));
@@ -54,7 +49,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Percentiles of each band among the values there are. */
-static enum clv_status find_ranges(struct clv_bands *bands, const struct samples *self, struct clv_error *err)
+static enum clv_status find_ranges(struct clv_bands *bands, const struct band_samples *self, struct clv_error *err)
 {
     OWNED_ARRAY float *sorted = array_alloc(self->n, sizeof *sorted);
     NEED(sorted);
@@ -100,7 +95,7 @@ static void show_colours(struct clv_bands *bands)
         show_band(bands, c, c, low, high);
 }
 
-static enum clv_status show_components(struct clv_bands *bands, const struct samples *self, struct clv_error *err)
+static enum clv_status show_components(struct clv_bands *bands, const struct band_samples *self, struct clv_error *err)
 {
     size_t n = (size_t)self->n_bands;
     double mean[CLV_MAX_BANDS] = {0}, unit[CLV_MAX_BANDS] = {0}, values[CLV_MAX_BANDS];
@@ -138,7 +133,8 @@ static enum clv_status show_components(struct clv_bands *bands, const struct sam
     return CLV_OK;
 }
 
-static enum clv_status learn(struct clv_bands *bands, const struct samples *self, bool is_colour, struct clv_error *err)
+static enum clv_status learn(struct clv_bands *bands, const struct band_samples *self, bool is_colour,
+                             struct clv_error *err)
 {
     bands->n_bands = self->n_bands;
     MUST(find_ranges(bands, self, err));
@@ -151,40 +147,28 @@ static enum clv_status learn(struct clv_bands *bands, const struct samples *self
     return CLV_OK;
 }
 
-/* Adds samples of a file to those of the files before it; the first one allocates the samples. */
-static enum clv_status add_file(struct samples *self, bool *is_colour, const char *path, const char *first_path,
-                                size_t wanted, const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status band_samples_add(struct band_samples *self, struct raster *raster, size_t n_rasters, const char *path,
+                                 const char *first_path, struct clv_error *err)
 {
-    OWNED(raster_close) struct raster raster = {0};
-    MUST(raster_open(&raster, path, limits, err));
+    size_t wanted = MOST_SAMPLES / n_rasters < OF_A_FILE ? MOST_SAMPLES / n_rasters : OF_A_FILE;
+    wanted = wanted ? wanted : 1;
     if (!self->value) {
-        self->n_bands = raster.n_bands;
-        self->value = array_alloc(self->capacity, (size_t)raster.n_bands * sizeof *self->value);
+        *self = (struct band_samples){
+            .capacity = n_rasters * 2 * wanted, .n_bands = raster->n_bands, .is_colour = raster->is_colour};
+        self->value = array_alloc(self->capacity, (size_t)raster->n_bands * sizeof *self->value);
         NEED(self->value);
     }
-    FAIL_IF(raster.n_bands != self->n_bands, CLV_ERR_DATA, "%s: %s, %s has %d", path,
-            n_of((size_t)raster.n_bands, "band", "bands").text, first_path, self->n_bands);
-    *is_colour &= raster.is_colour;
-    return add_samples(self, &raster, wanted, err);
+    FAIL_IF(raster->n_bands != self->n_bands, CLV_ERR_DATA, "%s: %s, %s has %d", path,
+            n_of((size_t)raster->n_bands, "band", "bands").text, first_path, self->n_bands);
+    self->is_colour &= raster->is_colour;
+    return add_samples(self, raster, wanted, err);
 }
 
-enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, size_t n,
-                            const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            struct clv_error *err)
+enum clv_status bands_learn(struct clv_bands *bands, const struct band_samples *samples, struct clv_error *err)
 {
     struct clv_bands result = {0};
-    OWNED(samples_release) struct samples samples = {0};
-    bool is_colour = true;
-    size_t wanted = n && MOST_SAMPLES / n < OF_A_FILE ? MOST_SAMPLES / n : OF_A_FILE;
-    wanted = wanted ? wanted : 1;
-    samples.capacity = n * 2 * wanted;
-    for (size_t i = 0; i < n; i++) {
-        FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(add_file(&samples, &is_colour, paths[i], paths[0], wanted, limits, err));
-        report_progress(progress, "reading bands", i + 1, n, paths[i]);
-    }
-    if (n)
-        MUST(learn(&result, &samples, is_colour, err));
+    if (samples->value)
+        MUST(learn(&result, samples, samples->is_colour, err));
     *bands = result;
     return CLV_OK;
 }
@@ -192,7 +176,7 @@ enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, s
 /* Floating-point colours of 0..1 or 0..255 keep that range, and so do 8 bits. */
 static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster, struct clv_error *err)
 {
-    OWNED(samples_release) struct samples samples = {.capacity = 2 * OF_A_FILE, .n_bands = raster->n_bands};
+    OWNED(band_samples_release) struct band_samples samples = {.capacity = 2 * OF_A_FILE, .n_bands = raster->n_bands};
     samples.value = array_alloc(samples.capacity, (size_t)raster->n_bands * sizeof *samples.value);
     NEED(samples.value);
     MUST(add_samples(&samples, raster, OF_A_FILE, err));

@@ -31,6 +31,23 @@ void number_shape_name(char *name, size_t size, const struct number_array *array
         used += (size_t)snprintf(name + used, size - used, "%s%lld", d ? " x " : "", (long long)array->shape[d]);
 }
 
+enum clv_status number_array_of(struct number_array *view, const struct clv_array *array, struct clv_error *err)
+{
+    const bool is_known = array->values && (unsigned)array->type <= CLV_NUMBER_I32;
+    FAIL_IF(!is_known || (array->n_dimensions != 2 && array->n_dimensions != 3), CLV_ERR_USAGE,
+            "an array of %d dimensions, 2 or 3 of numbers are needed", array->n_dimensions);
+    *view = (struct number_array){.bytes = array->values,
+                                  .type = (enum number_type)array->type,
+                                  .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                                  .n_dimensions = array->n_dimensions};
+    for (int32_t d = 0; d < array->n_dimensions; d++) {
+        FAIL_IF(array->shape[d] < 1, CLV_ERR_USAGE, "an array whose dimension %d is %lld", d,
+                (long long)array->shape[d]);
+        view->shape[d] = array->shape[d];
+    }
+    return CLV_OK;
+}
+
 /* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
 static bool number_array_bytes(size_t *bytes, const struct number_array *array)
 {

@@ -26,12 +26,12 @@ void raster_close(struct raster *self)
     *self = (struct raster){0};
 }
 
-static enum clv_status open_array(struct raster_part *part, struct raster *own, const struct clv_image_limits *limits,
-                                  struct clv_error *err)
+/* Describes the part's array. */
+static enum clv_status look_at_array(struct raster_part *part, struct raster *own,
+                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
     char shape[160];
     struct number_array *array = &part->array;
-    MUST(npy_parse(array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err));
     int64_t n_bands = array->n_dimensions == 3 ? array->shape[2] : 1;
     bool is_float = array->type == NUMBER_F16 || array->type == NUMBER_F32 || array->type == NUMBER_F64;
     number_shape_name(shape, sizeof shape, array);
@@ -48,11 +48,16 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
     return CLV_OK;
 }
 
-/* Decodes a file that does not store bands. */
-static enum clv_status open_image(struct raster_part *part, struct raster *own, const char *path,
-                                  const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status open_array(struct raster_part *part, struct raster *own, const struct clv_image_limits *limits,
+                                  struct clv_error *err)
 {
-    MUST(image_read_plain(&part->image, path, limits, err));
+    MUST(npy_parse(&part->array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err));
+    return look_at_array(part, own, limits, err);
+}
+
+/* Describes the part's image. */
+static void look_at_image(struct raster_part *part, struct raster *own)
+{
     *own = (struct raster){.width = part->image.width,
                            .height = part->image.height,
                            .n_bands = 3,
@@ -61,6 +66,14 @@ static enum clv_status open_image(struct raster_part *part, struct raster *own, 
                            .is_plain = true,
                            .is_bytes = true,
                            .place = own->place};
+}
+
+/* Decodes a file that does not store bands. */
+static enum clv_status open_image(struct raster_part *part, struct raster *own, const char *path,
+                                  const struct clv_image_limits *limits, struct clv_error *err)
+{
+    MUST(image_read_plain(&part->image, path, limits, err));
+    look_at_image(part, own);
     return CLV_OK;
 }
 
@@ -187,6 +200,41 @@ static enum clv_status open_all(struct raster *self, enum raster_access access, 
             break;
     }
     *self = TAKE(result);
+    return CLV_OK;
+}
+
+/* A raster of one part, which is filled in and described. */
+static void take_part(struct raster *self, struct raster *found, struct raster_part *parts)
+{
+    parts->page = 1;
+    parts->n_bands = found->n_bands;
+    found->parts = parts;
+    found->n_parts = 1;
+    *self = TAKE(*found);
+}
+
+enum clv_status raster_of_array(struct raster *self, const struct clv_array *array, struct clv_error *err)
+{
+    const struct clv_image_limits resolved = {.max_pixels = UINT64_C(1) << 62, .max_side_px = INT32_MAX};
+    OWNED_ARRAY struct raster_part *part = array_zalloc(1, sizeof *part);
+    struct raster found = {0};
+    NEED(part);
+    MUST(number_array_of(&part->array, array, err));
+    MUST(look_at_array(part, &found, &resolved, err));
+    take_part(self, &found, TAKE(part));
+    return CLV_OK;
+}
+
+enum clv_status raster_of_image(struct raster *self, const struct clv_image *image, struct clv_error *err)
+{
+    const size_t n = (size_t)image->width * (size_t)image->height;
+    OWNED_ARRAY struct raster_part *part = array_zalloc(1, sizeof *part);
+    struct raster found = {0};
+    NEED(part);
+    part->image = *image;
+    NEED(part->image.pixels = array_copy(image->pixels, n, (size_t)image->channels));
+    look_at_image(part, &found);
+    take_part(self, &found, TAKE(part));
     return CLV_OK;
 }
 

@@ -20,15 +20,15 @@
 /* Arrays of numbers as they stand in files, and where a .npy file has its one. */
 
 enum number_type {
-    NUMBER_U8,
-    NUMBER_U16,
-    NUMBER_F16,
-    NUMBER_F32,
-    NUMBER_F64,
-    NUMBER_I8,
-    NUMBER_I16,
-    NUMBER_U32,
-    NUMBER_I32
+    NUMBER_U8 = CLV_NUMBER_U8,
+    NUMBER_U16 = CLV_NUMBER_U16,
+    NUMBER_F16 = CLV_NUMBER_F16,
+    NUMBER_F32 = CLV_NUMBER_F32,
+    NUMBER_F64 = CLV_NUMBER_F64,
+    NUMBER_I8 = CLV_NUMBER_I8,
+    NUMBER_I16 = CLV_NUMBER_I16,
+    NUMBER_U32 = CLV_NUMBER_U32,
+    NUMBER_I32 = CLV_NUMBER_I32
 };
 size_t number_type_size(enum number_type type);
 
@@ -48,6 +48,10 @@ struct number_array {
     int32_t n_dimensions;
     int64_t shape[NUMBER_MAX_DIMENSIONS];
 };
+
+/* A view of numbers in memory. CLV_ERR_USAGE: none of 2 or 3 dimensions of 1 or more. */
+enum clv_status number_array_of(struct number_array *view, const struct clv_array *array,
+                                struct clv_error *err) CLV_CHECK;
 
 /* "16 x 32 x 32" */
 void number_shape_name(char *name, size_t size, const struct number_array *array);
@@ -132,6 +136,11 @@ enum clv_status raster_open_windows(struct raster *self, const char *path, const
 enum clv_status raster_open_stored(struct raster *self, const char *path, struct clv_error *err) CLV_CHECK;
 void raster_close(struct raster *self); /* zeros: does nothing */
 
+/* Rasters in memory, as raster_open gives the same of a .npy file, and of an image file that stores no bands. The numbers
+ * must stay, pixels are copied. No limits hold, and messages carry no name. */
+enum clv_status raster_of_array(struct raster *self, const struct clv_array *array, struct clv_error *err) CLV_CHECK;
+enum clv_status raster_of_image(struct raster *self, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+
 /* Adds to *hash what tells the raster's files from others of their names (stamp_file): of all files that it is made of,
  * further bands and the sources of a VRT included, which page, and the order of axes if one is chosen.
  * CLV_ERR_NO_INPUT names a file that cannot be examined. O(files). */
@@ -195,12 +204,24 @@ enum clv_status raster_values_read(struct raster_values *values, const char *pat
 
 /* Ordinary images of rasters' bands, and what a training learns for it (struct clv_bands). */
 
-/* From n files: percentiles of pixels spread evenly over each, and the colours' weights: red, green and blue as they
- * are where all files have them, one band as grey, else the leading three principal components (Pearson 1901; of
- * standardised bands), of the lengths of their deviations. CLV_ERR_DATA names a file of another number of bands than
- * the first, and a band without any value. O(files x looked at). */
-enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, size_t n,
-                            const struct clv_image_limits *limits, const struct clv_progress *progress,
+/* Pixels of several rasters that are looked at: begin with zeros, and release them. */
+struct band_samples {
+    size_t n, capacity;
+    int32_t n_bands;
+    bool is_colour; /* all rasters so far have red, green and blue */
+    float *value;   /* [n_bands][capacity], NAN where there is none */
+};
+void band_samples_release(struct band_samples *self);
+
+/* Adds pixels spread evenly over one of n_rasters, called `path`. CLV_ERR_DATA for another number of bands than that of
+ * the first, called first_path. O(looked at). */
+enum clv_status band_samples_add(struct band_samples *self, struct raster *raster, size_t n_rasters, const char *path,
+                                 const char *first_path, struct clv_error *err) CLV_CHECK;
+
+/* Percentiles of the samples, and the colours' weights: red, green and blue as they are where all rasters have them, one
+ * band as grey, else the leading three principal components (Pearson 1901; of standardised bands), of the lengths of
+ * their deviations; zeros of no samples. CLV_ERR_DATA names a band without any value. */
+enum clv_status bands_learn(struct clv_bands *bands, const struct band_samples *samples,
                             struct clv_error *err) CLV_CHECK;
 
 /* *image is a new one. bands NULL: by the raster's own values. CLV_ERR_DATA for another number of bands. O(pixels). */

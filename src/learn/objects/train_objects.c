@@ -29,7 +29,7 @@ enum { N_JOINS = 9, NO_JOIN = 3 };
 /* All that the tasks below share; slots are by image. */
 struct learning {
     struct object_model *model;
-    const struct object_source *source;
+    const struct object_items *items;
     const struct clv_training *like;
     size_t n_samples;       /* per image */
     float *inputs;          /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
@@ -47,22 +47,22 @@ struct learning {
 
 static void learning_release(struct learning *self)
 {
-    for (size_t k = 0; self->edges && k < self->source->n_images; k++)
+    for (size_t k = 0; self->edges && k < self->items->n; k++)
         edge_problem_release(&self->edges[k]);
-    for (size_t k = 0; self->regions && k < self->source->n_images; k++)
+    for (size_t k = 0; self->regions && k < self->items->n; k++)
         object_regions_release(&self->regions[k]);
-    for (size_t k = 0; self->truth && k < self->source->n_images; k++)
+    for (size_t k = 0; self->truth && k < self->items->n; k++)
         clv_object_map_release(&self->truth[k]);
     arrays_free(self->edges, self->regions, self->truth, self->precision);
     arrays_free(self->inputs, self->classes, self->areas, self->order);
 }
 
-static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
-                                   struct clv_error *err)
+static enum clv_status read_image(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
+                                  struct clv_error *err)
 {
     FAIL_IF(stop_requested(self->like->progress), CLV_ERR_INTERRUPTED, "interrupted");
     parallel_progress(self->like->progress, "learning objects", &self->n_done, self->n_total, NULL);
-    return self->source->read(self->source->context, image, objects, index, err);
+    return object_items_read(image, objects, self->items, index, err);
 }
 
 /* Leaves the window of an image that is learned from, at a place that is drawn. */
@@ -89,7 +89,7 @@ static enum clv_status read_working(struct clv_image *working, int32_t **objects
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY int32_t *full = NULL;
     int32_t width = 0, height = 0;
-    MUST(read_source(&image, &full, self, index, err));
+    MUST(read_image(&image, &full, self, index, err));
     object_model_size(&width, &height, self->model, &image);
     OWNED_ARRAY int32_t *small = array_alloc((size_t)width * (size_t)height, sizeof *small);
     NEED(small);
@@ -134,8 +134,8 @@ static enum clv_status measure_one(void *context, size_t index, int thread, stru
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY int32_t *objects = NULL;
     int32_t most = 0;
-    size_t n_images = self->source->n_images, at = n_images > SCALE_IMAGES ? index * n_images / SCALE_IMAGES : index;
-    MUST(read_source(&image, &objects, self, at, err));
+    size_t n_images = self->items->n, at = n_images > SCALE_IMAGES ? index * n_images / SCALE_IMAGES : index;
+    MUST(read_image(&image, &objects, self, at, err));
     size_t n = (size_t)image.width * (size_t)image.height;
     for (size_t i = 0; i < n; i++)
         most = objects[i] > most ? objects[i] : most;
@@ -334,13 +334,13 @@ static enum clv_status learn_edges(struct learning *self, const struct clv_learn
     return CLV_OK;
 }
 
-enum clv_status train_objects(struct object_model *model, const struct object_source *source,
+enum clv_status train_objects(struct object_model *model, const struct object_items *items,
                               const struct clv_learner *learner, const struct clv_training *like, struct clv_error *err)
 {
-    size_t n = source->n_images, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
+    size_t n = items->n, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
     size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
     OWNED(object_model_release) struct object_model result = {.shrink = 1};
-    OWNED(learning_release) struct learning self = {.model = &result, .source = source, .like = like};
+    OWNED(learning_release) struct learning self = {.model = &result, .items = items, .like = like};
     self.n_total = n_measured + 2 * n + n_edge_images;
     self.n_samples = n * SAMPLES > ALL_SAMPLES ? ALL_SAMPLES / n + 1 : SAMPLES;
     self.inputs = array_alloc(n * self.n_samples, PIXEL_CONTEXT_SIZE * sizeof *self.inputs);

@@ -3,7 +3,6 @@
 #include "learn/refining/refining.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -26,27 +25,14 @@ void labelled_image_release(struct labelled_image *self)
     *self = (struct labelled_image){0};
 }
 
-static enum clv_status copy_image(struct labelled_image *self, const struct clv_image *image,
-                                  const struct clv_mask *mask, struct clv_error *err)
-{
-    size_t n = (size_t)image->width * (size_t)image->height;
-    self->image = *image;
-    self->image.pixels = array_copy(image->pixels, n, (size_t)image->channels);
-    self->truth = (struct clv_mask){.width = image->width, .height = image->height};
-    self->truth.labels = array_copy(mask->labels, n, 1);
-    return self->image.pixels && self->truth.labels ? CLV_OK : fail_memory(err);
-}
-
-static enum clv_status read_item(struct labelled_image *self, const struct refining_images *from, size_t index,
+static enum clv_status read_item(struct labelled_image *self, const struct refining_source *source, size_t index,
                                  struct clv_error *err)
 {
-    if (from->images)
-        return copy_image(self, &from->images[index], &from->masks[index], err);
-    const struct clv_item *item = &from->set->items[index];
-    MUST(clv_image_read(&self->image, item->image, from->limits, err));
-    const struct mask_wanted wanted = {self->image.width, self->image.height, from->limits};
+    const struct clv_item *item = &source->set->items[index];
+    MUST(item_image_read(&self->image, item, source->limits, err));
+    const struct mask_wanted wanted = {self->image.width, self->image.height, source->limits};
     MUST(item_mask_read(&self->truth, item, &self->model.labels, &wanted, err));
-    return item_maps_open(&self->maps, &self->model.recipe, from->set, item, from->limits, err);
+    return item_maps_open(&self->maps, &self->model.recipe, source->set, item, source->limits, err);
 }
 
 static void take_likeliest(int32_t *y, const double *marginals, size_t n, size_t n_labels)
@@ -108,18 +94,14 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
                                     const struct refining_source *source, const struct refining_example *example,
                                     struct clv_error *err)
 {
-    char name[32];
-    snprintf(name, sizeof name, "image %zu", example->item);
     *self = (struct labelled_image){.model = *model};
     self->model.w = (double *)example->w;
     self->model.first = NULL; /* the example's problem has its features already */
     FAIL_IF(stop_requested(source->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    MUST(read_item(self, &source->from, example->item, err));
+    MUST(read_item(self, source, example->item, err));
     bool wants_marginals = source->wants_net && !refining_is_cut(model);
     enum clv_status status = label(self, example, wants_marginals, err);
-    if (status)
-        return fail_within(err, status, source->from.images ? name : source->from.set->items[example->item].image);
-    return CLV_OK;
+    return status ? fail_within(err, status, source->set->items[example->item].image) : CLV_OK;
 }
 
 struct segmented labelled_image_view(const struct labelled_image *self)
@@ -150,12 +132,8 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
 enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
                                      struct clv_error *err)
 {
-    const struct refining_images *from = &source->from;
-    size_t first = source->examples[0].item;
-    int32_t width = from->images ? from->images[first].width : 0,
-            height = from->images ? from->images[first].height : 0;
-    MUST(from->images ? CLV_OK
-                      : clv_image_read_size(&width, &height, from->set->items[first].image, from->limits, err));
+    int32_t width, height;
+    MUST(item_image_size(&width, &height, &source->set->items[source->examples[0].item], source->limits, err));
     double bytes = (double)width * (double)height * bytes_a_pixel;
     size_t fit = (size_t)int64_within(MOST_BYTES / bytes, 1, (int64_t)most);
     *n = source->n_examples < fit ? source->n_examples : fit;

@@ -19,25 +19,17 @@
 
 /* A training image, and the weights of a model that has not seen it. */
 struct refining_example {
-    size_t item; /* of the images */
+    size_t item; /* of the set */
     const struct clv_problem *problem;
     const double *w;
     int32_t first_node; /* of the image in the problem, which slices share */
     bool is_slice;
 };
 
-/* Where images and masks are: those of a set, or in memory. */
-struct refining_images {
-    const struct clv_set *set;
-    const struct clv_image *images; /* [n] in memory; NULL: of the set */
-    const struct clv_mask *masks;   /* [n] */
-    size_t n;
-    const struct clv_image_limits *limits;
-};
-
 /* The examples that refining is learned from, and how. */
 struct refining_source {
-    struct refining_images from;
+    const struct clv_set *set; /* of the images and masks, in files or in memory */
+    const struct clv_image_limits *limits;
     const struct refining_example *examples;
     size_t n_examples;
     uint64_t seed;
@@ -138,7 +130,7 @@ enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data
  * others do. Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps;
  * CLV_ERR_USAGE if images and dataset differ in number. */
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
-                               const struct clv_training *training, const struct refining_images *from, bool wants_net,
-                               struct clv_error *err) CLV_CHECK;
+                               const struct clv_training *training, const struct clv_set *set,
+                               const struct clv_image_limits *limits, bool wants_net, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -31,11 +31,6 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
     return CLV_OK;
 }
 
-static size_t count_images(const struct refining_images *from)
-{
-    return from->images ? from->n : from->set->n_items;
-}
-
 struct refining_list {
     struct refining_example *examples; /* [n] */
     size_t n;
@@ -45,11 +40,10 @@ struct refining_list {
 /* An example for each image with a mask that the training learns from, by the weights of the half that it is not in.
  * array_free both arrays. */
 static enum clv_status list_examples(struct refining_list *list, const struct clv_training *training,
-                                     const struct refining_images *from, double *const w[N_HALVES],
-                                     struct clv_error *err)
+                                     const struct clv_set *set, double *const w[N_HALVES], struct clv_error *err)
 {
     list->problems = array_alloc(training->n_examples, sizeof *list->problems);
-    size_t n_images = count_images(from);
+    size_t n_images = set->n_items;
     list->examples =
         array_alloc(n_images > training->n_examples ? n_images : training->n_examples, sizeof *list->examples);
     NEED(list->problems && list->examples);
@@ -60,7 +54,7 @@ static enum clv_status list_examples(struct refining_list *list, const struct cl
         list->problems[i] = clv_dataset_problem(training->dataset, example);
         for (size_t k = 0; k < (first_node ? item->n_slices : 1); k++) {
             size_t of_set = first_node ? item->first_slice + k : example;
-            if (!first_node || from->set->items[of_set].mask)
+            if (!first_node || set->items[of_set].mask)
                 list->examples[list->n++] = (struct refining_example){.item = of_set,
                                                                       .problem = &list->problems[i],
                                                                       .w = w[i % N_HALVES],
@@ -84,17 +78,18 @@ static void halves_release(struct halves *self)
 }
 
 static enum clv_status learn_from_halves(struct clv_model *model, const struct clv_learner *learner,
-                                         const struct clv_training *training, const struct refining_images *from,
-                                         bool wants_net, struct clv_error *err)
+                                         const struct clv_training *training, const struct clv_set *set,
+                                         const struct clv_image_limits *limits, bool wants_net, struct clv_error *err)
 {
     OWNED(halves_release) struct halves self = {0};
     for (size_t half = 0; half < N_HALVES; half++)
         MUST(learn_without(&self.w[half], half, learner, training, err));
-    MUST(list_examples(&self.list, training, from, self.w, err));
+    MUST(list_examples(&self.list, training, set, self.w, err));
     if (!self.w[0] || !self.w[1])
         return CLV_OK;
     const struct refining_source source = {
-        .from = *from,
+        .set = set,
+        .limits = limits,
         .examples = self.list.examples,
         .n_examples = self.list.n,
         .seed = training->seed,
@@ -107,10 +102,10 @@ static enum clv_status learn_from_halves(struct clv_model *model, const struct c
 }
 
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
-                               const struct clv_training *training, const struct refining_images *from, bool wants_net,
-                               struct clv_error *err)
+                               const struct clv_training *training, const struct clv_set *set,
+                               const struct clv_image_limits *limits, bool wants_net, struct clv_error *err)
 {
-    size_t n_images = count_images(from);
+    size_t n_images = set->n_items;
     bool has_maps = model->recipe.n_maps, has_windows = training->dataset->has_windows && n_images;
     bool is_of_images = has_windows || n_images == clv_dataset_size(training->dataset);
     if (!model->has_recipe || !refining_is_learned(model, wants_net) ||
@@ -120,6 +115,6 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
         return CLV_OK; /* features alone, mirror images, windows */
     FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
             clv_dataset_size(training->dataset));
-    enum clv_status status = learn_from_halves(model, learner, training, from, wants_net, err);
+    enum clv_status status = learn_from_halves(model, learner, training, set, limits, wants_net, err);
     return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
 }

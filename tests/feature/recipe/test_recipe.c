@@ -51,13 +51,14 @@ TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memo
         }
     }
     struct clv_image images[N_IMAGES] = {0};
-    for (int i = 0; i < N_IMAGES; i++)
+    struct clv_item items[N_IMAGES] = {0};
+    for (int i = 0; i < N_IMAGES; i++) {
         must(clv_image_read(&images[i], paths[i], NULL, err));
-    must(recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, err));
+        items[i].pixels = &images[i];
+    }
+    must(recipe_learn_set(&other, &(struct clv_set){.items = items, .n_items = N_IMAGES}, 11, 2, NULL, NULL, err));
     for (int s = 0; s < one.n_scales; s++)
         ck_assert_mem_eq(one.codebooks[s].centres, other.codebooks[s].centres, 30 * SIZE);
-    images[1].channels = 1;
-    ck_assert_int_eq(recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, NULL), CLV_ERR_USAGE);
     for (int i = 0; i < N_IMAGES; i++)
         clv_image_release(&images[i]);
     must(clv_recipe_learn(&other, paths, N_IMAGES, 12, 2, NULL, NULL, err));

@@ -82,11 +82,8 @@ static void begin(void)
     clv_training_result_release(&result);
     for (size_t i = 0; i < N_IMAGES; i++)
         self->examples[i] = (struct refining_example){.item = i, .problem = &self->problems[i], .w = self->w};
-    self->source = (struct refining_source){.from = {.set = &self->set},
-                                            .examples = self->examples,
-                                            .n_examples = N_IMAGES,
-                                            .n_threads = 1,
-                                            .iou_weight = 0.25};
+    self->source = (struct refining_source){
+        .set = &self->set, .examples = self->examples, .n_examples = N_IMAGES, .n_threads = 1, .iou_weight = 0.25};
 }
 
 static void end(void)
@@ -316,7 +313,7 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     training.seed = 1;
     training.n_threads = 1;
     fixture.model.shape = training.shape;
-    must(train_refining(&fixture.model, learner, &training, &fixture.source.from, false, err));
+    must(train_refining(&fixture.model, learner, &training, &fixture.set, NULL, false, err));
     const struct clv_tensor *tensor = clv_model_attached(&fixture.model, "refining");
     ck_assert_ptr_nonnull(tensor);
     ck_assert_double_eq(((const double *)tensor->data)[0], 0);

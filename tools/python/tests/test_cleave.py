@@ -105,7 +105,7 @@ def test_masks_of_any_integer_type_teach_the_same(pairs, dtype):
 
 def test_masks_of_black_and_white_are_read_as_their_files_are(pairs):
     white = [(image, 255 * mask) for image, mask in pairs]
-    with pytest.warns(UserWarning, match="black and white were read as 0 background and 1 foreground, first in mask 0"):
+    with pytest.warns(UserWarning, match="4 of 4 masks: black and white were read as 0 background and 1 foreground"):
         made = cleave.train(white, **QUICK)
     np.testing.assert_array_equal(made.weights, cleave.train(pairs, **QUICK).weights)
     assert made.labels == ["background", "foreground"]
@@ -166,13 +166,13 @@ def test_masks_that_are_none_are_named(mask, error, says):
 
 
 @pytest.mark.parametrize("value, names, says", [
-    (0, None, "know no label but 0"),
-    (1, None, "know no label but 1"),
-    (1, ["ground", "sky", "animal"], "know no label but 1"),
-    (cleave.VOID, ["ground", "animal"], "know no label"),
+    (0, None, 'the 4 masks have one label alone, "background"'),
+    (1, None, 'the 4 masks have one label alone, "foreground"'),
+    (1, ["ground", "sky", "animal"], 'the 4 masks have one label alone, "sky"'),
+    (cleave.VOID, ["ground", "animal"], "has no true labels to learn from"),
 ])
 def test_masks_of_one_label_are_refused(pairs, value, names, says):
-    with pytest.raises(cleave.UsageError, match=says):
+    with pytest.raises(cleave.DataError, match=says):
         cleave.train([(image, np.full(mask.shape, value)) for image, mask in pairs], labels=names)
 
 
@@ -475,7 +475,7 @@ def test_an_interrupted_training_gives_the_model_so_far(pairs):
     """The interrupt comes once learning has begun; the passes asked for would take minutes."""
 
     def interrupt(what, done, total):
-        if what not in ("extracting features", "sampling descriptors", "learning words") and not sent:
+        if what not in ("looking at images", "extracting features", "sampling descriptors", "learning words") and not sent:
             sent.append(what)
             os.kill(os.getpid(), signal.SIGINT)
 

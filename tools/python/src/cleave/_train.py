@@ -1,6 +1,5 @@
 """Learning models from a folder, a manifest, or arrays."""
 
-import contextlib
 import difflib
 import os
 import warnings
@@ -9,13 +8,13 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _table
-from ._arrays import Range, as_flag, as_image, as_names, as_number, as_range, as_values, as_whole, pointer
-from ._errors import Path, UsageError, as_path, as_text, call
+from ._arrays import Range, as_flag, as_names, as_number, as_range, as_whole
+from ._errors import Error, Path, UsageError, as_path, as_text, call
+from ._in_memory import InMemory, Pair
 from ._model import Model, as_maps
 from ._native import ffi, lib
 from ._pixels import VOID
 from ._sequence import as_masks
-from ._staged import Pair, StagedSet, staged
 from ._table import helps, rows_of, set_options
 from ._work import Progress, Work
 
@@ -107,22 +106,6 @@ def _as_slices(data: Any) -> Tuple[List[Pair], List[str]]:
     return slices, names
 
 
-def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[str]], range: Optional[Range]) -> Any:
-    """Images and masks in memory; returns what must live as long as the options."""
-    images, masks, keep = [], [], []
-    for place, (image, mask) in enumerate(pairs):
-        native, data = as_image(f"image {place}", image, shared=True, range=range)
-        values = as_values(f"mask {place}", mask, (native.height, native.width), shared=True, void=True)
-        images.append(native[0])
-        masks.append({"width": values.shape[1], "height": values.shape[0], "labels": pointer("uint8_t", values)})
-        keep.append((native, data, values))
-    own = ffi.new("struct clv_image[]", images), ffi.new("struct clv_mask[]", masks)
-    options.images, options.masks, options.n_images = *own, len(images)
-    labels, held = named(names) if names is not None else (ffi.NULL, None)
-    options.labels = labels
-    return keep, own, labels, held
-
-
 _OF_THE_COMMAND = ("data", "maps", "resume", "checkpoint_every")  # arguments of train, and files that it does not write
 
 
@@ -163,22 +146,33 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
     return keep
 
 
-def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any,
-                maps: Mapping[str, Any], channel_axis: int, bands: bool, range: Optional[Range], sequences: Sequence[str]) -> List[Any]:
-    """Arrays to learn from: as they are, or by files where they have more than masks."""
+def _use_arrays(native: Any, pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any, objects: Any, maps: Mapping[str, Any],
+                channel_axis: int, bands: bool, range: Optional[Range], sequences: Sequence[str]) -> List[Any]:
+    """Arrays to learn from; returns what must live as long as the options."""
     for name in ("split", "only", "weak_split", "unlabelled_split", "validate"):
         if getattr(native, name) != ffi.NULL:
             raise UsageError(f"{name} needs a manifest")
-    if files is None:
-        return [_take_pairs(native, pairs, labels, range)]
     for name, arrays in maps.items():
         if isinstance(arrays, (str, bytes, os.PathLike)):
             raise UsageError(f"maps: {name} is {os.fspath(arrays)!r}; of arrays it is a list of arrays, one an image")
     if isinstance(boxes, (str, bytes, os.PathLike)):
         raise UsageError(f"boxes is {os.fspath(boxes)!r}; of arrays it is a list, one entry an image")
-    files.write(pairs, boxes, maps, channel_axis, labels, bands, range, sequences)
-    keep = _use_set(native, files.manifest, {}, None)
-    return keep + set_options(native, _own_rows(), dict(files.options()))[0]
+    held = InMemory(len(pairs))
+    native.n_images = len(pairs)
+    if boxes is not None:
+        held.listed("boxes", boxes)
+    sizes = held.images(native, pairs, bands, range)
+    held.masks(native, pairs, sizes)
+    if boxes is not None:
+        held.boxes(native, boxes, sizes, pairs)
+    if objects is not None:
+        held.objects(native, objects, sizes)
+    if sequences:
+        held.sequences(native, sequences)
+    held.maps(native, maps, channel_axis)
+    if labels is not None:
+        native.labels = held.kept(named(labels))[0]
+    return [held]
 
 
 def prepared(learner: str, threads: int, progress: Optional[Progress], options: Mapping[str, Any]) -> Tuple[Any, List[Any], Work]:
@@ -204,7 +198,7 @@ def prepared(learner: str, threads: int, progress: Optional[Progress], options: 
 
 
 def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
-          boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, bands: bool = False, range: Optional[Range] = None,
+          boxes: Any = None, objects: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, bands: bool = False, range: Optional[Range] = None,
           threads: int = 0, progress: Optional[Progress] = None, **options: Any) -> Model:
     """Learns a model from images with masks, or with boxes.
 
@@ -219,6 +213,8 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
     boxes       of objects in images without masks: a file or folder of them (--boxes); for arrays a list with an entry for each image,
                 (x, y, width, height) in pixels, several of these, or None
+    objects     which objects touch, for arrays: a list with integers [height, width] for each image, the number of each pixel's object, 0 for
+                none, or None; an image whose mask is None has that of its objects. Files: instances/ or the manifest's column
     maps        of networks: {name: folder}, as the command's --maps name=folder; a manifest's columns maps.NAME count as well. For
                 arrays {name: list of arrays}, one an image, as segment takes them (channel_axis)
     bands       True: the arrays are images of bands, [height, width, bands] of integers of up to 32 bits or of floats, NaN where there
@@ -233,8 +229,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
                 And the learner's own parameters, as learners() lists them: passes=50, lambda_=0.01
 
     Ctrl-C ends the training at the next safe point: with the model so far (model.interrupted), or, while features are made
-    and there is none, by KeyboardInterrupt. O(images) time and memory; arrays of bands, of sequences, with boxes, maps or without masks are
-    written to a temporary folder while it runs.
+    and there is none, by KeyboardInterrupt. O(images) time and memory. Arrays teach what files of them do: the model is the same.
     """
     if more:
         raise UsageError("train takes one argument by place: a folder, a manifest or pairs, as in train([(image, mask)]) or "
@@ -253,22 +248,23 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     else:
         pairs = _as_pairs(data) if path is None else []
     by_name = as_maps(maps)
-    needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(by_name) or any(mask is None for _, mask in pairs) or
-                                    native.mirror or native.init != ffi.NULL or native.voids != ffi.NULL)
-    with staged() if needs_files else contextlib.nullcontext() as files:
-        if path is None:
-            keep += _use_arrays(native, files, pairs, labels, boxes, by_name, channel_axis, bands, range, sequences)
-        else:
-            keep += _use_set(native, path, by_name, labels)
-        try:
-            work.run(lambda: call(lib.clv_train_set, model, native, path=path))
-        except UsageError as error:
+    if path is None:
+        keep += _use_arrays(native, pairs, labels, boxes, objects, by_name, channel_axis, bands, range, sequences)
+    elif objects is not None:
+        raise UsageError("objects is for arrays; a set has them in instances/ or its manifest's column")
+    else:
+        keep += _use_set(native, path, by_name, labels)
+    try:
+        work.run(lambda: call(lib.clv_train_set, model, native, path=path))
+    except Error as error:
+        if path is None and not os.path.exists(error.path or ""):
+            error.path = None  # what the message begins with names an array
+        if isinstance(error, UsageError):
             error.args = (by_keyword(str(error)),)
-            raise
-        finally:
-            for note in [*(files.notes if files else []), *work.notes]:
-                warnings.warn(by_keyword(files.plain(note) if files else note), stacklevel=2)
-    if files:
-        for key in (b"data", b"data_digest"):
-            call(lib.clv_record_set, ffi.addressof(model, "record"), key, b"arrays")
+        raise
+    finally:
+        for note in work.notes:
+            warnings.warn(by_keyword(note), stacklevel=2)
+    if path is None:
+        call(lib.clv_record_set, ffi.addressof(model, "record"), b"data", b"arrays")
     return Model(model)
