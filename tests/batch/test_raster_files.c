@@ -304,7 +304,8 @@ TEST(probabilities_name_no_missing_value)
     raster_find_place(&place, formatted("%s/tiles/wide.tif", folder));
     ck_assert(raster_has_place(&place) && !place.may_lack_data);
     ck_assert(place.tie_points[3] >= 440720 && place.tie_points[3] <= 440720);
-    run_here("cd %s && cp -r tiles again && rm -rf tiles && cleave probabilities -q -m m in/wide.tif -o again "
+    run_here("cd %s && rm -rf again && cp -r tiles again && rm -rf tiles && cleave probabilities -q -m m in/wide.tif "
+             "-o again "
              "--max-pixels 19 --samples 2 --resume --overlay && test -e again/overlays/wide.tif && rm -r again",
              folder);
 }
@@ -320,4 +321,62 @@ TEST(least_expected_loss_is_that_of_the_whole_raster)
         run_here("cd %s && cleave segment -q -m %s in -o whole --decode min-loss --samples 20", folder, each[k]);
         run_here("cd %s && cd tiles && for f in *.tif; do cmp $f ../whole/$f || exit 1; done", folder);
     }
+}
+
+/* Files that a run wrote into `tiles`, each of which does not fit on the disk the next time. */
+static const char *const written[] = {"overlays/wide.tif",
+                                      "cutouts/wide.tif",
+                                      "objects/wide.tif",
+                                      "labelme/wide.json",
+                                      "yolo/labels/wide.txt",
+                                      "geojson/wide.geojson",
+                                      "voc/Annotations/wide.xml",
+                                      "voc/SegmentationClass/wide.png",
+                                      "voc/SegmentationObject/wide.png"};
+
+TEST(a_full_disk_in_the_middle_of_any_file_is_told_and_nothing_is_lost)
+{
+    const char *line = "cleave segment -q -m m in/wide.tif --max-pixels 19 --overlay --cutout --objects --export coco "
+                       "--export labelme --export yolo --export geojson --export voc";
+    run_here("cd %s && rm -rf tiles && %s -o tiles", folder, line);
+    for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
+        run_here("cd %s && rm -rf again && cp -rp tiles again && rm again/%s", folder, written[k]);
+        expect_error(74, written[k],
+                     "cd %s && trap '' XFSZ && size=$(wc -c < tiles/%s) && ulimit -f $(((size - 1) / 512)) && exec "
+                     "%s -o again --resume",
+                     folder, written[k], line);
+        run_here("cd %s && ! test -e again/%s && %s -o again --resume && diff -r tiles again", folder, written[k],
+                 line);
+    }
+    run_here("cd %s && rm -rf again", folder);
+}
+
+/* What has been labelled stays when the mask does not fit, and is gone on with. */
+TEST(a_full_disk_leaves_tiles_to_go_on_from)
+{
+    run_here("cd %s && rm -rf tiles again && cleave segment -q -m m in/wide.tif -o tiles --max-pixels 19", folder);
+    expect_error(74, "wide.tif.tiles: cannot be written",
+                 "cd %s && trap '' XFSZ && ulimit -f 1000 && exec cleave segment -q -m m in/wide.tif -o again "
+                 "--max-pixels 19",
+                 folder);
+    run_here("cd %s && cleave segment -m m in/wide.tif -o again --max-pixels 19 --resume 2> log && grep -q "
+             "'tiles finished before' log && diff -r tiles again && rm -r again",
+             folder);
+}
+
+/* An object that fills the raster touches its border. */
+TEST(objects_that_all_touch_the_border_leave_empty_files)
+{
+    enum { SIDE = 20 };
+    static uint8_t labels[SIDE * SIDE];
+    static const uint8_t palette[256][3] = {[1] = {255, 255, 255}};
+    const struct label_image mask = {SIDE, SIDE, labels, palette, 2};
+    memset(labels, 1, sizeof labels);
+    run_here("cd %s && rm -rf tiles && mkdir tiles", folder);
+    must(raster_write_labels(formatted("%s/tiles/dot.tif", folder), &mask, NULL, err));
+    run_here(
+        "cd %s && cleave segment -q -m m in/dot.tif -o tiles --resume --max-pixels 19 --objects --clear-border "
+        "--overlay --export geojson --export coco --report tiles/report && test $(wc -l < tiles/objects.tsv) = 1 && "
+        "! grep -q '\"Feature\"' tiles/geojson/dot.geojson && grep -q '\"annotations\"' tiles/coco.json",
+        folder);
 }
