@@ -106,7 +106,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -117,7 +117,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
-	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters bench-rasters-large"
+	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
 	    /^#   CLEAVE_DATA  / { sub(/^#   CLEAVE_DATA +(folder with )?/, ""); sub(/ \(default.*/, ""); sub(/, which runs.*/, ""); \
@@ -235,6 +235,14 @@ bench: deps
 	$(Q)tools/deps bench
 	$(Q)$(MAKE) --no-print-directory all $(benches) $(bench_peers)
 	$(Q)tools/bench/run $(BUILD)
+	$(Q)tools/bench/polygons $(BUILD)
+
+# GeoJSON of a mask of SIDE x SIDE pixels beside gdal_polygonize, where that is there.
+bench-polygons: deps
+	$(Q)tools/deps bench
+	$(Q)tools/deps rasters
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/bench/polygons $(BUILD) $(SIDE)
 
 # One program of tools/bench.
 $(bench_targets): bench-%: deps

@@ -380,7 +380,7 @@ enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_
                                   struct clv_error *err) CLV_CHECK;
 
 /* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the place of the file `image` (NULL:
- * none) if the path ends with .tif. In a palette two labels that no table names are black and white, so that any viewer
+ * none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are no labels, and 255 is not void. In a palette two labels that no table names are black and white, so that any viewer
  * shows them; others have their own colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum clv_mask_format format, const struct clv_labels *labels,
@@ -506,6 +506,16 @@ enum clv_status probabilities_find(double *values, struct probability_summary *s
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
+/* Likewise of a field of the model's scores, which may be scaled in place. */
+enum clv_status probabilities_find_of_field(double *values, struct probability_summary *summary,
+                                            const struct batch *run, struct clv_field *field, struct clv_oracle *oracle,
+                                            struct clv_error *err) CLV_CHECK;
+
+/* A probability as a value from 0 to 255; share and entropy of nodes of so many pixels (volume NULL: 1 each). */
+int32_t probability_shade(double p);
+void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
+                          const float *volume, int32_t n_nodes);
+
 /* Shows these values in pixels. Of one label: item->labels = its probability times 255, rounded, which is not voted on,
  * and share and entropy in item->summary. Of all labels: item->map, whose sides are those of the example's superpixels,
  * or of that shape with the longer one options.side long. */
@@ -513,6 +523,11 @@ enum clv_status probabilities_show(struct labelled *item, const struct batch *ru
                                    const double *values, struct clv_error *err) CLV_CHECK;
 enum clv_status label_map_write(const char *path, const struct label_map *map, int32_t n_labels,
                                 struct clv_error *err) CLV_CHECK;
+/* Sides of the map of an image whose regions have these; the map's pixel that the centre of pixel k of n is in; the value
+ * of a probability. */
+void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch *run, int32_t width, int32_t height);
+size_t label_map_pixel(int32_t k, int32_t n, int32_t map_n);
+uint16_t label_map_value(double probability);
 double label_map_bytes(const struct batch *run, int32_t n_labels);
 
 /* by_model.c, for labellers with a model: reads it or takes the caller's, sets run->model and run->labels; bytes of an
@@ -540,6 +555,10 @@ enum clv_status gather_check(const struct batch *run, struct clv_error *err) CLV
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
 char *tiles_path(const char *mask);
+
+/* Bytes that such an image takes, its rows and those of its files included, outlines and specks apart; at most what the
+ * run may have, so that it waits for others and is never refused. */
+double tiles_bytes(const struct batch *run, const struct input *input);
 
 /* Refuses files that are made of whole images in memory, if an input is segmented by tiles (CLV_ERR_USAGE). */
 enum clv_status tiles_check(const struct batch *run, struct clv_error *err) CLV_CHECK;

@@ -128,8 +128,7 @@ static enum clv_status open_model(struct batch *run, struct clv_error *err)
     MUST(gather_inputs(run, NULL, err));
     if (!self->model.recipe.bands.n_bands)
         MUST(check_bands(run, err));
-    if (!batch_is_probable(run))
-        find_tiled(run);
+    find_tiled(run);
     if (options->maps.n || self->model.recipe.n_maps)
         MUST(map_options_check(&options->maps, &self->model.recipe, run->inputs.map_names, run->inputs.n_maps,
                                batch_model_name(run), err));

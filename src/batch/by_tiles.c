@@ -1,6 +1,7 @@
 /* Segments an image that may be larger than memory, tile by tile (src/segment), and writes its mask row by row. The
  * tiles stay on disk for --resume until the mask is complete. Start at tiles_label. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,28 @@
 #include "model/object_tensors.h"
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
+
+#define TILE_BYTES   100e6 /* of a thread: a window of tiles and what describes them */
+#define REGION_BYTES 250   /* of the field, the cut and draws */
+#define ROW_BYTES    16    /* of a band's pixels: colours, labels, numbers, as they are read and as they are written */
+#define BAND_ROWS    300.0 /* with their halo, of files */
+#define LEAST_BYTES  40e6  /* that the process has before */
+
+double tiles_bytes(const struct batch *run, const struct input *input)
+{
+    const struct clv_recipe *recipe = &run->model->recipe;
+    OWNED(raster_close) struct raster raster = {0};
+    struct clv_error ignored;
+    if (!(recipe->scale > 0) || recipe->region_area < 1 ||
+        raster_open_windows(&raster, input->image, &run->options.limits, &ignored) != CLV_OK)
+        return 0;
+    const double width = raster.width, n = width * raster.height;
+    const double n_regions = n / ((double)recipe->scale * (double)recipe->scale * recipe->region_area);
+    const double bytes = run->n_threads * TILE_BYTES + REGION_BYTES * n_regions + BAND_ROWS * width * ROW_BYTES;
+    return fmax(fmin(bytes, run->gate.limit - LEAST_BYTES), 0);
+}
+
+#define UNMERGED ".unmerged" /* ends the name of labels whose specks are not merged yet */
 
 /* Objects with holes are run lengths in COCO, which are of images up to some size. */
 static enum clv_status check_runs(const struct input *input, const struct clv_image_limits *limits,
@@ -34,8 +57,7 @@ enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
     const struct {
         bool is_wanted;
         const char *option;
-    } wholes[] = {{options->decode == CLV_DECODING_MIN_LOSS, "--decode min-loss"},
-                  {options->objects && run->model && learned_objects_are_there(run->model),
+    } wholes[] = {{options->objects && run->model && learned_objects_are_there(run->model),
                    "--objects, by a model that has learned to find them,"}};
     for (size_t i = 0; i < run->inputs.n; i++) {
         if (!run->inputs.items[i].is_tiled)
@@ -90,7 +112,7 @@ static uint64_t find_key(const struct batch *run)
 struct mask_rows {
     struct raster_writer *writer;
     struct raster_cut *cut;
-    bool is_binary, is_empty;
+    bool is_binary, is_empty, is_probable;
 };
 
 /* Writes the next rows of labels, which are changed: pixels without data become void. */
@@ -100,7 +122,8 @@ static enum clv_status put_rows(struct mask_rows *mask, uint8_t *labels, int32_t
     const size_t width = (size_t)mask->cut->width;
     struct raster *raster = &mask->cut->rasters[0];
     const struct image_part window = {.top = top, .width = mask->cut->width, .height = rows};
-    MUST(raster_void_labels(labels, raster, &window, err));
+    if (!mask->is_probable)
+        MUST(raster_void_labels(labels, raster, &window, err));
     raster_forget(raster);
     mask->is_empty &= labels_are_empty(labels, (size_t)rows * width);
     if (mask->is_binary)
@@ -161,6 +184,15 @@ static void drop_file(char **path)
     array_free(*path);
 }
 
+/* A run that was killed while it merged specks has left its labels. */
+static enum clv_status remove_unmerged(const char *mask, struct clv_error *err)
+{
+    OWNED_ARRAY char *unmerged = file_beside(mask, UNMERGED);
+    NEED(unmerged);
+    unlink(unmerged);
+    return CLV_OK;
+}
+
 /* Merges specks on the way: labels are first written to a file of their own, since a speck's new label is known when all
  * have been seen. */
 static enum clv_status write_merged(struct mask_rows *mask, const char *path, const struct batch *run,
@@ -171,7 +203,7 @@ static enum clv_status write_merged(struct mask_rows *mask, const char *path, co
     const struct specks_settings how = {
         .width = layout.width, .min_pixels = run->options.min_area, .budget = raster_budget(run)};
     OWNED(specks_drop) struct specks *specks = NULL;
-    OWNED(drop_file) char *unmerged = file_beside(path, ".unmerged");
+    OWNED(drop_file) char *unmerged = file_beside(path, UNMERGED);
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
     NEED(unmerged);
     file_remember_temporary(unmerged);
@@ -198,19 +230,19 @@ static enum clv_status remove_earlier(const struct target *target, struct clv_er
     return CLV_OK;
 }
 
-static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
-                                  struct clv_error *err)
+enum clv_status tiles_write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
+                                 struct clv_error *err)
 {
     int n;
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
-    struct mask_rows rows = {.writer = &writer, .cut = cut, .is_empty = true};
+    struct mask_rows rows = {.writer = &writer, .cut = cut, .is_empty = true, .is_probable = batch_is_probable(run)};
     const enum clv_mask_format format = (enum clv_mask_format)run->options.mask_format;
     struct raster_place place = cut->rasters[0].place;
     const uint8_t(*palette)[3] = mask_file_palette(&n, format, &run->labels, place.may_lack_data);
     const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
-    place.may_lack_data &= format != CLV_MASKS_BINARY;
+    place.may_lack_data &= format != CLV_MASKS_BINARY && !rows.is_probable; /* 255 is then no void, but a one */
     MUST(raster_writer_open(&writer, item->target->mask, &mask, &place, err));
-    rows.is_binary = format == CLV_MASKS_BINARY;
+    rows.is_binary = format == CLV_MASKS_BINARY && !rows.is_probable;
     MUST(run->options.min_area ? write_merged(&rows, item->target->mask, run, err)
                                : paint_rows(&rows, NULL, NULL, err));
     item->is_empty = rows.is_empty;
@@ -229,10 +261,28 @@ static enum clv_status find_means(struct labelled *item, struct raster_cut *cut,
     return raster_cut_means(item->map_means, cut, err);
 }
 
+/* Regions of a raster form loops: probabilities that no image with loops has are refused before its tiles are read. */
+static enum clv_status check_probabilities(const struct batch *run, struct clv_error *err)
+{
+    const struct clv_model *model = run->model;
+    const bool is_small = model->shape.n_labels == 2 || model->shape.pairwise == CLV_PAIRWISE_NONE;
+    const bool are_margins = run->options.probabilities == CLV_PROBABILITIES_MARGINS;
+    if (!batch_is_probable(run) || is_small || (!are_margins && model->decoding.rule != CLV_DECODE_ORACLE))
+        return CLV_OK;
+    return fail(err, CLV_ERR_USAGE, "more than two labels, coupled between regions that form loops, have no %s; %s",
+                are_margins ? "margins" : "samples",
+                are_margins ? "--all-labels --decode map has probabilities"
+                            : "--decode map has them by belief propagation");
+}
+
 /* Models that were learned for another rule (of more than two labels, say) decide tiles by the one that a cut follows,
  * unless --decode asks for theirs, which is refused. */
 static void decide_by_map(struct clv_model *model, const struct batch *run, const char *image)
 {
+    if (batch_is_probable(run) || run->options.decode == CLV_DECODING_MIN_LOSS) { /* no rule of decoding matters */
+        model->decoding.rule = CLV_DECODE_MAP;
+        return;
+    }
     enum clv_decoding_rule rule = model->decoding.rule;
     bool is_cut = rule == CLV_DECODE_ORACLE || rule == CLV_DECODE_MAP || model->shape.pairwise == CLV_PAIRWISE_NONE;
     if (is_cut || run->options.decode != CLV_DECODING_AUTO)
@@ -252,13 +302,17 @@ static enum clv_status cut_raster(struct labelled *item, const struct batch *run
     MUST(find_means(item, cut, err));
     MUST(raster_cut_read(cut, err));
     clv_oracle_watch(oracle, run->progress.stop);
-    MUST(raster_cut_solve(cut, oracle, err));
-    return write_mask(cut, item, run, err);
+    if (batch_is_probable(run))
+        return raster_probabilities_write(item, run, cut, oracle, err);
+    MUST(run->options.decode == CLV_DECODING_MIN_LOSS ? raster_decide(cut, run, oracle, err)
+                                                      : raster_cut_solve(cut, oracle, err));
+    return tiles_write_mask(cut, item, run, err);
 }
 
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,
                             struct clv_error *err)
 {
+    const bool is_plain = !batch_is_probable(run) && run->options.decode != CLV_DECODING_MIN_LOSS;
     struct raster_cut cut;
     struct clv_model model = *run->model; /* a view */
     struct raster_cut_options options = {.path = item->input->image,
@@ -266,15 +320,18 @@ enum clv_status tiles_label(struct labelled *item, const struct batch *run, stru
                                          .model = &model,
                                          .resumes = run->options.existing == CLV_EXISTING_RESUME,
                                          .n_threads = run->n_threads,
-                                         .refine = (enum clv_refine_choice)run->options.refine,
+                                         .refine =
+                                             is_plain ? (enum clv_refine_choice)run->options.refine : CLV_REFINE_NONE,
                                          .progress = &run->progress};
     OWNED_ARRAY char *tiles = tiles_path(item->target->mask);
     OWNED(output_locks_release) struct output_locks locks = {.n = 0};
     NEED(tiles);
+    MUST(check_probabilities(run, err));
     decide_by_map(&model, run, item->input->image);
     options.key = find_key(run);
     MUST(outputs_make_folder(item->target->mask, err));
     MUST(output_locks_file(&locks, tiles, err)); /* a run into this folder, and one of this file alone, may meet here */
+    MUST(remove_unmerged(item->target->mask, err));
     options.tiles = tiles;
     MUST(raster_cut_open(&cut, &options, err));
     const enum clv_status status = cut_raster(item, run, &cut, oracle, err);

@@ -52,6 +52,8 @@ static double bytes_needed(const struct batch *run, const struct input *input)
     int32_t width, height;
     struct clv_error ignored;
     struct stat file;
+    if (input->is_tiled)
+        return tiles_bytes(run, input);
     if (!input->image || input->bytes ||
         clv_image_read_size(&width, &height, input->image, &run->options.limits, &ignored) != CLV_OK)
         return 0;
@@ -212,7 +214,8 @@ static enum clv_status write_mask(struct labelled *item, const struct batch *run
     if (batch_has_maps(run))
         return label_map_write(path, &item->map, run->labels.n_labels, err);
     return mask_file_write(path, item->input->image, item->width, item->height, item->labels,
-                           (enum clv_mask_format)run->options.mask_format, &run->labels, err);
+                           (enum clv_mask_format)run->options.mask_format,
+                           batch_is_probable(run) ? NULL : &run->labels, err);
 }
 
 static enum clv_status enter_gate(struct labelled *item, struct batch *run, size_t number, bool is_idle,

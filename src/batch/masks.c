@@ -62,7 +62,7 @@ static enum clv_status write_labels(const char *path, const char *image, struct 
         raster_find_place(&place, image);
     bool has_void = place.may_lack_data || memchr(mask->labels, CLV_VOID, n);
     mask->palette = mask_file_palette(&mask->palette_size, format, labels, has_void);
-    place.may_lack_data &= format != CLV_MASKS_BINARY;
+    place.may_lack_data &= labels && format != CLV_MASKS_BINARY;
     return is_tiff ? raster_write_labels(path, mask, &place, err)
                    : clv_png_write_labels(path, mask->width, mask->height, mask->labels, mask->palette,
                                           mask->palette_size, err);

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "batch/batch.h"
 #include "data/maps/maps.h"
+#include "model/model.h"
 #include "report/report.h"
 
 #define LARGEST_VALUE 65535 /* of a map of all labels */
@@ -28,11 +29,6 @@ enum clv_status probabilities_find_label(struct batch *run, struct clv_error *er
     return CLV_OK;
 }
 
-static double node_pixels(const struct clv_problem *problem, size_t node)
-{
-    return problem->volume ? (double)problem->volume[node] : 1;
-}
-
 /* How much better a node's best labelling with a label is than that with any other one: from max-marginals. */
 static void margins_of(double *value, size_t n, size_t n_labels)
 {
@@ -50,29 +46,41 @@ static void margins_of(double *value, size_t n, size_t n_labels)
 enum clv_status probabilities_find(double *values, struct probability_summary *summary, const struct batch *run,
                                    const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
 {
+    OWNED(scored_field_release) struct clv_field field = {0};
+    MUST(model_field_init(&field, run->model, problem, err));
+    return probabilities_find_of_field(values, summary, run, &field, oracle, err);
+}
+
+enum clv_status probabilities_find_of_field(double *values, struct probability_summary *summary,
+                                            const struct batch *run, struct clv_field *field, struct clv_oracle *oracle,
+                                            struct clv_error *err)
+{
     const struct clv_files_options *options = &run->options;
+    const struct draw_settings draws = {options->seed, (uint32_t)options->n_samples};
     const bool is_of_label = !batch_has_maps(run);
     if (options->probabilities == CLV_PROBABILITIES_MARGINS) {
-        MUST(clv_model_max_marginals(values, NULL, run->model, problem, oracle, err));
-        margins_of(values, (size_t)problem->n_nodes, (size_t)run->model->shape.n_labels);
+        MUST(clv_oracle_max_marginals(oracle, values, NULL, field, err));
+        margins_of(values, (size_t)field->n_nodes, (size_t)field->n_labels);
         return CLV_OK;
     }
     if (is_of_label)
-        MUST(clv_model_marginals_kind(&summary->kind, run->model, problem, err));
-    return clv_model_marginals(values, is_of_label ? &summary->bound : NULL,
-                               is_of_label ? &summary->standard_error : NULL, run->model, problem, oracle,
-                               options->seed, (uint32_t)options->n_samples, err);
+        MUST(model_field_marginals_kind(&summary->kind, run->model, field, err));
+    return model_field_marginals(values, is_of_label ? &summary->bound : NULL,
+                                 is_of_label ? &summary->standard_error : NULL, run->model, field, oracle, &draws, err);
 }
 
-/* Values from 0 to 255 of nodes; their share and entropy go into the summary. */
-static void find_shades(int32_t *shade, struct probability_summary *summary, const struct batch *run,
-                        const struct clv_problem *problem, const double *marginals)
+int32_t probability_shade(double p)
 {
-    size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
+    return int32_within(rint(255 * p), 0, 255);
+}
+
+void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
+                          const float *volume, int32_t n_nodes)
+{
+    size_t n = (size_t)n_nodes, k = (size_t)run->model->shape.n_labels;
     double pixels = 0, share = 0, entropy = 0;
     for (size_t i = 0; i < n; i++) {
-        double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
-        shade[i] = int32_within(rint(255 * p), 0, 255);
+        double p = marginals[i * k + (size_t)run->label], weight = volume ? (double)volume[i] : 1;
         share += weight * p;
         entropy += weight * probability_entropy(p);
         pixels += weight;
@@ -84,9 +92,13 @@ static void find_shades(int32_t *shade, struct probability_summary *summary, con
 static enum clv_status paint(uint8_t *shades, struct probability_summary *summary, const struct batch *run,
                              const struct clv_example *example, const double *marginals, struct clv_error *err)
 {
-    OWNED_ARRAY int32_t *shade = array_alloc((size_t)example->problem.n_nodes, sizeof *shade);
+    const struct clv_problem *problem = &example->problem;
+    const size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
+    OWNED_ARRAY int32_t *shade = array_alloc(n, sizeof *shade);
     NEED(shade);
-    find_shades(shade, summary, run, &example->problem, marginals);
+    for (size_t i = 0; i < n; i++)
+        shade[i] = probability_shade(marginals[i * k + (size_t)run->label]);
+    probabilities_sum_up(summary, run, marginals, problem->volume, problem->n_nodes);
     return clv_example_paint(shades, example, shade, err);
 }
 
@@ -110,10 +122,22 @@ enum clv_status label_map_write(const char *path, const struct label_map *map, i
                         : npy_write_planes(path, map->values, n_labels, map->height, map->width, err);
 }
 
-/* The map's pixel that the centre of pixel k of n is in. */
-static size_t within(int32_t k, int32_t n, int32_t map_n)
+size_t label_map_pixel(int32_t k, int32_t n, int32_t map_n)
 {
     return (size_t)((2 * (int64_t)k + 1) * map_n / (2 * (int64_t)n));
+}
+
+void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch *run, int32_t width, int32_t height)
+{
+    const int32_t side = run->options.side, longer = width > height ? width : height;
+    const double scale = side ? fmin((double)side / longer, 1) : 1;
+    *map_width = int32_within(rint(scale * width), 1, width);
+    *map_height = int32_within(rint(scale * height), 1, height);
+}
+
+uint16_t label_map_value(double probability)
+{
+    return (uint16_t)int32_within(rint(LARGEST_VALUE * probability), 0, LARGEST_VALUE);
 }
 
 /* mean[height][width] of a label's values of nodes; count is scratch of that size. */
@@ -125,9 +149,9 @@ static void fill(double *mean, double *count, const struct label_map *map, const
         mean[p] = count[p] = 0;
     for (int32_t y = 0; y < nodes->height; y++) {
         const int32_t *row = nodes->labels + (size_t)y * (size_t)nodes->width;
-        size_t first = within(y, nodes->height, map->height) * (size_t)map->width;
+        size_t first = label_map_pixel(y, nodes->height, map->height) * (size_t)map->width;
         for (int32_t x = 0; x < nodes->width; x++) {
-            size_t at = first + within(x, nodes->width, map->width);
+            size_t at = first + label_map_pixel(x, nodes->width, map->width);
             mean[at] += values[(size_t)row[x] * n_labels];
             count[at]++;
         }
@@ -142,11 +166,8 @@ static enum clv_status make_map(struct label_map *map, const struct batch *run, 
     const struct clv_files_options *options = &run->options;
     const struct clv_superpixels *nodes = &example->superpixels;
     size_t n_labels = (size_t)run->model->shape.n_labels;
-    int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
-    double scale = options->side ? fmin((double)options->side / longer, 1) : 1;
-    OWNED(label_map_release) struct label_map result = {
-        .width = int32_within(rint(scale * nodes->width), 1, nodes->width),
-        .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
+    OWNED(label_map_release) struct label_map result = {0};
+    label_map_size(&result.width, &result.height, run, nodes->width, nodes->height);
     size_t n = (size_t)result.width * (size_t)result.height;
     OWNED_ARRAY double *scratch = array_alloc(n, 2 * sizeof *scratch);
     NEED(scratch);
@@ -159,7 +180,7 @@ static enum clv_status make_map(struct label_map *map, const struct batch *run, 
         for (size_t p = 0; p < n && result.margins; p++)
             result.margins[y * n + p] = (float)scratch[p];
         for (size_t p = 0; p < n && result.values; p++)
-            result.values[y * n + p] = (uint16_t)int32_within(rint(LARGEST_VALUE * scratch[p]), 0, LARGEST_VALUE);
+            result.values[y * n + p] = label_map_value(scratch[p]);
     }
     *map = TAKE(result);
     return CLV_OK;

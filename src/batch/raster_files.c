@@ -42,11 +42,13 @@ static enum clv_status look_at_mask(struct labelled *item, const struct batch *r
         if (!more)
             break;
         const size_t n = (size_t)rows.band.n_rows * (size_t)item->width;
-        has_one |= memchr(rows.band.labels, 1, n) != NULL;
         has_other |= !labels_are_empty(rows.band.labels, n);
+        if (batch_is_probable(run))
+            continue;
+        has_one |= memchr(rows.band.labels, 1, n) != NULL;
         item->is_empty &= !memchr(rows.band.labels, CLV_VOID, n);
     }
-    if (mask_file_is_binary(&run->labels, rows.mask.raster.has_palette, has_one))
+    if (!batch_is_probable(run) && mask_file_is_binary(&run->labels, rows.mask.raster.has_palette, has_one))
         self->label_of[CLV_VOID] = 1;
     else
         item->is_empty = true;
@@ -103,7 +105,7 @@ static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *
 struct painter {
     uint8_t palette[256][3];
     int32_t outline_px;
-    bool has_objects;
+    bool has_objects, is_probable;
     uint8_t *pixels, *values; /* of a band; values: with its halo, of objects */
     uint8_t *colour_of;
 };
@@ -128,22 +130,27 @@ static void paint_objects(struct painter *self, const struct image_band *band, c
     overlay_band(self->pixels, &painted, black, 0, self->outline_px, -1);
 }
 
-static void paint_band(struct painter *self, const struct image_band *band, const uint8_t *labels)
+static enum clv_status paint_band(struct painter *self, const struct image_band *band, const uint8_t *labels,
+                                  struct clv_error *err)
 {
     const size_t row = 3 * (size_t)band->width;
     memcpy(self->pixels, band->pixels + (size_t)band->above * row, (size_t)band->n_rows * row);
+    if (self->is_probable)
+        return probability_draw_band(self->pixels, band, self->outline_px, err);
     if (self->has_objects)
         paint_objects(self, band, labels);
     else
         overlay_band(self->pixels, band, (const uint8_t(*)[3])self->palette, OVERLAY_OPACITY, self->outline_px,
                      CLV_VOID);
+    return CLV_OK;
 }
 
 enum clv_status raster_overlay_write(const char *path, struct labelled *item, const struct batch *run,
                                      struct clv_error *err)
 {
     const struct raster_layout layout = {.width = item->width, .height = item->height, .n_channels = 3, .bits = 8};
-    OWNED(painter_release) struct painter painter = {.has_objects = run->options.objects};
+    OWNED(painter_release)
+    struct painter painter = {.has_objects = run->options.objects, .is_probable = batch_is_probable(run)};
     OWNED(raster_rows_close) struct raster_rows rows = {0};
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
     const int32_t usual_px = picture_outline_px(item->width, item->height);
@@ -163,7 +170,7 @@ enum clv_status raster_overlay_write(const char *path, struct labelled *item, co
         MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
-        paint_band(&painter, &rows.band, item->raster->objects.labels);
+        MUST(paint_band(&painter, &rows.band, item->raster->objects.labels, err));
         MUST(raster_writer_rows(&writer, painter.pixels, rows.band.n_rows, err));
     }
     return raster_writer_commit(&writer, err);
@@ -255,8 +262,12 @@ enum clv_status raster_report_make(struct labelled *item, const struct batch *ru
                           report_picture_halo(item->width, item->height), err));
     for (bool more = true; more;) {
         MUST(raster_item_next(&more, &rows, run, err));
-        if (more)
-            MUST(report_picture_add(&picture, &rows.band, err));
+        if (!more)
+            break;
+        MUST(report_picture_add(&picture, &rows.band, err));
+        if (batch_is_probable(run))
+            probability_sums_add(&item->raster->sums, rows.band.labels + image_band_start(&rows.band),
+                                 (size_t)rows.band.n_rows * (size_t)item->width);
     }
     item->image = TAKE(picture.image);
     item->labels = TAKE(picture.labels);

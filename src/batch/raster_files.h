@@ -7,6 +7,7 @@
 #include "image/raster/raster.h"
 #include "object/object.h"
 #include "report/report.h"
+#include "segment/segment.h"
 
 /* The files of a raster that is larger than --max-pixels, beside its mask. Once the mask is there, by this run or an
  * earlier one, each file is made of the image and the mask by bands of rows: the bytes, or the pixels, that the same
@@ -29,9 +30,10 @@ struct raster_item {
     int32_t n_bands;
     bool has_samples; /* objects are measured by values of the bands, not by colours alone */
     struct raster_place place;
-    struct object_rows objects; /* with --objects: which pieces of labels are which, .. */
-    bool is_measured;           /* .. and item->rows are there */
-    size_t budget;              /* bytes, of what cannot be foretold */
+    struct object_rows objects;   /* with --objects: which pieces of labels are which, .. */
+    bool is_measured;             /* .. and item->rows are there */
+    struct probability_sums sums; /* of the report's probabilities */
+    size_t budget;                /* bytes, of what cannot be foretold */
 };
 void raster_item_free(struct raster_item *self);
 
@@ -77,6 +79,17 @@ enum clv_status raster_annotations_write(const char *path, struct labelled *item
 
 /* Makes item->image and item->labels as the report shows them. */
 enum clv_status raster_report_make(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
+
+/* by_tiles.c. Paints the values of the cut's regions, which are labels or one label's probabilities, into item->target->mask. */
+enum clv_status tiles_write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
+                                 struct clv_error *err) CLV_CHECK;
+/* raster_probabilities.c. Writes the probabilities or margins of a raster whose tiles were read, as the run's options ask
+ * for them, in place of its mask. raster_decide has the labels of --decode min-loss painted, in place of
+ * raster_cut_solve. */
+enum clv_status raster_probabilities_write(struct labelled *item, const struct batch *run, struct raster_cut *cut,
+                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+enum clv_status raster_decide(struct raster_cut *cut, const struct batch *run, struct clv_oracle *oracle,
+                              struct clv_error *err) CLV_CHECK;
 
 /* raster_objects.c. Finds the objects of the mask; measures them once: item->rows and the bands' means. */
 enum clv_status raster_objects_find(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;

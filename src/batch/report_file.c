@@ -131,7 +131,10 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
                                     .height = item->height};
     if (batch_is_probable(run)) {
         double share, entropy;
-        probability_means(&share, &entropy, item->labels, (size_t)item->width * (size_t)item->height);
+        if (item->raster)
+            probability_sums_means(&share, &entropy, &item->raster->sums);
+        else
+            probability_means(&share, &entropy, item->labels, (size_t)item->width * (size_t)item->height);
         snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
         shown.probability = item->labels;
         shown.labels = shown.truth = NULL;

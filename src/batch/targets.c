@@ -63,8 +63,6 @@ static const char *ending_of_mask(const struct batch *run, const struct input *i
         return ".npy";
     if (run->to.file)
         return text_ends_with(run->to.file, ".tif") ? ".tif" : ".png";
-    if (batch_is_probable(run))
-        return ".png";
     return input->is_tiled || has_place(input->image) ? ".tif" : ".png";
 }
 

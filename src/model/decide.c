@@ -53,28 +53,33 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
 {
     OWNED(scored_field_release) struct clv_field field = {0};
     struct clv_decision_options defaults;
-    size_t n = (size_t)problem->n_nodes, n_labels = (size_t)model->shape.n_labels;
+    clv_decision_defaults(&defaults, model);
+    MUST(model_field_init(&field, model, problem, err));
+    return model_field_decide(y, &field, problem->volume, oracle, options ? options : &defaults, err);
+}
+
+enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *volume, struct clv_oracle *oracle,
+                                   const struct clv_decision_options *options, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes, n_labels = (size_t)field->n_labels;
     OWNED_ARRAY double *gain = NULL;
     OWNED_ARRAY int32_t *z = NULL;
-    clv_decision_defaults(&defaults, model);
-    options = options ? options : &defaults;
-    MUST(model_field_init(&field, model, problem, err));
     FAIL_IF(options->n_samples == 0 || !(options->scale >= 0 && isfinite(options->scale)), CLV_ERR_USAGE,
             "a decision from %u samples at scale %g", options->n_samples, options->scale);
-    gain = array_zalloc(n * n_labels, sizeof *gain);
-    z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z);
-    NEED(gain && z);
-    model_scale_scores(&field, options->scale);
+    NEED(gain = array_zalloc(n * n_labels, sizeof *gain));
+    if (!options->is_balanced)
+        NEED(z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z));
+    model_scale_scores(field, options->scale);
     struct marginals_found found = {.marginals = gain}; /* of a balanced model gains are marginals */
     if (options->is_balanced)
-        MUST(field_marginals(oracle, &found, &field,
+        MUST(field_marginals(oracle, &found, field,
                              &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_samples},
                              err));
     for (uint32_t draw = 0; draw < options->n_samples && !options->is_balanced; draw += DRAWS_AT_ONCE) {
         uint32_t count = options->n_samples - draw < DRAWS_AT_ONCE ? options->n_samples - draw : DRAWS_AT_ONCE;
-        MUST(clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err));
+        MUST(clv_perturbed_map(oracle, z, NULL, field, options->seed, draw, count, err));
         for (uint32_t l = 0; l < count; l++)
-            MUST(add_gains(gain, &field, problem->volume, z + l * n, err));
+            MUST(add_gains(gain, field, volume, z + l * n, err));
     }
     for (size_t i = 0; i < n; i++) {
         y[i] = 0;

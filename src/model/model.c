@@ -58,29 +58,44 @@ enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct 
                                     .n_labels = model->shape.n_labels,
                                     .form = model->shape.pairwise,
                                     .edges = problem->edges};
-    return field_marginals_kind(kind, &graph, looped_marginals_of(model), err);
+    return model_field_marginals_kind(kind, model, &graph, err);
+}
+
+enum clv_status model_field_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
+                                           const struct clv_field *field, struct clv_error *err)
+{
+    return field_marginals_kind(kind, field, looped_marginals_of(model), err);
+}
+
+enum clv_status model_field_marginals(double *marginals, double *bound, double *standard_error,
+                                      const struct clv_model *model, struct clv_field *field, struct clv_oracle *oracle,
+                                      const struct draw_settings *draws, struct clv_error *err)
+{
+    const struct marginals_options options = {looped_marginals_of(model), draws->seed, draws->n_samples};
+    struct marginals_found found = {.marginals = marginals};
+    if (clv_model_scores(model) == CLV_SCORES_MARGIN)
+        model_scale_scores(field, 0);
+    MUST(field_marginals(oracle, &found, field, &options, err));
+    if (bound)
+        *bound = found.log_partition;
+    if (standard_error)
+        *standard_error = found.standard_error;
+    return CLV_OK;
 }
 
 enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                     const struct clv_model *model, const struct clv_problem *problem,
                                     struct clv_oracle *oracle, uint64_t seed, uint32_t n_samples, struct clv_error *err)
 {
-    const struct marginals_options options = {looped_marginals_of(model), seed, n_samples};
     OWNED(scored_field_release) struct clv_field field = {0};
     MUST(model_field_init(&field, model, problem, err));
-    if (clv_model_scores(model) == CLV_SCORES_MARGIN)
-        model_scale_scores(&field, 0);
     size_t n = (size_t)field.n_nodes, k = (size_t)field.n_labels;
     OWNED_ARRAY double *own = array_alloc(n, k * sizeof *own);
     NEED(own);
-    struct marginals_found found = {.marginals = own};
-    MUST(field_marginals(oracle, &found, &field, &options, err));
+    MUST(model_field_marginals(own, bound, standard_error, model, &field, oracle,
+                               &(struct draw_settings){seed, n_samples}, err));
     if (marginals && n)
         memcpy(marginals, own, n * k * sizeof *own);
-    if (bound)
-        *bound = found.log_partition;
-    if (standard_error)
-        *standard_error = found.standard_error;
     return CLV_OK;
 }
 

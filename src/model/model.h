@@ -117,6 +117,24 @@ void stage_free(struct clv_stage *stage); /* NULL is fine */
 /* Multiplies scores and couplings, as draws need them. scale 0: so that the unary scores have a usual mean size. */
 void model_scale_scores(struct clv_field *field, double scale);
 
+/* What draws of a field's labellings depend on. */
+struct draw_settings {
+    uint64_t seed;
+    uint32_t n_samples;
+};
+
+/* clv_model_marginals and clv_model_marginals_kind of the field of a model's scores, which are scaled in place where they
+ * have no scale. marginals[n_nodes][n_labels] are there. */
+enum clv_status model_field_marginals(double *marginals, double *bound, double *standard_error,
+                                      const struct clv_model *model, struct clv_field *field, struct clv_oracle *oracle,
+                                      const struct draw_settings *draws, struct clv_error *err) CLV_CHECK;
+enum clv_status model_field_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
+                                           const struct clv_field *field, struct clv_error *err) CLV_CHECK;
+
+/* clv_model_decide of such a field, which is scaled in place. volume[n_nodes] pixels, or NULL: 1 each. */
+enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *volume, struct clv_oracle *oracle,
+                                   const struct clv_decision_options *options, struct clv_error *err) CLV_CHECK;
+
 /* marginals[n_nodes][n_labels] of a field: sum-product belief propagation for a few iterations, whether or not it
  * converges by then; exact without edges. */
 enum clv_status stage_propagate(double *marginals, const struct clv_field *field, double temperature,

@@ -70,20 +70,26 @@ static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, i
     return CLV_OK;
 }
 
-/* The share of the object around pixel (x, y), by a tent that ends behind the band. */
-static double smoothed(const struct kinds *self, int32_t x, int32_t y, int32_t band)
+/* tent[width] = the object's pixels of each column around row y, weighed by a tent that ends behind the band. */
+static void weigh_columns(int32_t *tent, const struct kinds *self, int32_t y, int32_t band)
 {
-    int64_t sum = 0, all = 0;
+    const size_t width = (size_t)self->width;
+    memset(tent, 0, width * sizeof *tent);
     for (int32_t dy = -band; dy <= band; dy++) {
         const uint8_t *row = kind_row(self, y + dy);
-        int32_t down = band + 1 - (dy < 0 ? -dy : dy);
-        for (int32_t dx = -band; dx <= band; dx++) {
-            int32_t weight = down * (band + 1 - (dx < 0 ? -dx : dx));
-            all += weight;
-            sum += row[clamp(x + dx, self->width)] & IS_OBJECT ? weight : 0;
-        }
+        const int32_t weight = band + 1 - (dy < 0 ? -dy : dy);
+        for (size_t x = 0; x < width; x++)
+            tent[x] += weight * (row[x] & IS_OBJECT);
     }
-    return (double)sum / (double)all;
+}
+
+/* The share of the object around a pixel of that row, by a tent across, too. */
+static double smoothed(const int32_t *tent, int32_t width, int32_t x, int32_t band)
+{
+    int64_t sum = 0, all = (int64_t)(band + 1) * (band + 1);
+    for (int32_t dx = -band; dx <= band; dx++)
+        sum += (int64_t)tent[clamp(x + dx, width)] * (band + 1 - (dx < 0 ? -dx : dx));
+    return (double)sum / (double)(all * all);
 }
 
 /* Sums over pixels of one side: weights, colours, squared colours. */
@@ -104,6 +110,7 @@ struct nearby {
     const struct kinds *kinds;
     int32_t width, reach;
     struct sums (*columns)[2]; /* [width] of background and object, in the rows of the window */
+    int32_t *tent;             /* [width] of the row that is drawn, if any of its pixels is in the band */
 };
 
 static void add_row(struct nearby *self, int32_t y, int sign)
@@ -168,8 +175,8 @@ static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean
     rgba[3] = rounded(255 * alpha);
 }
 
-static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, int32_t y, uint8_t kind,
-                       const uint8_t *pixel, const struct sums window[2], int32_t band)
+static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, uint8_t kind, const uint8_t *pixel,
+                       const struct sums window[2], int32_t band)
 {
     double mean[2][3], spread[2];
     memset(rgba, 0, 4);
@@ -179,7 +186,7 @@ static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, in
     } else if (kind & IS_BAND) { /* whose windows hold both sides */
         describe(mean[0], &spread[0], &window[0]);
         describe(mean[1], &spread[1], &window[1]);
-        mix(rgba, pixel, smoothed(self->kinds, x, y, band), mean, spread);
+        mix(rgba, pixel, smoothed(self->tent, self->width, x, band), mean, spread);
     } else if (window[1].weight) {
         describe(mean[1], &spread[1], &window[1]);
         for (int c = 0; c < 3; c++)
@@ -193,18 +200,20 @@ static void draw_row(uint8_t *rgba, struct nearby *self, int32_t y, int32_t band
     const uint8_t *kind = kind_row(self->kinds, y);
     const uint8_t *pixel = self->kinds->rows->pixels + 3 * image_band_row(self->kinds->rows, y);
     const int32_t width = self->width;
+    if (memchr(kind, IS_BAND, (size_t)width) || memchr(kind, IS_BAND | IS_OBJECT, (size_t)width))
+        weigh_columns(self->tent, self->kinds, y, band);
     for (int32_t x = 0; x < self->reach; x++)
         add_column(window, self, x, 1);
     for (int32_t x = 0; x < width; x++, rgba += 4, pixel += 3) {
         add_column(window, self, x + self->reach, 1);
         add_column(window, self, x - self->reach - 1, -1);
-        draw_pixel(rgba, self, x, y, kind[x], pixel, window, band);
+        draw_pixel(rgba, self, x, kind[x], pixel, window, band);
     }
 }
 
 static void nearby_release(struct nearby *self)
 {
-    array_free(self->columns);
+    arrays_free(self->columns, self->tent);
 }
 
 /* Windows reach 3 bands, and kinds of pixels in them another one. */
@@ -222,7 +231,8 @@ enum clv_status cutout_band(uint8_t *rgba, const struct image_band *rows, const 
     OWNED(nearby_release) struct nearby nearby = {.kinds = &kinds, .width = rows->width, .reach = 3 * band};
     OWNED_ARRAY uint8_t *kind = array_alloc(n, 1);
     nearby.columns = array_zalloc(width, sizeof *nearby.columns);
-    NEED(kind && nearby.columns);
+    nearby.tent = array_alloc(width, sizeof *nearby.tent);
+    NEED(kind && nearby.columns && nearby.tent);
     kinds.kind = kind;
     for (size_t i = 0; i < n; i++)
         kind[i] = is_object[rows->labels[i]];

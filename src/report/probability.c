@@ -51,15 +51,27 @@ enum clv_status probability_draw(struct clv_image *image, const uint8_t *probabi
     return probability_draw_band(image->pixels, &all, outline_px, err);
 }
 
-void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n)
+void probability_sums_add(struct probability_sums *sums, const uint8_t *probability, size_t n)
 {
-    double sum = 0, entropies = 0, of_value[256];
+    double of_value[256];
     for (int v = 0; v < 256; v++)
         of_value[v] = probability_entropy(v / 255.0);
     for (size_t i = 0; i < n; i++) {
-        sum += probability[i];
-        entropies += of_value[probability[i]];
+        sums->probability += probability[i];
+        sums->entropy += of_value[probability[i]];
     }
-    *share = n ? sum / 255 / (double)n : 0;
-    *entropy = n ? entropies / (double)n : 0;
+    sums->n += (double)n;
+}
+
+void probability_sums_means(double *share, double *entropy, const struct probability_sums *sums)
+{
+    *share = sums->n > 0 ? sums->probability / 255 / sums->n : 0;
+    *entropy = sums->n > 0 ? sums->entropy / sums->n : 0;
+}
+
+void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n)
+{
+    struct probability_sums sums = {0};
+    probability_sums_add(&sums, probability, n);
+    probability_sums_means(share, entropy, &sums);
 }

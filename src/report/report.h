@@ -190,7 +190,12 @@ enum clv_status probability_draw(struct clv_image *image, const uint8_t *probabi
 enum clv_status probability_draw_band(uint8_t *pixels, const struct image_band *band, int32_t outline_px,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Mean probability and entropy of n pixels. */
+/* Mean probability and entropy of n pixels; of a raster added up band by band, from zeros. */
+struct probability_sums {
+    double n, probability, entropy;
+};
+void probability_sums_add(struct probability_sums *sums, const uint8_t *probability, size_t n);
+void probability_sums_means(double *share, double *entropy, const struct probability_sums *sums);
 void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n);
 
 #endif

@@ -361,11 +361,11 @@ enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
+struct clv_field raster_cut_field(const struct raster_cut *self)
 {
     const struct clv_shape *shape = &self->options.model->shape;
     bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
-    const struct clv_field field = {
+    return (struct clv_field){
         .n_nodes = self->first_node[self->n_tiles],
         .n_edges = has_edges ? self->n_edges : 0,
         .n_labels = shape->n_labels,
@@ -374,20 +374,32 @@ static enum clv_status solve(struct raster_cut *self, struct clv_oracle *oracle,
         .unary = self->unary,
         .pairwise = has_edges ? self->coupling : NULL,
     };
-    size_t n = (size_t)field.n_nodes;
+}
+
+enum clv_status raster_cut_show(struct raster_cut *self, const int32_t *values, struct clv_error *err)
+{
+    const size_t n = (size_t)self->first_node[self->n_tiles];
+    release_field(self);
+    NEED(self->y = arena_alloc(&self->arena, n, 1));
+    for (size_t i = 0; i < n; i++)
+        self->y[i] = (uint8_t)values[i];
+    return CLV_OK;
+}
+
+static enum clv_status solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
+{
+    const struct clv_field field = raster_cut_field(self);
+    const size_t n = (size_t)field.n_nodes;
+    const bool wants_margin = self->refined_px && refining_is_cut(self->options.model);
     OWNED_ARRAY int32_t *y = array_alloc(n, sizeof *y);
-    self->y = arena_alloc(&self->arena, n, 1);
-    bool wants_margin = self->refined_px && refining_is_cut(self->options.model);
+    NEED(y);
     if (wants_margin)
-        self->margin = arena_alloc(&self->arena, n, sizeof *self->margin);
-    NEED(y && !self->arena.failed);
-    MUST(shape->n_labels > 2 && has_edges ? clv_oracle_expand(oracle, y, NULL, &field, err)
-                                          : clv_oracle_map(oracle, y, NULL, &field, err));
+        NEED(self->margin = arena_alloc(&self->arena, n, sizeof *self->margin));
+    MUST(field.n_labels > 2 && field.form != CLV_PAIRWISE_NONE ? clv_oracle_expand(oracle, y, NULL, &field, err)
+                                                               : clv_oracle_map(oracle, y, NULL, &field, err));
     if (wants_margin)
         MUST(clv_oracle_margins(oracle, self->margin, y, err));
-    for (size_t i = 0; i < n; i++)
-        self->y[i] = (uint8_t)y[i];
-    return CLV_OK;
+    return raster_cut_show(self, y, err);
 }
 
 /* Gives the field back after a failure, too. */
@@ -421,11 +433,10 @@ static enum clv_status load_row(struct raster_cut *self, int32_t row, struct clv
     return CLV_OK;
 }
 
-/* The regions under a row of the raster. */
-static enum clv_status load_line(struct raster_cut *self, int32_t row, struct clv_error *err)
+/* The regions under a working row. */
+static enum clv_status load_line(struct raster_cut *self, int32_t from, struct clv_error *err)
 {
-    int32_t side = self->options.model->recipe.tile_px;
-    int32_t from = working_coordinate(row, self->height, self->working_height), y = from % side;
+    int32_t side = self->options.model->recipe.tile_px, y = from % side;
     if (from == self->line_loaded)
         return CLV_OK;
     if (from / side != self->row_loaded)
@@ -447,7 +458,7 @@ enum clv_status raster_cut_paint(uint8_t *labels, struct raster_cut *self, int32
                                  struct clv_error *err)
 {
     for (int32_t y = top; y < top + n_rows; y++, labels += self->width) {
-        MUST(load_line(self, y, err));
+        MUST(load_line(self, working_coordinate(y, self->height, self->working_height), err));
         for (int32_t x = 0; x < self->width; x++)
             labels[x] = self->y[self->line[working_coordinate(x, self->width, self->working_width)]];
     }
@@ -458,9 +469,38 @@ enum clv_status raster_cut_nodes(int32_t *nodes, struct raster_cut *self, int32_
                                  struct clv_error *err)
 {
     for (int32_t y = top; y < top + n_rows; y++, nodes += self->width) {
-        MUST(load_line(self, y, err));
+        MUST(load_line(self, working_coordinate(y, self->height, self->working_height), err));
         for (int32_t x = 0; x < self->width; x++)
             nodes[x] = self->line[working_coordinate(x, self->width, self->working_width)];
     }
+    return CLV_OK;
+}
+
+enum clv_status raster_cut_working_row(const int32_t **nodes, struct raster_cut *self, int32_t row,
+                                       struct clv_error *err)
+{
+    MUST(load_line(self, row, err));
+    *nodes = self->line;
+    return CLV_OK;
+}
+
+enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struct clv_error *err)
+{
+    const size_t n = (size_t)self->first_node[self->n_tiles];
+    OWNED_ARRAY int64_t *columns = array_zalloc((size_t)self->working_width, sizeof *columns);
+    OWNED_ARRAY int64_t *rows = array_zalloc((size_t)self->working_height, sizeof *rows);
+    OWNED_ARRAY int64_t *count = array_zalloc(n, sizeof *count);
+    NEED(columns && rows && count);
+    for (int32_t x = 0; x < self->width; x++)
+        columns[working_coordinate(x, self->width, self->working_width)]++;
+    for (int32_t y = 0; y < self->height; y++)
+        rows[working_coordinate(y, self->height, self->working_height)]++;
+    for (int32_t y = 0; y < self->working_height; y++) {
+        MUST(load_line(self, y, err));
+        for (int32_t x = 0; x < self->working_width; x++)
+            count[self->line[x]] += columns[x] * rows[y];
+    }
+    for (size_t i = 0; i < n; i++)
+        volume[i] = (float)count[i];
     return CLV_OK;
 }

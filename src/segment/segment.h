@@ -158,6 +158,19 @@ enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cu
 /* Exact for two labels, and without couplings; alpha-expansion for more. */
 enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
+/* Other values than the best labels, in place of raster_cut_solve: the field of all regions, whose arrays stay the
+ * cut's and may be changed; then raster_cut_show takes values[regions] of 0..255, which raster_cut_paint paints, and
+ * gives the field back. */
+struct clv_field raster_cut_field(const struct raster_cut *self);
+enum clv_status raster_cut_show(struct raster_cut *self, const int32_t *values, struct clv_error *err) CLV_CHECK;
+
+/* *nodes = the regions [working_width] of a working row, until the next call. */
+enum clv_status raster_cut_working_row(const int32_t **nodes, struct raster_cut *self, int32_t row,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* volume[regions] = the raster's pixels that are in each. O(working pixels). */
+enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
+
 /* mean[map_drift_size] of the model's map of bands, from nine windows evenly over the raster; of a model that has such
  * a map. O(pixels of the windows). */
 enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct clv_error *err) CLV_CHECK;

@@ -80,6 +80,13 @@ static void setup(void)
     run_here("cd %s && cleave train -q set -o m --seed 1 --scale 1 --tile 64 --region-area 25 --words 10 "
              "--codebook-samples 500 --sift-bins 2,4 --passes 5",
              folder);
+    run_here("cd %s && cleave train -q set -o half --seed 1 --scale 2 --tile 64 --region-area 9 --blocks colour,size "
+             "--passes 5",
+             folder);
+    run_here(
+        "cd %s && cleave train -q set -o likely --seed 1 --scale 1 --tile 64 --region-area 25 --blocks colour,size "
+        "--learner pmap",
+        folder);
 }
 
 SETUP_ONCE(setup, NULL)
@@ -240,4 +247,136 @@ TEST(an_earlier_run_leaves_nothing_behind)
              "grep -q FeatureCollection tiles/geojson/wide.geojson",
              folder);
     ck_assert_int_eq(count_files(formatted("%s/tiles", folder)), 2);
+}
+
+/* Labels that a killed run has left while it merged specks go with the next run of any kind. */
+TEST(labels_of_a_killed_run_do_not_stay)
+{
+    run_here("cd %s && rm -rf tiles && mkdir tiles && echo old > tiles/dot.tif.unmerged && "
+             "cleave segment -q -m m in/dot.tif -o tiles --resume --max-pixels 19 && ! test -e tiles/dot.tif.unmerged",
+             folder);
+}
+
+/* Probabilities by tiles have the values of the whole raster, at another scale and after a kill, too. */
+static const char *const probabilities[][3] = {{"m", "--overlay --samples 20", "tif"},
+                                               {"m", "--label 0 --samples 3 --seed 4", "tif"},
+                                               {"m", "--all-labels --samples 20", "npy"},
+                                               {"m", "--all-labels --side 700 --samples 9", "npy"},
+                                               {"m", "--margins", "npy"},
+                                               {"half", "--samples 20", "tif"},
+                                               {"half", "--all-labels --side 31 --samples 9", "npy"}};
+
+TESTS(probabilities_are_those_of_the_whole_raster, 0, sizeof probabilities / sizeof *probabilities)
+{
+    const char *model = probabilities[_i][0], *more = probabilities[_i][1], *ending = probabilities[_i][2];
+    const bool has_report = strstr(more, "--overlay");
+    run_here("cd %s && rm -rf tiles whole", folder);
+    run_here("cd %s && cleave probabilities -q -m %s in -o tiles --max-pixels 19 %s %s", folder, model, more,
+             has_report ? "--report tiles/report" : "");
+    run_here("cd %s && cleave probabilities -q -m %s in -o whole %s %s", folder, model, more,
+             has_report ? "--report whole/report" : "");
+    if (has_report)
+        run_here("cd %s && sed -i s,whole/,tiles/,g whole/report/index.html && diff -r tiles/report whole/report",
+                 folder);
+    for (int i = 0; i < N_NAMES; i++) {
+        if (strcmp(ending, "npy") == 0) {
+            run_here("cd %s && cmp tiles/%s.npy whole/%s.npy", folder, names[i], names[i]);
+            continue;
+        }
+        OWNED(clv_indexed_image_release) struct clv_indexed_image tiles = {0};
+        OWNED(clv_indexed_image_release) struct clv_indexed_image whole = {0};
+        must(clv_indexed_image_read(&tiles, formatted("%s/tiles/%s.tif", folder, names[i]), NULL, err));
+        must(clv_indexed_image_read(&whole, formatted("%s/whole/%s.tif", folder, names[i]), NULL, err));
+        ck_assert(tiles.width == whole.width && tiles.height == whole.height && !tiles.palette_size);
+        ck_assert_msg(memcmp(tiles.values, whole.values, (size_t)tiles.width * (size_t)tiles.height) == 0, "%s",
+                      names[i]);
+        if (has_report)
+            expect_pixels("overlays", names[i], 3);
+    }
+}
+
+/* A value of 255 is a probability of one, and no missing pixel; the raster's place is kept. */
+TEST(probabilities_name_no_missing_value)
+{
+    run_here("cd %s && rm -rf tiles && cleave probabilities -q -m m in/wide.tif -o tiles --max-pixels 19 --samples 2",
+             folder);
+    OWNED(raster_place_release) struct raster_place place = {0};
+    raster_find_place(&place, formatted("%s/tiles/wide.tif", folder));
+    ck_assert(raster_has_place(&place) && !place.may_lack_data);
+    ck_assert(place.tie_points[3] >= 440720 && place.tie_points[3] <= 440720);
+    run_here("cd %s && rm -rf again && cp -r tiles again && rm -rf tiles && cleave probabilities -q -m m in/wide.tif "
+             "-o again "
+             "--max-pixels 19 --samples 2 --resume --overlay && test -e again/overlays/wide.tif && rm -r again",
+             folder);
+}
+
+/* The labels of least expected loss are those of the whole raster. */
+TEST(least_expected_loss_is_that_of_the_whole_raster)
+{
+    static const char *const each[] = {"m", "half", "likely"};
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        run_here("cd %s && rm -rf tiles whole", folder);
+        run_here("cd %s && cleave segment -q -m %s in -o tiles --decode min-loss --samples 20 --max-pixels 19", folder,
+                 each[k]);
+        run_here("cd %s && cleave segment -q -m %s in -o whole --decode min-loss --samples 20", folder, each[k]);
+        run_here("cd %s && cd tiles && for f in *.tif; do cmp $f ../whole/$f || exit 1; done", folder);
+    }
+}
+
+/* Files that a run wrote into `tiles`, each of which does not fit on the disk the next time. */
+static const char *const written[] = {"overlays/wide.tif",
+                                      "cutouts/wide.tif",
+                                      "objects/wide.tif",
+                                      "labelme/wide.json",
+                                      "yolo/labels/wide.txt",
+                                      "geojson/wide.geojson",
+                                      "voc/Annotations/wide.xml",
+                                      "voc/SegmentationClass/wide.png",
+                                      "voc/SegmentationObject/wide.png"};
+
+TEST(a_full_disk_in_the_middle_of_any_file_is_told_and_nothing_is_lost)
+{
+    const char *line = "cleave segment -q -m m in/wide.tif --max-pixels 19 --overlay --cutout --objects --export coco "
+                       "--export labelme --export yolo --export geojson --export voc";
+    run_here("cd %s && rm -rf tiles && %s -o tiles", folder, line);
+    for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
+        run_here("cd %s && rm -rf again && cp -rp tiles again && rm again/%s", folder, written[k]);
+        expect_error(74, written[k],
+                     "cd %s && trap '' XFSZ && size=$(wc -c < tiles/%s) && ulimit -f $(((size - 1) / 512)) && exec "
+                     "%s -o again --resume",
+                     folder, written[k], line);
+        run_here("cd %s && ! test -e again/%s && %s -o again --resume && diff -r tiles again", folder, written[k],
+                 line);
+    }
+    run_here("cd %s && rm -rf again", folder);
+}
+
+/* What has been labelled stays when the mask does not fit, and is gone on with. */
+TEST(a_full_disk_leaves_tiles_to_go_on_from)
+{
+    run_here("cd %s && rm -rf tiles again && cleave segment -q -m m in/wide.tif -o tiles --max-pixels 19", folder);
+    expect_error(74, "wide.tif.tiles: cannot be written",
+                 "cd %s && trap '' XFSZ && ulimit -f 1000 && exec cleave segment -q -m m in/wide.tif -o again "
+                 "--max-pixels 19",
+                 folder);
+    run_here("cd %s && cleave segment -m m in/wide.tif -o again --max-pixels 19 --resume 2> log && grep -q "
+             "'tiles finished before' log && diff -r tiles again && rm -r again",
+             folder);
+}
+
+/* An object that fills the raster touches its border. */
+TEST(objects_that_all_touch_the_border_leave_empty_files)
+{
+    enum { SIDE = 20 };
+    static uint8_t labels[SIDE * SIDE];
+    static const uint8_t palette[256][3] = {[1] = {255, 255, 255}};
+    const struct label_image mask = {SIDE, SIDE, labels, palette, 2};
+    memset(labels, 1, sizeof labels);
+    run_here("cd %s && rm -rf tiles && mkdir tiles", folder);
+    must(raster_write_labels(formatted("%s/tiles/dot.tif", folder), &mask, NULL, err));
+    run_here(
+        "cd %s && cleave segment -q -m m in/dot.tif -o tiles --resume --max-pixels 19 --objects --clear-border "
+        "--overlay --export geojson --export coco --report tiles/report && test $(wc -l < tiles/objects.tsv) = 1 && "
+        "! grep -q '\"Feature\"' tiles/geojson/dot.geojson && grep -q '\"annotations\"' tiles/coco.json",
+        folder);
 }

@@ -57,6 +57,19 @@ enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32
 enum clv_status npy_write_numbers(const char *path, const float *values, int32_t n_channels, int32_t height,
                                   int32_t width, struct clv_error *err) CLV_CHECK;
 
+/* Writes such a file by rows, all or nothing: shape is {n_channels, height, width}, and values[n_channels][width] of a row
+ * are 16-bit whole numbers, or floating-point ones where are_numbers. Release it with commit or abort. */
+struct npy_rows {
+    struct file_writer file;
+    size_t value_bytes;
+    int32_t shape[3];
+};
+enum clv_status npy_rows_open(struct npy_rows *self, const char *path, bool are_numbers, const int32_t shape[3],
+                              struct clv_error *err) CLV_CHECK;
+enum clv_status npy_rows_put(struct npy_rows *self, const void *values, int32_t row, struct clv_error *err) CLV_CHECK;
+enum clv_status npy_rows_commit(struct npy_rows *self, struct clv_error *err) CLV_CHECK;
+void npy_rows_abort(struct npy_rows *self);
+
 /* Maps made smoother. */
 
 /* Blurs all channels in place, nearly by a Gaussian of so many of the map's pixels across and down (three boxes each,

@@ -198,18 +198,48 @@ static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster,
     return CLV_OK;
 }
 
+enum { COLOURS_AT_ONCE = 64 }; /* pixels, so that the compiler makes vectors of them */
+
+/* Adds a band, of n_bands that stand side by side, to the colours of n pixels. */
+static void add_band(double sums[3][COLOURS_AT_ONCE], const float *values, size_t n, const struct clv_bands *bands,
+                     int32_t b)
+{
+    const double low = (double)bands->low[b], high = (double)bands->high[b], middle = (double)bands->middle[b];
+    const size_t step = (size_t)bands->n_bands;
+    double known[COLOURS_AT_ONCE] = {0};
+    for (size_t p = 0; p < n; p++)
+        known[p] = (double)values[p * step];
+    for (size_t p = 0; p < COLOURS_AT_ONCE; p++) {
+        double value = isnan(known[p]) ? middle : known[p];
+        value = value < low ? low : value;
+        known[p] = value > high ? high : value;
+    }
+    for (int c = 0; c < 3; c++) {
+        const double weight = (double)bands->weight[c][b];
+        for (size_t p = 0; p < COLOURS_AT_ONCE; p++)
+            sums[c][p] += weight * known[p];
+    }
+}
+
 void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct clv_bands *bands)
 {
-    double known[CLV_MAX_BANDS];
-    for (size_t p = 0; p < n; p++, values += bands->n_bands, pixels += 3) {
+    double sums[3][COLOURS_AT_ONCE];
+    for (size_t first = 0; first < n; first += COLOURS_AT_ONCE) {
+        const size_t m = n - first < COLOURS_AT_ONCE ? n - first : COLOURS_AT_ONCE;
+        for (int c = 0; c < 3; c++)
+            for (size_t p = 0; p < COLOURS_AT_ONCE; p++)
+                sums[c][p] = (double)bands->offset[c];
         for (int32_t b = 0; b < bands->n_bands; b++)
-            known[b] = clipped(bands, b, values[b]);
-        for (int c = 0; c < 3; c++) {
-            double sum = (double)bands->offset[c];
-            for (int32_t b = 0; b < bands->n_bands; b++)
-                sum += (double)bands->weight[c][b] * known[b];
-            pixels[c] = (uint8_t)int32_within(sum + 0.5, 0, 255);
-        }
+            add_band(sums, values + first * (size_t)bands->n_bands + b, m, bands, b);
+        for (int c = 0; c < 3; c++)
+            for (size_t p = 0; p < COLOURS_AT_ONCE; p++) {
+                double value = sums[c][p] + 0.5;
+                value = value > 0 ? value : 0;
+                sums[c][p] = value < 255 ? value : 255;
+            }
+        for (size_t p = 0; p < m; p++)
+            for (int c = 0; c < 3; c++)
+                pixels[3 * (first + p) + (size_t)c] = (uint8_t)(int)sums[c][p];
     }
 }
 

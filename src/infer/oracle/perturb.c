@@ -180,11 +180,12 @@ enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *margi
     size_t n = (size_t)field->n_nodes, labels = (size_t)field->n_labels;
     OWNED_ARRAY double *counts = array_zalloc(n * labels, sizeof *counts);
     double value[BATCH_LANES];
-    OWNED_ARRAY int32_t *y = array_alloc(n, BATCH_LANES * sizeof *y);
+    const uint32_t at_once = n <= BATCH_NODES ? BATCH_LANES : 1; /* larger fields are drawn one by one anyway */
+    OWNED_ARRAY int32_t *y = array_alloc(n, at_once * sizeof *y);
     struct moments values = {0};
     NEED(counts && y);
-    for (uint32_t draw = 0; draw < n_samples; draw += BATCH_LANES) {
-        uint32_t count = n_samples - draw < BATCH_LANES ? n_samples - draw : BATCH_LANES;
+    for (uint32_t draw = 0; draw < n_samples; draw += at_once) {
+        uint32_t count = n_samples - draw < at_once ? n_samples - draw : at_once;
         FAIL_IF(oracle->stop && *oracle->stop, CLV_ERR_INTERRUPTED, "interrupted");
         MUST(clv_perturbed_map(oracle, y, value, field, seed, draw, count, err));
         for (uint32_t l = 0; l < count; l++) {

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -21,6 +22,7 @@ from qgis.core import (
     QgsProcessingParameterNumber,
     QgsProcessingParameterRasterDestination,
     QgsProcessingParameterRasterLayer,
+    QgsProcessingParameterVectorDestination,
     QgsProcessingParameterVectorLayer,
     QgsProcessingProvider,
     QgsVectorFileWriter,
@@ -68,6 +70,14 @@ def cleave(feedback, *arguments):
 def with_ending(path, ending):
     """The command writes a file, and no folder, where the name ends so."""
     return path if path.endswith(ending) else path + ending
+
+
+def load_as(context, named, path):
+    """QGIS opens an output under the name that it has."""
+    loaded = context.layersToLoadOnCompletion()
+    if path != named and named in loaded:
+        loaded[path] = loaded.pop(named)
+        context.setLayersToLoadOnCompletion(loaded)
 
 
 def unfinished(path):
@@ -153,8 +163,9 @@ class Train(Algorithm):
 
 
 class Segment(Algorithm):
-    """Labels every pixel of a GeoTIFF with a model: a GeoTIFF in the same place whose values are the model's labels. Large rasters are
-    read tile by tile, and one cut over all of them finds the labels."""
+    """Labels every pixel of a GeoTIFF with a model: a GeoTIFF in the same place whose values are the model's labels, and, if wanted, a
+    layer of polygons, one for each connected piece of a label, whose fields say which. Pieces of fewer pixels than the least area are
+    merged with what surrounds them. Large rasters are read tile by tile, and one cut over all of them finds the labels."""
 
     NAME = "segment"
     TITLE = "Segment a raster"
@@ -162,7 +173,9 @@ class Segment(Algorithm):
     def initAlgorithm(self, _configuration=None):
         self.addParameter(QgsProcessingParameterRasterLayer("RASTER", "GeoTIFF"))
         self.addParameter(QgsProcessingParameterFile("MODEL", "Model"))
+        self.addParameter(QgsProcessingParameterNumber("LEAST", "Least area of a piece, in pixels", defaultValue=0, minValue=0))
         self.addParameter(QgsProcessingParameterRasterDestination("LABELS", "Labels"))
+        self.addParameter(QgsProcessingParameterVectorDestination("POLYGONS", "Polygons", QgsProcessing.TypeVectorPolygon, None, True, False))
 
     def processAlgorithm(self, parameters, context, feedback):
         raster = self.parameterAsRasterLayer(parameters, "RASTER", context)
@@ -170,16 +183,29 @@ class Segment(Algorithm):
         labels = with_ending(named, ".tif")
         if not raster:
             raise QgsProcessingException("a raster is wanted")
-        loaded = context.layersToLoadOnCompletion()
-        if labels != named and named in loaded:  # QGIS opens the file under the name that it has
-            loaded[labels] = loaded.pop(named)
-            context.setLayersToLoadOnCompletion(loaded)
+        load_as(context, named, labels)
+        results = {"LABELS": labels}
+        source = path_of(raster)
+        command = ["segment", "-m", self.parameterAsFile(parameters, "MODEL", context), source, "--mask-format", "palette"]
+        least = self.parameterAsInt(parameters, "LEAST", context)
+        if least:
+            command += ["--min-area", least]
+        layer = self.parameterAsOutputLayer(parameters, "POLYGONS", context)
+        if layer:
+            results["POLYGONS"] = with_ending(layer, ".geojson")
+            load_as(context, layer, results["POLYGONS"])
         with unfinished(labels) as made:
-            if not cleave(feedback, "segment", "-m", self.parameterAsFile(parameters, "MODEL", context), path_of(raster), "-o",
-                          f"{made}/labels.tif", "--mask-format", "palette"):
+            if not cleave(feedback, *command, "-o", f"{made}/labels.tif"):
                 return {}
+            if layer:  # the polygons of the labels that are there: --resume
+                stem = os.path.splitext(os.path.basename(source))[0]
+                os.mkdir(f"{made}/out")
+                os.link(f"{made}/labels.tif", f"{made}/out/{stem}.tif")
+                if not cleave(feedback, *command, "-o", f"{made}/out", "--export", "geojson", "--resume"):
+                    return {}
+                shutil.move(f"{made}/out/geojson/{stem}.geojson", results["POLYGONS"])
             os.replace(f"{made}/labels.tif", labels)
-        return {"LABELS": labels}
+        return results
 
 
 class Provider(QgsProcessingProvider):
@@ -189,6 +215,9 @@ class Provider(QgsProcessingProvider):
 
     def supportedOutputRasterLayerExtensions(self):
         return ["tif"]
+
+    def supportedOutputVectorLayerExtensions(self):
+        return ["geojson"]
 
     def id(self):
         return "cleave"
