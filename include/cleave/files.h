@@ -142,7 +142,8 @@ CLV_API const struct clv_option *clv_files_option_at(size_t index);
 
 /* Does the work of `cleave segment`, `cleave probabilities` and `cleave propagate`: finds the inputs, refuses before
  * any work what cannot be met, labels them on threads, writes masks and what was asked for beside them, and joins the
- * tables of the folder (objects.tsv, coco.json). The same bytes as the command's at any number of threads.
+ * tables of the folder (objects.tsv, coco.json), unless it is stopped. The same bytes as the command's at any number of
+ * threads.
  *
  * A failure of an input is said (CLV_COMPLAINT) and counted, and the rest goes on, unless fail_fast; the status is then
  * that of the first of them. *result is filled in whatever the status. Errors: CLV_ERR_USAGE (options that exclude each

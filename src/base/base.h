@@ -325,6 +325,9 @@ enum clv_status path_list_add(struct path_list *list, const char *path, struct c
  * else goes wrong is an error. */
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
 
+/* Whether that list would have any file; ends at the first. */
+enum clv_status folder_has_files(bool *has_files, const char *folder, struct clv_error *err) CLV_CHECK;
+
 /* Reading files whole or mapped. With it come writing them all or not at all (file_write.c), taking paths apart and
  * walking folders (path.c). */
 

@@ -345,10 +345,14 @@ enum clv_status file_open_unnamed(FILE **stream, const char *folder, struct clv_
 {
     OWNED_ARRAY char *name = path_join(folder, ".unnamed-XXXXXX");
     NEED(name);
-    const int fd = mkostemp(name, O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", folder);
-    unlink(name);
+    int fd =
+        open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); /* never has a name that a killed process would leave */
+    if (fd < 0) {
+        fd = mkostemp(name, O_CLOEXEC);
+        if (fd < 0)
+            return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", folder);
+        unlink(name);
+    }
     *stream = fdopen(fd, "w+b");
     if (*stream)
         return CLV_OK;

@@ -68,6 +68,8 @@ enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err
 enum clv_status folder_create(const char *path, struct clv_error *err)
 {
     int ignored;
+    if (path_is_folder(path))
+        return CLV_OK;
     return folder_make(&ignored, path, err);
 }
 
@@ -326,7 +328,8 @@ struct walk {
         ino_t inode;
     } * seen;
     size_t n_seen, seen_capacity;
-    bool follows; /* links: only these lead to one folder twice */
+    bool follows;      /* links: only these lead to one folder twice */
+    bool is_one_asked; /* the first file ends the walk */
 };
 
 static void walk_release(struct walk *self)
@@ -368,10 +371,13 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
 
-/* Adds root/inside, and what is below it if it is a folder. */
-static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, struct clv_error *err)
+/* Adds root/inside, and what is below it if it is a folder. `type` is the folder's word on it, which most disks give. */
+static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, int type,
+                                  struct clv_error *err)
 {
     struct stat info;
+    if (type == DT_REG)
+        return path_list_add(&self->files, inside, err);
     OWNED_ARRAY char *full = path_join(root, inside);
     NEED(full);
     if (lstat(full, &info) == 0 && S_ISDIR(info.st_mode))
@@ -395,7 +401,7 @@ static enum clv_status walk(struct walk *self, const char *root, const char *bel
     if (fstat(dirfd(stream), &info))
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
     MUST(see(&is_new, self, &info, err));
-    while (is_new) {
+    while (is_new && !(self->is_one_asked && self->files.n)) {
         errno = 0;
         struct dirent *entry = readdir(stream);
         if (!entry && errno)
@@ -406,7 +412,7 @@ static enum clv_status walk(struct walk *self, const char *root, const char *bel
             continue;
         OWNED_ARRAY char *inside = path_join(below, entry->d_name);
         NEED(inside);
-        MUST(take_entry(self, root, inside, err));
+        MUST(take_entry(self, root, inside, entry->d_type, err));
     }
     return CLV_OK;
 }
@@ -432,6 +438,15 @@ static enum clv_status follow_links(struct walk *self, const char *root, struct 
                 NEED(self->files.first_link = path_join(root, links.paths[i]));
         }
     }
+    return CLV_OK;
+}
+
+enum clv_status folder_has_files(bool *has_files, const char *folder, struct clv_error *err)
+{
+    OWNED(walk_release) struct walk self = {.is_one_asked = true};
+    MUST(walk(&self, folder, "", err));
+    MUST(follow_links(&self, folder, err));
+    *has_files = self.files.n > 0;
     return CLV_OK;
 }
 

@@ -149,6 +149,7 @@ struct labelled {
     struct clv_object *rows;       /* [objects.n_objects] measures */
     double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
     struct raster_item *raster;           /* what files of a raster by tiles are made with (raster_files.h); or NULL */
+    struct part_mask part_mask;           /* the mask's file, which the first part looks at */
     struct contours contours;             /* of what is exported, once labelled_trace found them */
     bool is_traced;
     float *map_means; /* [map_drift_size], or NULL: not known */
@@ -479,7 +480,7 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
 /* A status that ended the run keeps its message; the page is finished all the same, with what there is. */
 enum clv_status report_end(struct batch *run, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* status_file.c: the table of all inputs. Claimed before any work; begun with its head, which a later shard's has not; a
+/* status_file.c: the table of all inputs. Claimed before any work, but not in a folder that the run makes; begun with its head, which a later shard's has not; a
  * line for each input that is settled; ended if any input was settled. */
 enum clv_status status_claim(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status status_begin(struct batch *run, struct clv_error *err) CLV_CHECK;

@@ -161,5 +161,5 @@ enum clv_status annotations_write(const char *path, struct labelled *item, const
     part_put_image(&lines, PART_COCO, name, item->width, item->height);
     MUST(labelled_trace(item, run, err));
     MUST(coco_put_lines(&lines, &item->contours, &run->labels, run->options.rle, err));
-    return part_write(path, item->target->mask, &key, &lines, err);
+    return part_write(path, &item->part_mask, &key, &lines, err);
 }

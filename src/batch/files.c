@@ -246,13 +246,8 @@ static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
         *err = own;
     }
     status = report_end(run, status, err);
-    if ((status == CLV_OK || status == CLV_ERR_INTERRUPTED) && comm_rank() == 0) {
-        const enum clv_status joined = tables_join(run, &own);
-        if (joined != CLV_OK && status == CLV_OK) {
-            status = joined;
-            *err = own;
-        }
-    }
+    if (status == CLV_OK && comm_rank() == 0) /* after Ctrl-C the next --resume joins */
+        status = tables_join(run, err);
     const enum clv_status listed = status_end(run, &own);
     if (listed != CLV_OK && status == CLV_OK) {
         status = listed;

@@ -283,10 +283,10 @@ static void remove_folders(const char *path, int n_made)
 /* Removes the note if the folder has no results. */
 static void remove_note(const struct destination *to)
 {
-    OWNED(path_list_release) struct path_list files = {0};
+    bool has_files = true;
     struct clv_error ignored;
     OWNED_ARRAY char *note = path_join(to->output, RUN_NOTE);
-    if (note && folder_walk(&files, to->output, &ignored) == CLV_OK && !files.n)
+    if (note && folder_has_files(&has_files, to->output, &ignored) == CLV_OK && !has_files)
         unlink(note);
 }
 

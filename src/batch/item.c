@@ -267,6 +267,13 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
     return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
 }
 
+static struct labelled labelled_of(const struct batch *run, size_t index)
+{
+    const struct target *target = &run->targets.items[index];
+    return (struct labelled){
+        .input = &run->inputs.items[index], .target = target, .part_mask = {.path = target->mask}, .unmet = -1};
+}
+
 /* Failures name their image, those of outputs their file. */
 static void name_failure(struct outcome *outcome, const struct input *input)
 {
@@ -286,8 +293,7 @@ bool batch_looks_at_pixels(const struct batch *run)
 
 enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err)
 {
-    OWNED(labelled_release) struct labelled item = {
-        .input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+    OWNED(labelled_release) struct labelled item = labelled_of(run, index);
     if (item.target->is_tiled) {
         MUST(raster_files_open(&item, run, err));
         return report_picture(outcome, &item, run, err);
@@ -303,8 +309,7 @@ enum clv_status run_item(struct batch *run, size_t index, size_t number, int thr
     double bytes;
     NEED(outcome);
     {
-        OWNED(labelled_release) struct labelled item = {
-            .input = &run->inputs.items[index], .target = &run->targets.items[index], .unmet = -1};
+        OWNED(labelled_release) struct labelled item = labelled_of(run, index);
         outcome->status = work_on(&item, outcome, run, index, number, thread, &outcome->error);
         name_failure(outcome, item.input);
         if (item.objects.objects || item.objects.n_objects)

@@ -168,7 +168,7 @@ enum clv_status object_rows_write(const char *path, struct labelled *item, const
     part_put_image(&lines, PART_OBJECTS, item->input->name, item->width, item->height);
     for (int32_t k = 0; k < item->objects.n_objects; k++)
         put_row(&lines, item, run, k);
-    return part_write(path, item->target->mask, &key, &lines, err);
+    return part_write(path, &item->part_mask, &key, &lines, err);
 }
 
 enum clv_status objects_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,

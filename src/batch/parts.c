@@ -70,27 +70,34 @@ static uint64_t hash_rest(const void *bytes, size_t size)
     return hash_words(hash_number(HASH_START, size), bytes, size);
 }
 
-enum clv_status part_write(const char *path, const char *mask, const struct part_key *key, const struct text *lines,
-                           struct clv_error *err)
+static enum clv_status look_at_mask(struct part_mask *mask, struct clv_error *err)
 {
     struct stat info;
-    char digest[DIGEST_SIZE];
+    if (*mask->digest)
+        return CLV_OK;
+    if (stat(mask->path, &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", mask->path);
+    mask->size = info.st_size;
+    mask->changed = info.st_mtim;
+    return digest_file(mask->digest, mask->path, err);
+}
+
+enum clv_status part_write(const char *path, struct part_mask *mask, const struct part_key *key,
+                           const struct text *lines, struct clv_error *err)
+{
     OWNED(text_release) struct text part = {0};
     OWNED_ARRAY char *folder = path_folder(path);
     NEED(folder && !lines->failed);
-    if (stat(mask, &info))
-        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", mask);
-    MUST(digest_file(digest, mask, err));
+    MUST(look_at_mask(mask, err));
     text_init(&part, MAX_SIZE);
-    text_printf(&part, VERSION "\t%" PRId64 "\t%s\t%zu\t%016" PRIx64 "\t%s\t%s\n", (int64_t)info.st_size, digest,
+    text_printf(&part, VERSION "\t%" PRId64 "\t%s\t%zu\t%016" PRIx64 "\t%s\t%s\n", mask->size, mask->digest,
                 lines->size, hash_rest(lines->bytes, lines->size), key->layout, key->options);
     if (lines->size)
         text_append(&part, lines->bytes, lines->size);
     NEED(!part.failed);
-    if (!path_is_folder(folder))
-        MUST(folder_create(folder, err));
+    MUST(folder_create(folder, err));
     MUST(file_write_cache(path, part.bytes, part.size, err));
-    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, info.st_mtim};
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, mask->changed};
     (void)utimensat(AT_FDCWD, path, times, 0); /* where that cannot be, digests are compared */
     return CLV_OK;
 }

@@ -19,11 +19,14 @@
  *     part_key_make(&key, PART_COCO, &options);
  *     MUST(part_look(&fate, &n_lines, path, mask, PART_COCO, &key, err));
  *     part_put_image(&lines, PART_COCO, name, width, height);      .. then the annotations (coco_put_lines)
- *     MUST(part_write(path, mask, &key, &lines, err)); */
+ *     MUST(part_write(path, &(struct part_mask){.path = mask}, &key, &lines, err)); */
 #ifndef BATCH_PARTS_H
 #define BATCH_PARTS_H
 
+#include <time.h>
+
 #include "base/base.h"
+#include "base/digest.h"
 #include "cleave/data.h"
 
 #define PARTS_FOLDER ".cleave-parts"
@@ -57,10 +60,18 @@ void part_key_make(struct part_key *key, enum part_kind kind, const struct part_
  * for the size. */
 void part_put_image(struct text *lines, enum part_kind kind, const char *name, int32_t width, int32_t height);
 
+/* A mask that parts are made of: begins as {path}; the first part that is written finds the rest, for all of them. */
+struct part_mask {
+    const char *path;
+    int64_t size;
+    struct timespec changed;
+    char digest[DIGEST_SIZE]; /* "": not looked at yet */
+};
+
 /* Writes a part of a mask that is complete: all or nothing, without a wait for the disk. Missing folders are made. Any
- * thread. O(bytes of both). */
-enum clv_status part_write(const char *path, const char *mask, const struct part_key *key, const struct text *lines,
-                           struct clv_error *err) CLV_CHECK;
+ * thread, one at a time for one mask. O(bytes of both). */
+enum clv_status part_write(const char *path, struct part_mask *mask, const struct part_key *key,
+                           const struct text *lines, struct clv_error *err) CLV_CHECK;
 
 /* A part that was read whole. */
 struct part {

@@ -268,5 +268,5 @@ enum clv_status raster_annotations_write(const char *path, struct labelled *item
         MUST(read_text(&shapes, &shapes.texts[k], err));
         text_append(&lines, shapes.text.bytes, shapes.text.size);
     }
-    return part_write(path, item->target->mask, &key, &lines, err);
+    return part_write(path, &item->part_mask, &key, &lines, err);
 }

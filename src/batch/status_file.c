@@ -23,6 +23,24 @@ static bool is_own(const char *path, const struct clv_shard *shard)
     return found;
 }
 
+/* Whether the file is in a folder that this run is going to make. */
+static enum clv_status is_in_new_folder(bool *is_new, const char *path, const struct batch *run, struct clv_error *err)
+{
+    const char *const made[] = {run->options.output, run->to.report};
+    OWNED_ARRAY char *folder = path_folder(path);
+    NEED(folder);
+    path_simplify(folder);
+    *is_new = false;
+    for (size_t k = 0; k < sizeof made / sizeof *made && !path_exists(folder); k++) {
+        OWNED_ARRAY char *below = path_join(made[k] ? made[k] : "", "file");
+        OWNED_ARRAY char *own = below ? path_folder(below) : NULL;
+        NEED(own);
+        path_simplify(own);
+        *is_new |= strcmp(own, folder) == 0;
+    }
+    return CLV_OK;
+}
+
 enum clv_status status_claim(struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -30,7 +48,10 @@ enum clv_status status_claim(struct batch *run, struct clv_error *err)
     const char *const inputs[] = {options->model_path, options->features,
                                   options->data && path_is_folder(options->data) ? NULL : options->data,
                                   options->boxes};
-    if (!path)
+    bool is_new = true;
+    if (path)
+        MUST(is_in_new_folder(&is_new, path, run, err));
+    if (is_new)
         return CLV_OK;
     const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
                              (options->existing == CLV_EXISTING_RESUME && is_own(path, &options->shard));

@@ -297,6 +297,23 @@ TEST(a_walk_finds_each_file_once_links_to_folders_last)
     ck_assert(!list.paths && !list.n);
 }
 
+TEST(a_folder_has_files_if_a_walk_would_find_one)
+{
+    static const struct {
+        const char *folder;
+        bool has_files;
+    } cases[] = {{"e", false}, {"e/deep", false}, {"f", true}, {"l", true}, {"n", false}};
+    run_here(
+        "mkdir -p e/deep/er f/a n l && touch e/.hidden e/deep/.x f/a/1 f/2 && ln -s ../f l/link && ln -s ../e n/e");
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        bool has_files = !cases[k].has_files;
+        must(folder_has_files(&has_files, here("%s", cases[k].folder), err));
+        ck_assert_int_eq(has_files, cases[k].has_files);
+    }
+    bool ignored;
+    must_fail(CLV_ERR_NO_INPUT, "none/: cannot open folder", folder_has_files(&ignored, here("none"), err));
+}
+
 TEST(shards_are_blocks_of_nearly_one_size_that_make_up_the_whole)
 {
     static const size_t totals[] = {0, 1, 7, 100, SIZE_MAX / 2};

@@ -42,8 +42,8 @@ static void make_part(enum part_kind kind, const char *output, const char *mask,
     text_init(&lines, (size_t)1 << 30);
     part_put_image(&lines, kind, name, 8, 6);
     text_put(&lines, rest);
-    must(part_write(here("out/%s%s%s", part_places[kind].below, output, part_places[kind].ending), mask, &key, &lines,
-                    err));
+    must(part_write(here("out/%s%s%s", part_places[kind].below, output, part_places[kind].ending),
+                    &(struct part_mask){.path = mask}, &key, &lines, err));
     text_release(&lines);
 }
 
@@ -299,7 +299,8 @@ TEST(tables_have_the_bytes_of_a_run)
             struct part_key key;
             part_key_make(&key, kind, &options.parts);
             must(part_write(here("out/%s%s%s", part_places[kind].below, output, part_places[kind].ending),
-                            list.items[i].mask, &key, kind == PART_OBJECTS ? &rows : &lines, err));
+                            &(struct part_mask){.path = list.items[i].mask}, &key,
+                            kind == PART_OBJECTS ? &rows : &lines, err));
         }
         text_release(&rows);
         text_release(&lines);

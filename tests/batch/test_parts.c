@@ -54,7 +54,7 @@ static void write_part(const char *path, enum part_kind kind, const char *name, 
     text_init(&lines, 1 << 20);
     part_put_image(&lines, kind, name, 640, 480);
     text_put(&lines, rest);
-    must(part_write(path, mask, &key, &lines, err));
+    must(part_write(path, &(struct part_mask){.path = mask}, &key, &lines, err));
     text_release(&lines);
 }
 
@@ -81,6 +81,24 @@ static enum part_state state_of(const char *path, enum part_kind kind)
     ck_assert_int_eq(found.bytes != NULL, state == PART_WHOLE);
     part_release(&found);
     return state;
+}
+
+/* A mask that changes in between is found out by each part. */
+TEST(all_parts_of_a_labelling_are_of_the_mask_as_it_was_for_the_first)
+{
+    struct part_mask seen = {.path = mask};
+    const struct part_key key = key_of(PART_OBJECTS, usual());
+    spill(mask, mask_bytes, sizeof mask_bytes);
+    for (int k = 0; k < 2; k++) {
+        struct text lines;
+        text_init(&lines, 1 << 20);
+        part_put_image(&lines, PART_OBJECTS, "a.jpg", 1, 1);
+        must(part_write(here("p%d", k), &seen, &key, &lines, err));
+        text_release(&lines);
+        ck_assert_int_eq(is_current(here("p%d", k), mask, PART_OBJECTS, usual()), k == 0);
+        spill(mask, "another mask", 12);
+    }
+    ck_assert(!is_current(here("p0"), mask, PART_OBJECTS, usual()));
 }
 
 TEST(parts_read_back_what_was_written)
@@ -211,7 +229,8 @@ TEST(a_part_is_of_one_mask)
     ck_assert(!is_current(part, mask, PART_COCO, options));
     ck_assert(!is_current(part, here("p/m.png"), PART_COCO, options));
     must_fail(CLV_ERR_NO_INPUT, "none.png",
-              part_write(part, here("none.png"), &(struct part_key){"", ""}, &(struct text){0}, err));
+              part_write(part, &(struct part_mask){.path = here("none.png")}, &(struct part_key){"", ""},
+                         &(struct text){0}, err));
 }
 
 TEST(a_torn_part_is_not_current)
@@ -270,7 +289,7 @@ TEST(a_rest_without_its_last_line_end_or_size_is_torn)
         struct text lines;
         text_init(&lines, 1 << 20);
         text_put(&lines, cases[k].rest);
-        must(part_write(here("p"), mask, &key, &lines, err));
+        must(part_write(here("p"), &(struct part_mask){.path = mask}, &key, &lines, err));
         text_release(&lines);
         ck_assert_msg(state_of(here("p"), cases[k].kind) == cases[k].state, "case %zu", k);
     }
@@ -287,7 +306,7 @@ TEST(memory_that_is_out_leaves_the_part_as_it_was)
         array_fail_request(request);
         text_init(&lines, 1 << 20);
         part_put_image(&lines, PART_COCO, "b.jpg", 1, 1);
-        enum clv_status status = part_write(part, mask, &key, &lines, &error);
+        enum clv_status status = part_write(part, &(struct part_mask){.path = mask}, &key, &lines, &error);
         array_fail_request(0);
         text_release(&lines);
         is_out = status != CLV_OK;

@@ -62,6 +62,26 @@ TEST(random_maps_merge_as_by_the_whole_image)
     }
 }
 
+TEST(noise_of_small_squares_fits_the_bytes_that_are_reckoned_with)
+{
+    enum { WIDTH = 256 };
+    static uint8_t labels[WIDTH * WIDTH];
+    uint32_t state = 3;
+    struct specks *specks;
+    bool changes;
+    for (int y = 0; y < WIDTH; y++)
+        for (int x = 0; x < WIDTH; x++)
+            labels[y * WIDTH + x] = x % 2   ? labels[y * WIDTH + x - 1]
+                                    : y % 2 ? labels[(y - 1) * WIDTH + x]
+                                            : (uint8_t)(noise(&state) % 5);
+    must(specks_begin(&specks, &(struct specks_settings){WIDTH, 40, SPECKS_BYTES * WIDTH * WIDTH}, err));
+    for (int y = 0; y < WIDTH; y++)
+        must(specks_row(specks, labels + y * WIDTH, err));
+    must(specks_settle(&changes, specks, err));
+    ck_assert(changes);
+    specks_free(specks);
+}
+
 TEST(too_many_pieces_and_rows_that_change_are_refused)
 {
     enum { WIDTH = 40, HEIGHT = 30 };
