@@ -40,9 +40,9 @@ struct clv_segment_options {
     const struct clv_refine_options *refining; /* how, then; numbers that are those of clv_refine_defaults, or all of
                                                 * them (NULL, default), are the model's own, if learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
-    int32_t n_samples;          /* above 0: the labels of least expected loss by so many samples (clv_model_decide), of */
-    uint64_t seed;              /* this seed; default 0: those of the model's own rule */
-    struct clv_oracle *oracle;  /* whose memory and engine are used; NULL (default): a new one for each call */
+    int32_t n_samples; /* above 0: the labels of least expected loss by so many samples (clv_model_decide), of */
+    uint64_t seed;     /* this seed; default 0: those of the model's own rule */
+    struct clv_oracle *oracle; /* whose memory and engine are used; NULL (default): a new one for each call */
 };
 CLV_API void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size);
 #define clv_segment_defaults(options) clv_segment_defaults_sized(options, sizeof *(options))

@@ -230,8 +230,9 @@ static enum clv_status remove_earlier(const struct target *target, struct clv_er
     return CLV_OK;
 }
 
-enum clv_status tiles_write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
-                                 struct clv_error *err)
+/* Paints the values of the cut's regions, which are labels or one label's probabilities, into the mask's file. */
+static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
+                                  struct clv_error *err)
 {
     int n;
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
@@ -303,10 +304,12 @@ static enum clv_status cut_raster(struct labelled *item, const struct batch *run
     MUST(raster_cut_read(cut, err));
     clv_oracle_watch(oracle, run->progress.stop);
     if (batch_is_probable(run))
-        return raster_probabilities_write(item, run, cut, oracle, err);
-    MUST(run->options.decode == CLV_DECODING_MIN_LOSS ? raster_decide(cut, run, oracle, err)
-                                                      : raster_cut_solve(cut, oracle, err));
-    return tiles_write_mask(cut, item, run, err);
+        MUST(raster_probabilities_make(item, run, cut, oracle, err));
+    else if (run->options.decode == CLV_DECODING_MIN_LOSS)
+        MUST(raster_decide(cut, run, oracle, err));
+    else
+        MUST(raster_cut_solve(cut, oracle, err));
+    return batch_has_maps(run) ? CLV_OK : write_mask(cut, item, run, err);
 }
 
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,

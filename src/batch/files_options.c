@@ -65,8 +65,8 @@ const struct clv_option files_place_rows[] = {
              "Subfolders are kept. FILE.png or FILE.tif is one image's result, - the same on standard output; of a "
              "sequence FILE.tif has a page for each slice"},
     {"overlay", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(overlay),
-     .help = "Also write FOLDER/overlays/<stem>.png, the image with tinted and outlined labels\nFor a JPEG it is a "
-             ".jpg of quality 90"},
+     .help = "Also write FOLDER/overlays/<stem>.png, .jpg of a JPEG: the image with tinted and outlined labels\n"
+             "The quality of a .jpg is 90"},
     {"report", 0, "FOLDER", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(report),
      .help = "Also write an HTML page that shows all results: FOLDER/index.html"},
     {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status),

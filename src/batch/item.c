@@ -214,8 +214,8 @@ static enum clv_status write_mask(struct labelled *item, const struct batch *run
     if (batch_has_maps(run))
         return label_map_write(path, &item->map, run->labels.n_labels, err);
     return mask_file_write(path, item->input->image, item->width, item->height, item->labels,
-                           (enum clv_mask_format)run->options.mask_format,
-                           batch_is_probable(run) ? NULL : &run->labels, err);
+                           (enum clv_mask_format)run->options.mask_format, batch_is_probable(run) ? NULL : &run->labels,
+                           err);
 }
 
 static enum clv_status enter_gate(struct labelled *item, struct batch *run, size_t number, bool is_idle,

@@ -80,14 +80,11 @@ enum clv_status raster_annotations_write(const char *path, struct labelled *item
 /* Makes item->image and item->labels as the report shows them. */
 enum clv_status raster_report_make(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* by_tiles.c. Paints the values of the cut's regions, which are labels or one label's probabilities, into item->target->mask. */
-enum clv_status tiles_write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
-                                 struct clv_error *err) CLV_CHECK;
-/* raster_probabilities.c. Writes the probabilities or margins of a raster whose tiles were read, as the run's options ask
- * for them, in place of its mask. raster_decide has the labels of --decode min-loss painted, in place of
- * raster_cut_solve. */
-enum clv_status raster_probabilities_write(struct labelled *item, const struct batch *run, struct raster_cut *cut,
-                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+/* raster_probabilities.c. Computes the probabilities or margins of a raster whose tiles were read: maps of all labels are
+ * written in the place of the mask, one label's probabilities are what the cut shows, for the mask's file. raster_decide
+ * has it show the labels of --decode min-loss, in place of raster_cut_solve. */
+enum clv_status raster_probabilities_make(struct labelled *item, const struct batch *run, struct raster_cut *cut,
+                                          struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 enum clv_status raster_decide(struct raster_cut *cut, const struct batch *run, struct clv_oracle *oracle,
                               struct clv_error *err) CLV_CHECK;
 

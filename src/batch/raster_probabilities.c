@@ -1,7 +1,7 @@
 /* Probabilities and margins of a raster that is larger than memory, and the labels of least expected loss, which draws
  * decide, too. All regions are one field, as that of an image in memory is, and have the same values. One label's
  * probability is painted as labels are; maps of all labels are made one row after the other. Start at
- * raster_probabilities_write. */
+ * raster_probabilities_make. */
 #include <string.h>
 
 #include "base/base.h"
@@ -10,8 +10,9 @@
 #include "data/maps/maps.h"
 #include "model/model.h"
 
-static enum clv_status write_shades(struct labelled *item, const struct batch *run, struct raster_cut *cut,
-                                    const double *values, int32_t n_nodes, struct clv_error *err)
+/* Shows one label's probabilities in the place of labels, for the mask's file. */
+static enum clv_status show_shades(struct labelled *item, const struct batch *run, struct raster_cut *cut,
+                                   const double *values, int32_t n_nodes, struct clv_error *err)
 {
     const size_t n = (size_t)n_nodes, n_labels = (size_t)run->model->shape.n_labels;
     OWNED_ARRAY int32_t *shade = array_alloc(n, sizeof *shade);
@@ -21,8 +22,7 @@ static enum clv_status write_shades(struct labelled *item, const struct batch *r
         shade[i] = probability_shade(values[i * n_labels + (size_t)run->label]);
     MUST(raster_cut_volumes(volume, cut, err));
     probabilities_sum_up(&item->summary, run, values, volume, n_nodes);
-    MUST(raster_cut_show(cut, shade, err));
-    return tiles_write_mask(cut, item, run, err);
+    return raster_cut_show(cut, shade, err);
 }
 
 /* A row of a map of all labels, while it is made. */
@@ -103,8 +103,8 @@ static enum clv_status write_map(const struct labelled *item, const struct batch
     return npy_rows_commit(&file, err);
 }
 
-enum clv_status raster_probabilities_write(struct labelled *item, const struct batch *run, struct raster_cut *cut,
-                                           struct clv_oracle *oracle, struct clv_error *err)
+enum clv_status raster_probabilities_make(struct labelled *item, const struct batch *run, struct raster_cut *cut,
+                                          struct clv_oracle *oracle, struct clv_error *err)
 {
     struct clv_field field = raster_cut_field(cut);
     OWNED_ARRAY double *values =
@@ -112,7 +112,7 @@ enum clv_status raster_probabilities_write(struct labelled *item, const struct b
     NEED(values);
     MUST(probabilities_find_of_field(values, &item->summary, run, &field, oracle, err));
     return batch_has_maps(run) ? write_map(item, run, cut, values, err)
-                               : write_shades(item, run, cut, values, field.n_nodes, err);
+                               : show_shades(item, run, cut, values, field.n_nodes, err);
 }
 
 enum clv_status raster_decide(struct raster_cut *cut, const struct batch *run, struct clv_oracle *oracle,

@@ -300,7 +300,8 @@ const struct option_rule train_option_rules[] = {
     {"void", RULE_EXCLUDES, "@features", "made with its own labels (features --void)"},
     {"split only include-drafts boxes weak-split unlabelled-split", RULE_EXCLUDES, "@features", "which has no splits"},
     {"pixel-net", RULE_EXCLUDES, "@features", "and the network looks at images"},
-    {"split only boxes weak-split unlabelled-split maps", RULE_EXCLUDES, "@memory", "and it names files or their splits"},
+    {"split only boxes weak-split unlabelled-split maps", RULE_EXCLUDES, "@memory",
+     "and it names files or their splits"},
     {"@recipe", RULE_EXCLUDES, "@init", NULL},
     {0},
 };

@@ -315,7 +315,7 @@ TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
     for (int a = 0; a < 9; a++)
         ck_assert_double_eq_tol(smaller[a], marginals[a], 1e-3);
     record_release(&model.record);
-    must_fail(CLV_ERR_USAGE, "0 draws",
+    must_fail(CLV_ERR_USAGE, "0 samples",
               clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 0, err));
     const int stop = 1;
     clv_oracle_watch(oracle, &stop);

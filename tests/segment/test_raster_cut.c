@@ -386,8 +386,7 @@ TEST(the_command_takes_rasters_above_its_limit_by_tiles)
 
 TEST(what_needs_the_whole_image_is_refused_by_name)
 {
-    static const char *const options[][2] = {{"-o - -t 1", "-o FILE.tif takes it"},
-                                             {"-o %s/x.png", "name it .tif"}};
+    static const char *const options[][2] = {{"-o - -t 1", "-o FILE.tif takes it"}, {"-o %s/x.png", "name it .tif"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         char line[300];
         snprintf(line, sizeof line, options[k][0], folder);

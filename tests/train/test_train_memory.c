@@ -431,13 +431,13 @@ TEST(options_of_files_are_refused)
     static const struct {
         struct said said;
         const char *part;
-    } rows[] = {{{"split", "train"}, "--split: needs a manifest"},
-                {{"only", "names.txt"}, "--only: needs a manifest"},
-                {{"weak-split", "weak"}, "--weak-split: needs a manifest"},
-                {{"unlabelled-split", "weak"}, "--unlabelled-split: needs a manifest"},
+    } rows[] = {{{"split", "train"}, "--split: the images are in memory, and it names files"},
+                {{"only", "names.txt"}, "--only: the images are in memory, and it names files"},
+                {{"weak-split", "weak"}, "--weak-split: the images are in memory, and it names files"},
+                {{"unlabelled-split", "weak"}, "--unlabelled-split: the images are in memory, and it names files"},
                 {{"validate", "test"}, "--validate: needs a manifest, or a feature file"},
-                {{"boxes", "boxes.tsv"}, "--boxes: images in memory have their own boxes"},
-                {{"maps", "net=maps"}, "--maps: images in memory have no names"}};
+                {{"boxes", "boxes.tsv"}, "--boxes: the images are in memory, and it names files"},
+                {{"maps", "net=maps"}, "--maps: the images are in memory, and it names files"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct clv_train_options options = of("ssvm");
         say(&options, &rows[i].said);

@@ -155,7 +155,7 @@ static int break_all(const struct option_rule *rules)
 TEST(command_and_library_refuse_each_pair_by_the_words_of_its_rule)
 {
     spill(here("f.safetensors"), "\x02\0\0\0\0\0\0\0{}", 10);
-    ck_assert_int_gt(break_all(train_option_rules), 40);
+    ck_assert_int_gt(break_all(train_option_rules), 30);
     ck_assert_int_gt(break_all(feature_option_rules), 12);
 }
 

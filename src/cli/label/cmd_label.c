@@ -77,7 +77,7 @@ static const struct clv_option label_rows[] = {
              "others; a file or a "
              "folder"},
     {"objects", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_FLAG, AT(objects),
-     .help = "Keep objects apart, in FOLDER/instances/ (default: if that folder exists)\n"
+     .help = "Keep objects apart, in FOLDER/instances/ (default: if it exists)\n"
              "Each image gets a label image, so that objects that touch can be told apart, counted and learned"},
     {"no-browser", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_SET, AT(opens_browser), .minimum = 0,
      .help = "Only print the link (default: open it in the browser, too)"},

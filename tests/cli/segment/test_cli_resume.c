@@ -319,7 +319,7 @@ TEST(a_feature_file_can_validate)
              "--overwrite -o v.safetensors");
     expect_error(65, "0009.jpg: problem has", "cleave train --data %s --validate v.safetensors -o w.cleave",
                  features());
-    expect_error(64, "--validate: ", "cleave train --data %s --validate test -o v.cleave", features());
+    expect_error(64, "--validate: ", "cleave train --data %s --validate test -o w.cleave", features());
 }
 
 TEST(resuming_what_cannot_be_resumed_is_refused)

@@ -153,7 +153,7 @@ TEST(a_feature_file_takes_its_recipe_from_another)
     expect_same("f", "g");
     expect_error(64, "--superpixels: the recipe is the other file's, given by --recipe",
                  "cleave features --data set --superpixels 50 --recipe f -o h");
-    expect_error(64, "--recipe: the recipe is the model's, given by -m",
+    expect_error(64, "--recipe excludes --model: each gives a recipe",
                  "cleave features --data set -m $MODEL --recipe f -o h");
     run_here("\"$SIMULATE\" hidden-chain --seed 1 drawn");
     expect_error(64, "it has no recipe", "cleave features --data set --recipe drawn/train.safetensors -o h");

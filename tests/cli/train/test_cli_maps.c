@@ -121,7 +121,7 @@ TEST(bad_options_about_maps_are_refused)
     } cases[] = {
         {"--maps animals", "is not NAME=FOLDER"},
         {"--maps a=$ROOT/assets/animals-maps --maps a=assets", "\"a\" is given twice"},
-        {"--maps a=$ROOT/assets/animals-maps --blocks size", "add maps to --blocks, or leave out --maps"},
+        {"--maps a=$ROOT/assets/animals-maps --blocks size", "--blocks leaves them out, name the block maps as well"},
         {"--blocks maps", "the block maps needs --maps"},
         {"--maps a=$ROOT/assets/animals-maps --maps-kind b=features", "there is no map b"},
         {"--maps a=$ROOT/assets/animals-maps --maps-kind lots", "--maps-kind: "},

@@ -169,7 +169,7 @@ TEST(marginals_of_unsound_fields_are_refused_by_name)
     coupling = -1;
     must_fail(CLV_ERR_DATA, "edge 0", clv_oracle_marginals(oracle, marginals, NULL, NULL, &field, 0, 1, err));
     coupling = 1;
-    must_fail(CLV_ERR_USAGE, "0 draws", clv_oracle_marginals(oracle, marginals, NULL, NULL, &field, 0, 0, err));
+    must_fail(CLV_ERR_USAGE, "0 samples", clv_oracle_marginals(oracle, marginals, NULL, NULL, &field, 0, 0, err));
     ck_assert(marginals[0] == 7 && marginals[3] == 7);
     ck_assert_str_eq(clv_marginals_name(CLV_MARGINALS_EXACT), "sum-product");
     ck_assert_str_eq(clv_marginals_name(CLV_MARGINALS_SAMPLED), "samples");

@@ -89,7 +89,7 @@ TEST(draws_in_lanes_equal_draws_one_by_one)
     struct clv_field bad = {.n_nodes = 2, .n_labels = 2, .form = CLV_PAIRWISE_POTTS, .unary = unary};
     int32_t y[2];
     must_fail(CLV_ERR_DATA, "node 1", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 1, err));
-    must_fail(CLV_ERR_USAGE, "0 draws", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 0, err));
+    must_fail(CLV_ERR_USAGE, "0 samples", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 0, err));
 }
 
 TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
