@@ -54,7 +54,7 @@
 extern "C" {
 #endif
 
-/* What a parameter is for, where others than its learner have to know. A learner has one of each role at most. */
+/* A parameter's purpose, where others than its learner have to know it. A learner has one of each role at most. */
 enum clv_role {
     CLV_ROLE_NONE,
     CLV_ROLE_REGULARISATION, /* against the sum of the examples' losses; cross-validation chooses it */
@@ -71,7 +71,7 @@ enum clv_role {
     CLV_ROLE_PAPER,          /* a switch: the source's algorithm */
 };
 
-/* What a parameter needs to have an effect. */
+/* A condition without which a parameter has no effect. */
 enum clv_need_of {
     CLV_NEEDS_NOTHING,
     CLV_NEEDS_VALUE,        /* one of some values of another parameter */

@@ -122,7 +122,7 @@ struct clv_train_options {
     bool sequence;  /* images are slices: recipe.window, or CLV_DEFAULT_WINDOW, of them are an example */
     bool pixel_net; /* a network of pixels is learned, by which refining decides */
 
-    /* What is known of images in memory besides masks, [n_images] each; NULL: nothing. */
+    /* These know more of images in memory than their masks do, [n_images] each; NULL: nothing. */
     const struct clv_image_boxes *image_boxes; /* in pixels, of images without a mask; boxes NULL: nothing is known */
     const int32_t *const *image_objects;       /* [height][width] each pixel's object, 0: none; or NULL */
     const char *const *image_sequences;        /* the sequence of each, or NULL: its images stand in their order */

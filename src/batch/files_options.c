@@ -65,8 +65,8 @@ const struct clv_option files_place_rows[] = {
              "Subfolders are kept. FILE.png or FILE.tif is one image's result, - the same on standard output; of a "
              "sequence FILE.tif has a page for each slice"},
     {"overlay", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(overlay),
-     .help = "Also write FOLDER/overlays/<stem>.png, .jpg of a JPEG: the image with tinted and outlined labels\n"
-             "The quality of a .jpg is 90"},
+     .help = "Also write FOLDER/overlays/<stem>.png, .jpg of a JPEG\n"
+             "They are the images with tinted and outlined labels; the quality of a .jpg is 90"},
     {"report", 0, "FOLDER", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(report),
      .help = "Also write an HTML page that shows all results: FOLDER/index.html"},
     {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status),
@@ -137,7 +137,7 @@ const struct clv_option files_beside_rows[] = {
      .help = "Make cut-outs no larger than the object; means --cutout"},
     {"export", 0, "FORM,..", SECTION_OUTPUTS, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(exports),
      .choices = export_forms, .take = take_exports,
-     .help = "Also write the objects for other programs: coco, labelme, voc, yolo, geojson\n"
+     .help = "Also write outlines as coco, labelme, voc, yolo or geojson\n"
              "They go to FOLDER/coco.json, or to files in FOLDER/FORM/. Give several at once, or the option again"},
     {"objects", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(objects),
      .help = "Also number and measure objects; --min-area N drops specks\n"

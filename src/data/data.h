@@ -293,7 +293,7 @@ struct raster;
 enum clv_status item_raster_open(struct raster *raster, const struct clv_item *item,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* What an item's image holds: whether it is read by its bands (raster_is_deep), and whether its file has grey of 12 bits
+/* Whether an item's image is read by its bands (raster_is_deep), and whether its file has grey of 12 bits
  * (image_is_12_bit). */
 bool item_is_deep(const struct clv_item *item, const struct clv_image_limits *limits);
 bool item_is_12_bit(const struct clv_item *item, const struct clv_image *image, const struct clv_image_limits *limits);

@@ -117,7 +117,7 @@ void stage_free(struct clv_stage *stage); /* NULL is fine */
 /* Multiplies scores and couplings, as draws need them. scale 0: so that the unary scores have a usual mean size. */
 void model_scale_scores(struct clv_field *field, double scale);
 
-/* What draws of a field's labellings depend on. */
+/* Samples of a field's labellings depend on these. */
 struct draw_settings {
     uint64_t seed;
     uint32_t n_samples;

@@ -60,7 +60,7 @@ static const struct clv_option import_rows[] = {
     {"as", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(as), .choices = mask_kinds,
      .help = "The meaning of values: auto (default), labels or objects\nobjects: each object has its own number"},
     {"white", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(white), .choices = whites,
-     .help = "The meaning of 255 beside other values: auto (default), void, foreground or label\n"
+     .help = "255 beside others is: auto (default), void, foreground or label\n"
              "auto: void, with a note. foreground: label 1. label: a label of its own"},
     {"stretch", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(stretches),
      .help = "Lay masks of another size over their whole image\n"

@@ -260,7 +260,7 @@ static const struct clv_option score_rows[] = {
     {"json", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(json),
      .help = "Print one JSON document, with fractions instead of percentages"},
     {"csv", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(csv),
-     .help = "Print a comma-separated line for each image, with fractions instead of percentages"},
+     .help = "Print a comma-separated line of fractions for each image"},
     {"shard", 0, "I/N", SECTION_PRINTED, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard,
      .help = SHARD_HELP ". This prints a table of counts, for --merge"},
     {"merge", 0, NULL, SECTION_PRINTED, 0, CLV_OPTION_FLAG, AT(merge),

@@ -50,7 +50,7 @@ static const struct clv_option score_rows[] = {
     {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
      .help = "The truth: a multi-label file, or a manifest (.tsv) with a column tags"},
     {"pred", 'p', "FILE", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(predictions),
-     .help = "Score these predicted tags instead of a model: a multi-label file with as many lines"},
+     .help = "Score predicted tags: a multi-label file with as many lines"},
     {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
      .help = "Take only these splits of the manifest (default: all)"},
     {"json", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(json),

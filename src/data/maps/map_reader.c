@@ -234,7 +234,7 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
     return CLV_OK;
 }
 
-/* Of an array's map while it is used. */
+/* Returns the bytes of an array's map while it is used. */
 static double memory_of(const struct map_planes *planes)
 {
     bool has_block = map_planes_interleaved(planes);

@@ -75,7 +75,7 @@ static bool has_hidden(const struct clv_training *training)
     return false;
 }
 
-/* What the data lack; without data nothing. */
+/* Names what the data lack; without data nothing. */
 static const char *lacking(const struct clv_training *training, enum clv_need_of of)
 {
     const bool has_weak = training->n_weak > 0, has_masks = training->n_examples > 0;

@@ -331,7 +331,7 @@ enum clv_status hidden_free(struct hidden_workspace *self, const struct clv_fiel
 enum clv_status messages_make(struct hidden *self, struct clv_error *err) CLV_CHECK;
 void messages_free(struct hidden *self);
 
-/* What messages_make asks for at most. */
+/* The bytes that messages_make asks for at most. */
 double messages_bytes(const struct clv_training *training);
 
 #define MESSAGES_COUNTS (HIDDEN_N_MESSAGES + 3) /* which messages there are; runs, sweeps, converged ones */

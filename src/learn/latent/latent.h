@@ -83,7 +83,7 @@ struct latent {
 enum clv_status latent_open(struct latent *self, const struct clv_learner *learner, struct clv_training_result *result,
                             const struct clv_training *training, const struct latent_rules *rules, void *context,
                             struct clv_error *err) CLV_CHECK;
-/* What that keeps of the examples: two weights of every label. */
+/* The bytes that it keeps of the examples: two weights of every label. */
 double latent_bytes(const struct clv_training *training);
 void latent_release(struct latent *self); /* also after a failure, and of zeros */
 
