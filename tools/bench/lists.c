@@ -107,7 +107,8 @@ static double take_boxes(const char *path, int n)
     stop_on(clv_dataset_new(&frames, 2, &err), &err);
     double begin = bench_cpu();
     stop_on(clv_example_set_boxes(&example, boxes, (size_t)n, &err), &err);
-    stop_on(frame_add(frames, &example, &(struct item_boxes){.boxes = boxes, .n_boxes = (size_t)n}, NULL, "x", &err), &err);
+    stop_on(frame_add(frames, &example, &(struct item_boxes){.boxes = boxes, .n_boxes = (size_t)n}, NULL, "x", &err),
+            &err);
     double seconds = bench_cpu() - begin;
     example.superpixels.labels = NULL;
     clv_example_release(&example);

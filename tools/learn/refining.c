@@ -106,7 +106,8 @@ static void prepare(struct horses *self, const char *manifest, const char *maps,
     for (size_t half = 0; half < N_HALVES; half++)
         train_half(self, half);
     for (size_t i = 0; i < self->n; i++)
-        self->examples[i] = (struct refining_example){.item = i, .problem = &self->problems[i], .w = self->w[i % N_HALVES]};
+        self->examples[i] =
+            (struct refining_example){.item = i, .problem = &self->problems[i], .w = self->w[i % N_HALVES]};
     free(images);
 }
 
