@@ -17,14 +17,12 @@ extern "C" {
 #endif
 
 struct clv_box_cut_options {
-    size_t size;           /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
-    int32_t n_superpixels; /* wanted in the box and its surroundings, 1..4000, default 700 */
-    int32_t rounds;        /* of learning colours and cutting, for each proposal, 1..100, default 5 */
-    double coupling;       /* how smooth the superpixels' cut is, 0..1000, default 1.5 */
+    int32_t n_superpixels;  /* wanted in the box and its surroundings, 1..4000, default 700 */
+    int32_t rounds;         /* of learning colours and cutting, for each proposal, 1..100, default 5 */
+    double coupling;        /* how smooth the superpixels' cut is, 0..1000, default 1.5 */
     double refine_coupling; /* how smooth the border at the pixels is, 0..1000, default 2; see clv_refine_options */
 };
-CLV_API void clv_box_cut_defaults_sized(struct clv_box_cut_options *options, size_t size);
-#define clv_box_cut_defaults(options) clv_box_cut_defaults_sized(options, sizeof *(options))
+CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 
 /* labels[height][width] (or NULL) = 1 on the object in the box, else 0; all 0 outside the box.
  * probability[height][width] (or NULL) = how likely the object is at each pixel by colours and place, of its

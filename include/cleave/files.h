@@ -78,7 +78,6 @@ struct clv_files_result {
  * call it so. NULL, 0 and false are the defaults but where clv_files_defaults sets another. Exactly one of model,
  * model_path, boxes, from_masks and propagates says how inputs are labelled. */
 struct clv_files_options {
-    size_t size; /* of this struct as the program knows it, as above */
     /* Inputs. */
     const char *const *images; /* [n_images] files, folders; "-": a list of paths on standard input, or with output "-"
                                 * the image itself */
@@ -133,8 +132,7 @@ struct clv_files_options {
     void (*settled)(void *context, const struct clv_file_outcome *outcome);
     void *context;
 };
-CLV_API void clv_files_defaults_sized(struct clv_files_options *options, size_t size);
-#define clv_files_defaults(options) clv_files_defaults_sized(options, sizeof *(options))
+CLV_API void clv_files_defaults(struct clv_files_options *options);
 
 /* The members of struct clv_files_options that the commands have as options, in the order of their help; NULL past the
  * end. */

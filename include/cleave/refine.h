@@ -19,7 +19,6 @@ extern "C" {
 
 /* Weights of the energy's terms, all >= 0; 0 leaves a term out. */
 struct clv_refine_options {
-    size_t size;     /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
     double prior;    /* of the prior */
     double nearby;   /* of the log ratio of foreground and background among like colours nearby */
     double overall;  /* of the log-likelihood ratio of the colour in all of foreground and background */
@@ -27,8 +26,7 @@ struct clv_refine_options {
     double coupling; /* lost between two unlike labels on like pixels, in an image of 256 x 256; grows with the side */
     int32_t rounds;  /* >= 1; every round learns its colours from the labels of the round before */
 };
-CLV_API void clv_refine_defaults_sized(struct clv_refine_options *options, size_t size);
-#define clv_refine_defaults(options) clv_refine_defaults_sized(options, sizeof *(options))
+CLV_API void clv_refine_defaults(struct clv_refine_options *options);
 
 /* labels[height][width], 0 or 1, are replaced by the minimum of
  *     sum_p [y_p = 0] u_p + coupling sum_(p,q) [y_p != y_q] (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q|
@@ -76,9 +74,7 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
  *
  * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA
  * (a probability that is none, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
-CLV_API void clv_refine_probabilities_defaults_sized(struct clv_refine_options *options, size_t size, int32_t n_labels);
-#define clv_refine_probabilities_defaults(options, n_labels)                                                           \
-    clv_refine_probabilities_defaults_sized(options, sizeof *(options), n_labels)
+CLV_API void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels);
 CLV_API enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image,
                                                  const float *probabilities, int32_t n_labels,
                                                  const struct clv_refine_options *options,

@@ -35,7 +35,6 @@ extern "C" {
 enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
 
 struct clv_segment_options {
-    size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
     enum clv_refine_choice refine;             /* default CLV_REFINE_LARGE, which with n_samples means none */
     const struct clv_refine_options *refining; /* how, then; numbers that are those of clv_refine_defaults, or all of
                                                 * them (NULL, default), are the model's own, if learned with maps */
@@ -44,8 +43,7 @@ struct clv_segment_options {
     uint64_t seed;     /* this seed; default 0: those of the model's own rule */
     struct clv_oracle *oracle; /* whose memory and engine are used; NULL (default): a new one for each call */
 };
-CLV_API void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size);
-#define clv_segment_defaults(options) clv_segment_defaults_sized(options, sizeof *(options))
+CLV_API void clv_segment_defaults(struct clv_segment_options *options);
 
 /* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to
  * model->labels.n_labels - 1: what `cleave segment` writes, byte for byte, with the same choice of refining.
@@ -65,13 +63,11 @@ CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *mod
 
 /* Sequences: slices of a volume, frames of a video, all of one size, in their order. */
 struct clv_sequence_options {
-    size_t size;                         /* of this struct as the program knows it, as above */
     enum clv_refine_choice refine;       /* of clv_segment_sequence; default CLV_REFINE_LARGE */
     int n_threads;                       /* 0 (default): all the machine's */
     const struct clv_progress *progress; /* NULL (default): nothing is reported, and nobody stops it */
 };
-CLV_API void clv_sequence_defaults_sized(struct clv_sequence_options *options, size_t size);
-#define clv_sequence_defaults(options) clv_sequence_defaults_sized(options, sizeof *(options))
+CLV_API void clv_sequence_defaults(struct clv_sequence_options *options);
 
 /* labels[i][height][width] = what a model of `cleave train --sequence` sees in slice i of images[n], of 3 channels
  * each: what `cleave segment --sequence -m` writes, byte for byte. labels[i] NULL: that slice is only looked at.

@@ -61,7 +61,6 @@ struct clv_candidates {
  * name, and messages call it so; names of splits are comma-separated lists. NULL, 0 and false are the defaults but
  * where clv_train_defaults sets another. */
 struct clv_train_options {
-    size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
     /* Data to learn from. */
     const char *data; /* a folder, a manifest, or a feature file */
     const char *const
@@ -133,9 +132,7 @@ struct clv_train_options {
     } image_maps[CLV_MAX_MAPS];
     size_t n_image_maps;
 };
-CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
-                                      const struct clv_learner *learner);
-#define clv_train_defaults(options, learner) clv_train_defaults_sized(options, sizeof *(options), learner)
+CLV_API void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner);
 
 /* The members of struct clv_train_options that `cleave train` has as options, in the order of its help; NULL past the
  * end. */

@@ -1,11 +1,12 @@
 /* The version of the headers, which a program is compiled with, and of the library, which it runs with.
  *
  *     #if CLV_VERSION_NUMBER >= CLV_VERSION_OF(0, 1, 0)
- *     if (clv_version_number() < CLV_VERSION_NUMBER)
- *         fprintf(stderr, "%s is older than this program\n", clv_version());
+ *     if (clv_version_number() != CLV_VERSION_NUMBER)
+ *         fprintf(stderr, "%s is not the version that this program was built for\n", clv_version());
  *
- * Within a soname (libcleave.so.0) no function goes and none changes its meaning. Before 1.0.0 a minor version may
- * change the soname. */
+ * Before 1.0.0 any version may change structs and functions, under the same soname (libcleave.so.0): a program is
+ * compiled with the headers of the library that it runs with. From then on no function goes, and none changes its
+ * meaning, within a soname. */
 #ifndef CLEAVE_VERSION_H
 #define CLEAVE_VERSION_H
 

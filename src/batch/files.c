@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "batch/batch.h"
 #include "cluster/comm.h"
 
@@ -53,7 +52,7 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
                                   const struct clv_files_options *options, struct clv_error *err)
 {
     clv_files_defaults(&run->options);
-    known_options_take(&run->options, sizeof run->options, options);
+    run->options = options ? *options : run->options;
     pthread_mutex_init(&run->saying, NULL);
     pthread_mutex_init(&run->lock, NULL);
     run->result = result;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "base/options.h"
 #include "cleave/files.h"
 #include "cluster/shard.h"
@@ -21,10 +20,9 @@
 #define NEEDED     CLV_OPTION_NEEDED
 #define MAX_SIDE   1024 /* of maps of 128 labels, which are the largest that are read */
 
-void clv_files_defaults_sized(struct clv_files_options *options, size_t size)
+void clv_files_defaults(struct clv_files_options *options)
 {
-    const struct clv_files_options own = {.n_samples = 100, .tolerance = 1};
-    known_options_give(options, size, &own, sizeof own);
+    *options = (struct clv_files_options){.n_samples = 100, .tolerance = 1};
 }
 
 const struct clv_option files_model_rows[] = {

@@ -7,17 +7,15 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "cleave/refine.h"
 
 #define MAX_SUPERPIXELS 4000
 #define LARGEST_CUT     (1 << 21) /* pixels */
 #define PRIOR_CLIP      4.0       /* of log odds at the pixels */
 
-void clv_box_cut_defaults_sized(struct clv_box_cut_options *options, size_t size)
+void clv_box_cut_defaults(struct clv_box_cut_options *options)
 {
-    const struct clv_box_cut_options own = {.n_superpixels = 700, .rounds = 5, .coupling = 1.5, .refine_coupling = 2};
-    known_options_give(options, size, &own, sizeof own);
+    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 1.5, .refine_coupling = 2};
 }
 
 static enum clv_status check(const struct clv_image *image, const struct clv_box *box,
@@ -123,14 +121,13 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
                                  const struct box_weights *weights, struct clv_error *err)
 {
-    struct clv_box_cut_options own;
+    struct clv_box_cut_options defaults;
     OWNED(box_scene_release) struct box_scene scene = {0};
     OWNED_ARRAY int32_t *foreground = NULL;
     OWNED_ARRAY double *odds = NULL;
     OWNED_ARRAY uint8_t *cut = NULL;
-    clv_box_cut_defaults(&own);
-    known_options_take(&own, sizeof own, options);
-    options = &own;
+    clv_box_cut_defaults(&defaults);
+    options = options ? options : &defaults;
     MUST(check(image, box, options, err));
     MUST(box_scene_init(&scene, image, clv_box_pixels(box, image->width, image->height), options->n_superpixels, err));
     size_t n = (size_t)scene.superpixels.n;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "cleave/box_cut.h"
 #include "cleave/refine.h"
 
@@ -191,12 +190,11 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
                                 const uint8_t *values, size_t n_boxes, const struct clv_box_cut_options *options,
                                 struct clv_error *err)
 {
-    struct clv_box_cut_options own_options;
+    struct clv_box_cut_options defaults;
     OWNED(crowd_release) struct crowd crowd = {0};
     size_t n = (size_t)image->width * (size_t)image->height;
-    clv_box_cut_defaults(&own_options);
-    known_options_take(&own_options, sizeof own_options, options);
-    options = &own_options;
+    clv_box_cut_defaults(&defaults);
+    options = options ? options : &defaults;
     MUST(check(values, n_boxes, err));
     OWNED_ARRAY uint8_t *all = array_zalloc(n, 1);
     OWNED_ARRAY uint8_t *own = array_alloc(n, 1);

@@ -6,17 +6,15 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "feature/blocks/blocks.h"
 #include "refine/refine.h"
 
 #define PRIOR_CLIP 3.0
 
-void clv_refine_defaults_sized(struct clv_refine_options *options, size_t size)
+void clv_refine_defaults(struct clv_refine_options *options)
 {
-    const struct clv_refine_options own = {
+    *options = (struct clv_refine_options){
         .prior = 2, .nearby = 1, .overall = 0.5, .balance = 0.35, .coupling = 2, .rounds = 1};
-    known_options_give(options, size, &own, sizeof own);
 }
 
 /* Pixels and what belongs to each. */
@@ -148,11 +146,10 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
                            const uint8_t *is_fixed, const struct clv_refine_options *options, int64_t whole,
                            struct clv_error *err)
 {
-    struct clv_refine_options own;
+    struct clv_refine_options defaults;
     OWNED(canvas_release) struct canvas canvas = {
-        .image = image, .prior = prior, .is_fixed = is_fixed, .options = &own};
-    clv_refine_defaults(&own);
-    known_options_take(&own, sizeof own, options);
+        .image = image, .prior = prior, .is_fixed = is_fixed, .options = options ? options : &defaults};
+    clv_refine_defaults(&defaults);
     MUST(refine_check_options(canvas.options, err));
     MUST(check(labels, image, prior ? prior->of_pixels : NULL, err));
     size_t n_foreground = count_foreground(labels, (size_t)image->width * (size_t)image->height);

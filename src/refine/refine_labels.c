@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "feature/example/example.h"
 #include "refine/refine.h"
 
@@ -217,17 +216,17 @@ static enum clv_status refine(struct expansion *self, uint8_t *labels, const str
 enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
-    struct clv_refine_options own;
-    clv_refine_defaults(&own);
-    known_options_take(&own, sizeof own, options);
-    MUST(refine_check_options(&own, err));
+    struct clv_refine_options defaults;
+    clv_refine_defaults(&defaults);
+    options = options ? options : &defaults;
+    MUST(refine_check_options(options, err));
     MUST(check_size(image, n_labels, err));
     MUST(check_votes(labels, image, votes, n_labels, err));
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels that nobody votes for are out of the question */
         expansion.is_possible[k / n] |= votes[k] > 0;
-    return refine(&expansion, labels, image, &own, whole, err);
+    return refine(&expansion, labels, image, options, whole, err);
 }
 
 enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "refine/refine.h"
 
 /* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */
@@ -16,12 +15,11 @@
 #define BLUR_WIDTH                                                                                                     \
     2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of 1 */
 
-void clv_refine_probabilities_defaults_sized(struct clv_refine_options *options, size_t size, int32_t n_labels)
+void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels)
 {
-    struct clv_refine_options own = {.prior = 8, .nearby = 0.5, .overall = 0.25, .coupling = 1, .rounds = 1};
-    if (n_labels != 2)
-        clv_refine_defaults(&own);
-    known_options_give(options, size, &own, sizeof own);
+    clv_refine_defaults(options);
+    if (n_labels == 2)
+        *options = (struct clv_refine_options){.prior = 8, .nearby = 0.5, .overall = 0.25, .coupling = 1, .rounds = 1};
 }
 
 /* The probabilities of one image, label by label. */
@@ -153,7 +151,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
                             (size_t)image->width * (size_t)image->height};
     OWNED_ARRAY float *clipped = NULL;
     clv_refine_probabilities_defaults(&weights, n_labels);
-    known_options_take(&weights, sizeof weights, options);
+    weights = options ? *options : weights;
     MUST(check(&planes, image->channels, err));
     MUST(refine_check_options(&weights, err));
     MUST(clip(&clipped, &planes, err));

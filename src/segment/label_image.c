@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "feature/blocks/blocks.h"
 #include "feature/example/example.h"
 #include "infer/infer.h"
@@ -14,10 +13,9 @@
 #include "refine/refine.h"
 #include "segment/segment.h"
 
-void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size)
+void clv_segment_defaults(struct clv_segment_options *options)
 {
-    const struct clv_segment_options own = {0};
-    known_options_give(options, size, &own, sizeof own);
+    *options = (struct clv_segment_options){0};
 }
 
 static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
@@ -82,7 +80,7 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     OWNED_ARRAY uint8_t *result = NULL;
     MUST(check(model, image, err));
     clv_segment_defaults(&own);
-    known_options_take(&own, sizeof own, options);
+    own = options ? *options : own;
     maps = map_readers_of(views, own.maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
     MUST(example_extract(&example, image, maps, &model->recipe, err));

@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "data/data.h"
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 #include "sequence/sequence.h"
 
-void clv_sequence_defaults_sized(struct clv_sequence_options *options, size_t size)
+void clv_sequence_defaults(struct clv_sequence_options *options)
 {
-    const struct clv_sequence_options own = {0};
-    known_options_give(options, size, &own, sizeof own);
+    *options = (struct clv_sequence_options){0};
 }
 
 /* Slices or frames in memory. */
@@ -39,8 +37,7 @@ static void stored_release(struct stored *self)
 static enum clv_status stored_init(struct stored *self, const struct clv_sequence_options *options,
                                    struct clv_error *err)
 {
-    clv_sequence_defaults(&self->options);
-    known_options_take(&self->options, sizeof self->options, options);
+    self->options = options ? *options : (struct clv_sequence_options){0};
     for (size_t i = 0; i < self->n; i++) {
         const struct clv_image *image = &self->images[i], *first = self->images;
         FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,

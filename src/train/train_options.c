@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "base/options.h"
 #include "cleave/infer.h"
 #include "cleave/options.h"
@@ -329,12 +328,11 @@ const struct clv_option *clv_train_option_at(size_t index)
     return NULL;
 }
 
-void clv_train_defaults_sized(struct clv_train_options *options, size_t size, const struct clv_learner *learner)
+void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner)
 {
-    struct clv_train_options own = {
+    *options = (struct clv_train_options){
         .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
-    clv_recipe_init(&own.recipe);
+    clv_recipe_init(&options->recipe);
     for (int i = 0; learner->parameters[i].name; i++)
-        own.parameters[i] = learner->parameters[i].value;
-    known_options_give(options, size, &own, sizeof own);
+        options->parameters[i] = learner->parameters[i].value;
 }

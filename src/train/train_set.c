@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "cleave/train.h"
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
@@ -204,8 +203,7 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     struct clv_train_options own;
     OWNED(run_release) struct run self = {.options = &own};
     FAIL_IF(!options->learner, CLV_ERR_USAGE, "training: no learner is given");
-    clv_train_defaults(&own, options->learner);
-    known_options_take(&own, sizeof own, options);
+    own = *options;
     *model = (struct clv_model){0};
     if (own.sequence && !own.recipe.window)
         own.recipe.window = CLV_DEFAULT_WINDOW;

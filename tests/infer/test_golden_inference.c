@@ -362,8 +362,7 @@ static void superpixel_rows(const struct clv_image *image)
 
 static void box_rows(const struct clv_image *image)
 {
-    static const struct clv_box_cut_options options[] = {
-        {0, 100, 2, 6.25, 2}, {0, 100, 5, 1, 2}, {0, 40, 1, 6.25, 0.3}};
+    static const struct clv_box_cut_options options[] = {{100, 2, 6.25, 2}, {100, 5, 1, 2}, {40, 1, 6.25, 0.3}};
     static const double boxes[][4] = {{10, 8, 50, 36}, {30, 20, 41, 33}, {0, 0, WIDTH, HEIGHT - 9}, {10, 8, 21, 30}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
@@ -382,7 +381,7 @@ static void box_rows(const struct clv_image *image)
 static void refine_rows(const struct clv_image *image)
 {
     static const struct clv_refine_options options[] = {
-        {0, 1, 1, 0.5, 0, 2, 2}, {0, 0.3, 1, 1, 0.5, 0.5, 1}, {0, 0, 1, 0, 1, 4, 3}, {0, 2, 0, 1, 0.2, 1, 1}};
+        {1, 1, 0.5, 0, 2, 2}, {0.3, 1, 1, 0.5, 0.5, 1}, {0, 1, 0, 1, 4, 3}, {2, 0, 1, 0.2, 1, 1}};
     enum { LABELS = 3 };
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         uint8_t two[WIDTH * HEIGHT], many[WIDTH * HEIGHT], is_fixed[WIDTH * HEIGHT];

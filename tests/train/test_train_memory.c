@@ -426,6 +426,13 @@ TEST(arrays_that_are_none_are_refused)
     must_say(train_badly(CLV_ERR_DATA, &options), "map net 3: channel 0 has inf at (1, 0)");
 }
 
+TEST(a_training_without_a_learner_is_refused)
+{
+    OWNED(clv_model_release) struct clv_model model = {0};
+    struct clv_train_options options = {.data = "nowhere"};
+    must_fail(CLV_ERR_USAGE, "training: no learner is given", clv_train_set(&model, &options, err));
+}
+
 TEST(options_of_files_are_refused)
 {
     static const struct {

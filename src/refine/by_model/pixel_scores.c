@@ -3,7 +3,6 @@
 #include "refine/by_model/by_model.h"
 
 #include "base/base.h"
-#include "base/known_options.h"
 #include "refine/refine.h"
 
 struct sum {
@@ -84,7 +83,7 @@ enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
     struct refining refining;
     struct clv_refine_options own;
     clv_refine_defaults(&own);
-    known_options_take(&own, sizeof own, options);
+    own = options ? *options : own;
     MUST(refining_of_model(&refining, model, &own, err));
     bool has_learned = refining.is_learned && (self->maps || !model->recipe.n_maps);
     segmented.net = refining.net.weights ? &refining.net : NULL;

@@ -283,7 +283,7 @@ def segment_files(images: Union[Path, Iterable[Path], None], output: Path, model
         as_flag("refine", refine)
     _check_together(given)
     native = ffi.new("struct clv_files_options *")
-    lib.clv_files_defaults_sized(native, ffi.sizeof(native[0]))
+    lib.clv_files_defaults(native)
     own = ("probabilities", "propagate", "model", "refine")
     keep, rest = set_options(native, _rows(), {name: value for name, value in given.items() if name not in own})
     _check_unknown(rest)

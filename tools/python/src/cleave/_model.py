@@ -306,7 +306,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     native, planes, keep = _seen(model, image, maps, channel_axis)
     left, top, width, height = (0.0, 0.0, 0.0, 0.0) if box is None else as_box("box", box, native.width, native.height)
     options = ffi.new("struct clv_segment_options *")
-    lib.clv_segment_defaults_sized(options, ffi.sizeof(options[0]))
+    lib.clv_segment_defaults(options)
     if refine is not None:
         options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
     options.maps = planes

@@ -148,7 +148,7 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
     options = ffi.NULL
     if said:
         options = ffi.new("struct clv_refine_options *")
-        lib.clv_refine_probabilities_defaults_sized(options, ffi.sizeof(options[0]), n_labels)
+        lib.clv_refine_probabilities_defaults(options, n_labels)
         for name, value in said.items():
             setattr(options, name, as_whole(name, value, 1) if name == "rounds" else as_number(name, value, 0))
     call_apart(lib.clv_refine_probabilities, pointer("uint8_t", labels), native, pointer("float", planes), n_labels, options, keep=keep)

@@ -48,7 +48,7 @@ def _pointers(labels: Labels, is_wanted: List[bool]) -> Any:
 
 def _options(work: Work, refine: Optional[bool], threads: int) -> Any:
     options = ffi.new("struct clv_sequence_options *")
-    lib.clv_sequence_defaults_sized(options, ffi.sizeof(options[0]))
+    lib.clv_sequence_defaults(options)
     if refine is not None:
         options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
     options.n_threads = as_whole("threads", threads, 0)

@@ -181,7 +181,7 @@ def prepared(learner: str, threads: int, progress: Optional[Progress], options: 
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
     native = ffi.new("struct clv_train_options *")
-    lib.clv_train_defaults_sized(native, ffi.sizeof(native[0]), chosen)
+    lib.clv_train_defaults(native, chosen)
     if options.get("nodes") == "patches":
         lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
     if "scale" in options:
