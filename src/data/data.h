@@ -275,7 +275,7 @@ bool set_has_arrays_alone(const struct path_list *files, const char *folder, boo
 enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,
                                struct clv_error *err) CLV_CHECK;
 
-/* An item's image and mask, from its files or from memory: nobody reads them in another way. */
+/* Read an item's image and mask, from its files or from memory. All code reads them by these. */
 
 static inline bool item_is_in_memory(const struct clv_item *item)
 {

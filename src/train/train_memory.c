@@ -102,7 +102,7 @@ static void given_masks_release(struct given_masks *self)
     arrays_free(self->values, self->made, self->names, (void *)self->listed);
 }
 
-/* Labels that nobody named: background and foreground where the masks together have no others, else their values. */
+/* Makes labels where none are given: background and foreground if the masks have no others, else one for each value. */
 static enum clv_status find_labels(struct clv_labels *labels, const struct clv_train_options *options,
                                    struct clv_error *err)
 {
@@ -183,8 +183,8 @@ static enum teaching teaching_of(const struct clv_train_options *options, size_t
                                                                                      : BY_BEING_THERE;
 }
 
-/* Adds the images that teach in one way, and the boxes of those that teach by them. Those whose boxes do not fit are bad
- * and left out. */
+/* Adds the images that teach in one way, and the boxes of those that teach by them. Images whose boxes do not fit
+ * are counted as bad and skipped. */
 static enum clv_status add_items(struct supervision *self, size_t *capacity, size_t *n_cut, enum teaching how,
                                  const struct clv_train_options *options, struct clv_error *err)
 {

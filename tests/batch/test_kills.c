@@ -1,7 +1,8 @@
-/* A run that is killed anywhere and resumed gives the same bytes, hidden files, tables, report and status included, as
- * one that nobody disturbs: for each way of labelling. Only the status says of an input that it was finished before. A run of one thread is watched by ptrace(2), which counts the
- * calls that change files; at a call that a seed has chosen the run ends by SIGKILL, before the call is done. So a
- * kill is at the same place each time. Start at check_kill. */
+/* A run that is killed anywhere and then resumed gives the same bytes as a run that is not killed, for each way of
+ * labelling: files, hidden ones too, tables and report. The status differs in one word: an input may have been finished
+ * before. ptrace(2) watches a run of one thread and counts the calls that change files; at a call that a seed has
+ * chosen the run ends by SIGKILL, before the call is done. So each kill happens at the same place every time. Start at
+ * check_kill. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -79,7 +79,7 @@ static const struct clv_option import_rows[] = {
     {0},
 };
 
-/* Formats besides those of boxes: name, form, which is no clv_boxes_form, and help. */
+/* The formats that are not formats of boxes: name, form (not a clv_boxes_form) and help. */
 enum { FORM_LETTERS = -1, FORM_DSB = -2, FORM_MASKS = -3 };
 #define EACH_OTHER_FORMAT(ROW)                                                                                         \
     ROW("dsb", FORM_DSB, "folders NAME/images/ and NAME/masks/, a mask an object, as of the Data Science Bowl 2018")   \

@@ -437,7 +437,7 @@ void course_holds(struct course *self, struct state_field field);
 /* Fills fields, place and curve if there is a checkpoint to go on from that was begun. */
 enum clv_status course_resume(struct course *self, struct clv_error *err) CLV_CHECK;
 
-/* Whether there is a pass or a look to come, and nobody asks to stop before that pass. */
+/* Whether a look is due, or a pass is left and no stop was requested. */
 bool course_goes_on(struct course *self);
 
 /* Whether a look is due that the curve does not have: its last point's pass is another one. */
@@ -455,7 +455,7 @@ enum clv_status course_step(struct course *self, struct clv_error *err) CLV_CHEC
 /* Whether the caller asked to stop, now or before. */
 bool course_stops(struct course *self);
 
-/* Returns a step's status, but CLV_ERR_INTERRUPTED stops the course and is no failure. */
+/* Returns a step's status. CLV_ERR_INTERRUPTED stops the course, and CLV_OK is returned for it. */
 enum clv_status course_take(struct course *self, enum clv_status status) CLV_CHECK;
 
 /* Writes a checkpoint if one is due. */
