@@ -47,6 +47,13 @@ TEST(an_owned_variable_is_moved_by_take_alone)
            "u is owned; only TAKE(u) moves it");
 }
 
+TEST(comments_and_texts_use_the_words_of_the_glossary)
+{
+    expect("words", "/* There is no path, and it is no longer one. */\nint no;\n", 0, "");
+    expect("words", "int a;\n/* The file\n * is no image. */\n", 3, "\"is no i\": write \"is not a ..\"");
+    expect("words", "const char *a = \"by solving anew\";\n", 1, "\"solving anew\": write \"again\"");
+}
+
 TEST(setjmp_goes_without_owned_variables)
 {
     expect("idiom", "void f(void)\n{\n    OWNED_ARRAY char *u = g();\n    setjmp(here);\n}\n", 3,
