@@ -25,7 +25,7 @@ struct clv_box_cut_options {
 CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 
 /* labels[height][width] (or NULL) = 1 on the object in the box, else 0; all 0 outside the box.
- * probability[height][width] (or NULL) = how likely the object is at each pixel by colours and place, of its
+ * probability[height][width] (or NULL) = the probability of the object at each pixel by colours and position, one per
  * superpixel, 0 outside the box; for learners that take soft labels.
  *
  * The box and a margin around it are cut into superpixels, none across the box's border. Three proposals, which give

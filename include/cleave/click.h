@@ -21,7 +21,7 @@ extern "C" {
  * the first few are taken to say less.
  *
  * Image of 3 channels. One thread, deterministic. O(pixels + superpixels^2): about 0.2 s for 0.25 Mpixel; large images
- * are cut at a smaller size first. Errors: CLV_ERR_USAGE (the image), CLV_ERR_DATA (a value that is no label, naming
+ * are cut at a smaller size first. Errors: CLV_ERR_USAGE (the image), CLV_ERR_DATA (a value that is not a label, naming
  * its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, const uint8_t *strokes,
                                       const uint8_t *before, struct clv_error *err) CLV_CHECK;

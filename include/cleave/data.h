@@ -96,7 +96,7 @@ struct clv_set {
     bool has_label_file;
     char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1];
     size_t n_maps;
-    size_t n_skipped;       /* bare folder: files that are no images by content */
+    size_t n_skipped;       /* bare folder: files that are not images by content */
     char *first_skipped;    /* one of them, or NULL */
     size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
     char *first_unreadable; /* one of them, or NULL */
@@ -158,7 +158,7 @@ CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, 
  *     So is one of black and white with soft edges, which are cut half way.
  *   RGB and RGBA PNGs: by the colours of labels.tsv, or their grey levels as values; without labels.tsv black and one
  *     other colour, or cut-outs by what is opaque. 16-bit grey: values or levels of 8 bits. *note says which.
- * expected_width/height 0: any size. Errors: JPEG and WebP, colours that are no label's, another size than expected, a
+ * expected_width/height 0: any size. Errors: JPEG and WebP, colours that are not a label's, another size than expected, a
  * value without a label (names the value and the pixel). */
 struct clv_mask {
     int32_t width, height;

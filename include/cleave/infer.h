@@ -127,7 +127,7 @@ CLV_API void clv_forest_free(struct clv_forest *forest);
  * options NULL: log-partition and marginals, temperatures 1. For loss-augmented inference, clv_field_add_loss first;
  * for the witness of a max-marginal, the best labelling through one label of one node, give that label. With
  * temperatures that differ, hidden nodes that hang together may join two visible ones at most, or what is left of them
- * would be no table. O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
+ * would be not a table. O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
  * Refused: a loop of nodes without given labels, naming the edge; a hidden node that joins more, naming it
  * (CLV_ERR_USAGE); values that are not finite or beyond 1e100, negative Potts couplings; options out of range. */
 CLV_API enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double *marginals,
@@ -199,7 +199,7 @@ struct clv_bp;
 CLV_API enum clv_status clv_bp_new(struct clv_bp **bp, struct clv_error *err) CLV_CHECK;
 CLV_API void clv_bp_free(struct clv_bp *bp);
 
-/* Runs until converged or out of iterations, which is no error: see *result. options NULL: the defaults. Outputs, each
+/* Runs until converged or out of iterations, which is not an error: see *result. options NULL: the defaults. Outputs, each
  * of which may be NULL:
  *   beliefs[n_nodes][n_labels]  a summed node's marginals; for a maximised node its max-marginals minus the largest of
  *                               them (-inf at the labels that a given one excludes)
@@ -275,7 +275,7 @@ CLV_API const char *clv_marginals_name(enum clv_marginals kind);
  * has no loops, a chain, a tree or a single node, for any labels, form and tables; in the others those of
  * clv_perturbed_marginals, with its errors. *log_partition adds up the components' log-partitions, of those with loops
  * the upper bound; *standard_error is that of the bound, 0 without loops. Each of the three may be NULL.
- * CLV_ERR_DATA, besides, for scores beyond 1e100 in trees that are no chain of full tables. O(n_nodes n_labels^2) in
+ * CLV_ERR_DATA, besides, for scores beyond 1e100 in trees that are not chain of full tables. O(n_nodes n_labels^2) in
  * trees, with Potts couplings O(n_nodes n_labels). */
 CLV_API enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
                                              double *standard_error, const struct clv_field *field, uint64_t seed,

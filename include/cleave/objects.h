@@ -37,7 +37,7 @@ CLV_API enum clv_status clv_object_map_from_labels(struct clv_object_map *map, c
                                                    int32_t height, const bool is_object[256],
                                                    struct clv_error *err) CLV_CHECK;
 
-/* Reads a label image of objects: PNG of 8 or 16 bits (grey or palette), TIFF of 8, 16 or 32. 0 is no object; all
+/* Reads a label image of objects: PNG of 8 or 16 bits (grey or palette), TIFF of 8, 16 or 32. 0 is not an object; all
  * pixels of a number are one object, in however many pieces; numbers become 1..n_objects in their order.
  * expected_width 0: any size. CLV_ERR_DATA: another size, a number above CLV_MAX_OBJECT_NUMBER, another format.
  * O(pixels + largest number). */

@@ -4,7 +4,7 @@
  *     clv_refine_prior(prior, &example, margin, &error);
  *     clv_refine(labels, &image, prior, NULL, NULL, &error);
  *
- * where margin, from clv_oracle_margins, says how sure each superpixel is.
+ * where margin, from clv_oracle_margins, has what each superpixel's score loses by another label.
  *
  * To read the source: src/refine/refine.c does two labels, refine_labels.c more. near_colours.c has the log ratios of
  * colours nearby, pixel_couplings.c the weights between neighbouring pixels. */
@@ -67,9 +67,9 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
  * clipped at 3, as prior.
  *
  * options NULL: clv_refine_probabilities_defaults, of which colours and couplings count by how soft the map's borders
- * are, for a border that the map knows to the pixel is no business of theirs: not at all up to a blur of 2 pixels, in
+ * are, for a border that the map knows to the pixel is none of their business: not at all up to a blur of 2 pixels, in
  * full from 5 on. The blur is that of the Gaussian which makes straight edges as soft: the integral of 4 q (1 - q) over
- * the image, per pixel of border, q how likely the likeliest label is against the next. Options of the caller's count
+ * the image, per pixel of border, q the likeliest label's probability against the next one's. Options of the caller's count
  * in full.
  *
  * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA

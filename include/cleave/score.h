@@ -22,7 +22,7 @@ struct clv_image_score {
 };
 
 /* counts[n_labels][n_labels + 1], in pixels: row = true label, column = predicted label; the last column holds
- * predictions that are no label. */
+ * predictions that are not a label. */
 struct clv_confusion {
     int32_t n_labels;
     uint64_t *counts;

@@ -107,7 +107,7 @@ enum clv_status fail_memory(struct clv_error *err);
  * kind stays; the path is then the one that the message begins with. path NULL, of what has no name: puts nothing. */
 enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *path);
 
-/* Puts "what: " before such a message where that is no path but an option or a line: it then begins with none. */
+/* Puts "what: " before such a message where that is not a path but an option or a line: it then begins with none. */
 enum clv_status fail_about(struct clv_error *err, enum clv_status status, const char *what);
 
 /* Fails as something else did: its message, kind, path, fault and errno, with this status. `why` may be *err. */

@@ -11,7 +11,7 @@
 void base64_write(FILE *stream, const void *bytes, size_t size);
 
 /* bytes[*size], which has room for strlen(text) / 4 * 3 + 3 bytes; line ends and missing padding are fine. false: text
- * that is no base64. */
+ * that is not base64. */
 bool base64_read(uint8_t *bytes, size_t *size, const char *text);
 
 #endif

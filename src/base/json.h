@@ -35,7 +35,7 @@ const char *json_next_member(const struct json_value **value, const struct json_
 const struct json_value *json_element(const struct json_value *array, size_t index);
 
 /* Whether the value (NULL: no) is of the type; the output is left alone if not. Text lives as long as the root. A
- * number with a fraction or exponent is no integer; every number is a double. */
+ * number with a fraction or exponent is not an integer; every number is a double. */
 bool json_get_object(const struct json_value *value, size_t *n_members);
 bool json_get_array(const struct json_value *value, size_t *n_elements);
 bool json_get_text(const struct json_value *value, const char **text);

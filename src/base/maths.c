@@ -155,7 +155,7 @@ INLINE double atanh_tail(double z)
     return z * (odd + z * even);
 }
 
-/* log(x) where that is no number of a series: 0 if it is. */
+/* log(x) where that is not a number of a series: 0 if it is. */
 static int log_is_special(double *value, double x)
 {
     if (x > 0 && x < INFINITY)

@@ -14,7 +14,7 @@ enum clv_status option_int(int32_t *value, const char *name, const char *typed, 
 {
     int32_t parsed;
     FAIL_IF(!parse_int32(typed, &parsed) || parsed < minimum || parsed > maximum, CLV_ERR_USAGE,
-            "--%s: \"%s\" is no whole number from %" PRId32 " to %" PRId32, name, typed, minimum, maximum);
+            "--%s: \"%s\" is not a whole number from %" PRId32 " to %" PRId32, name, typed, minimum, maximum);
     *value = parsed;
     return CLV_OK;
 }
@@ -24,7 +24,7 @@ enum clv_status option_number(double *value, const char *name, const char *typed
 {
     double parsed;
     if (!parse_double(typed, &parsed) || parsed < minimum || parsed > maximum)
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no number from %g to %g", name, typed, minimum, maximum);
+        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not a number from %g to %g", name, typed, minimum, maximum);
     *value = parsed;
     return CLV_OK;
 }
@@ -47,7 +47,8 @@ static enum clv_status take_uint64(uint64_t *value, const struct clv_option *opt
 {
     uint64_t parsed, minimum = (uint64_t)option->minimum;
     FAIL_IF(!parse_uint64(typed, &parsed) || parsed < minimum, CLV_ERR_USAGE,
-            "--%s: \"%s\" is no whole number from %" PRIu64 " to %" PRIu64, option->name, typed, minimum, UINT64_MAX);
+            "--%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option->name, typed, minimum,
+            UINT64_MAX);
     *value = parsed;
     return CLV_OK;
 }
@@ -65,7 +66,7 @@ static enum clv_status take_memory(double *bytes, const struct clv_option *optio
         unit *= 1000;
     snprintf(number, sizeof number, "%.*s", (int)(found ? n - 1 : n), typed);
     if (n >= sizeof number || !parse_double(number, &value) || !(value * unit >= 1e6 && value * unit <= 1e15))
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no size of memory from 1M, as 800M or 2.5G", option->name,
+        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not a size of memory from 1M, as 800M or 2.5G", option->name,
                     typed);
     *bytes = value * unit;
     return CLV_OK;

@@ -1,3 +1,5 @@
+/* Values of options: what may be typed, and what is said of anything else. Tables of struct clv_option
+ * (cleave/options.h) name them; clv_option_set takes a value by its row. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -6,9 +8,6 @@
 #include <stdint.h>
 
 #include "cleave/options.h"
-
-/* Values of options: what may be typed, and what is said of anything else. Tables of struct clv_option
- * (cleave/options.h) name them; clv_option_set takes a value by its row. */
 
 /* CLV_ERR_USAGE: "--name: "typed" is ...". */
 enum clv_status option_int(int32_t *value, const char *name, const char *typed, int32_t minimum, int32_t maximum,

@@ -144,7 +144,7 @@ char *path_folder(const char *path)
     return folder;
 }
 
-/* Length of the path without its extension; a leading dot of the name is no extension. */
+/* Length of the path without its extension; a leading dot of the name does not begin one. */
 static size_t length_without_extension(const char *path)
 {
     const char *name = path_name(path), *dot = strrchr(name, '.');

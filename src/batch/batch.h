@@ -35,7 +35,7 @@ enum {
     NEEDS_LABELS = 2,  /* labels, not probabilities */
     NEEDS_MODEL = 4,   /* a model whose scores decide */
     NEEDS_FOLDER = 8,  /* the output is a folder */
-    NEEDS_BESIDE = 16, /* the output is no stream: files can be beside it */
+    NEEDS_BESIDE = 16, /* the output is not a stream: files can be beside it */
     NEEDS_APART = 32,  /* inputs that are labelled apart from each other */
     N_NEEDS = 6
 };
@@ -88,7 +88,7 @@ enum file {
 /* Where an input's files go. */
 struct target {
     char *mask, *files[N_FILES]; /* paths; NULL where none is wanted */
-    char *problem;               /* why there can be no output: it fails, the rest goes on; NULL: there is none */
+    char *problem;               /* why there can be not an output: it fails, the rest goes on; NULL: there is none */
     size_t problem_path_length;  /* of the input's name, with which that begins */
     unsigned there;              /* with --resume: bits 1 << enum file of those that are there, */
     bool has_mask;               /* and whether the mask is */
@@ -381,8 +381,9 @@ enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_
                                   struct clv_error *err) CLV_CHECK;
 
 /* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the place of the file `image` (NULL:
- * none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are no labels, and 255 is not void. In a palette two labels that no table names are black and white, so that any viewer
- * shows them; others have their own colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */
+ * none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are not labels, and 255 is not void. In a
+ * palette two labels that no table names are black and white, so that any viewer shows them; others have their own
+ * colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum clv_mask_format format, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;

@@ -1,3 +1,4 @@
+/* Lets images into work as long as what they are estimated to take fits into memory, in the order of their numbers. */
 #ifndef BATCH_GATE_H
 #define BATCH_GATE_H
 
@@ -6,8 +7,6 @@
 
 #include "base/base.h"
 #include "cleave/features.h"
-
-/* Lets images into work as long as what they are estimated to take fits into memory, in the order of their numbers. */
 
 /* Lets parallel tasks through one at a time in the order of their numbers, so that what they report comes in input
  * order. */

@@ -14,7 +14,7 @@
 
 #define STANDARD_INPUT "standard input"
 #define STREAM_BLOCK   ((size_t)1 << 20)
-#define LONGEST_PATH   (1 << 16) /* of a list; longer lines are no paths */
+#define LONGEST_PATH   (1 << 16) /* of a list; longer lines are not paths */
 
 void input_release(struct input *item)
 {

@@ -35,7 +35,7 @@ struct input_list {
     size_t n, capacity;
     char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1]; /* of the last set added */
     size_t n_maps;
-    size_t n_skipped;       /* files in folders that are no images */
+    size_t n_skipped;       /* files in folders that are not images */
     char *first_skipped;    /* the first of them, or NULL */
     size_t n_own;           /* skipped masks of a folder's images, and images of its own (set_is_own) or of runs */
     char *first_own;        /* the first of them, or NULL */
@@ -56,7 +56,7 @@ size_t path_shared_folder(const char *a, size_t common, const char *b);
 
 /* A file is one input, whatever is in it (opening it reports that); its output is its stem. A folder adds every image
  * below it in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension, and
- * is no mask of another (set_take_masks). */
+ * is not a mask of another (set_take_masks). */
 enum clv_status inputs_add_path(struct input_list *list, const char *path, const struct clv_progress *progress,
                                 struct clv_error *err) CLV_CHECK;
 

@@ -130,7 +130,7 @@ enum clv_status cutout_choose(struct batch *run, struct clv_error *err)
     NEED(list);
     while ((name = strsep(&cursor, ","))) {
         int32_t label = find_label(name, &run->labels);
-        FAIL_IF(label < 0, CLV_ERR_USAGE, "--cutout-label: \"%s\" is no label of the model's %d, such as %s", name,
+        FAIL_IF(label < 0, CLV_ERR_USAGE, "--cutout-label: \"%s\" is not a label of the model's %d, such as %s", name,
                 run->labels.n_labels, run->labels.names[run->labels.n_labels - 1]);
         run->is_cut[label] = true;
     }

@@ -1,3 +1,12 @@
+/* The files of a raster that is larger than --max-pixels, beside its mask. Once the mask is there, by this run or an
+ * earlier one, each file is made of the image and the mask by bands of rows: the bytes, or the pixels, that the same
+ * file has where all of the raster is in memory. Memory: bands of rows, and the objects.
+ *
+ *     MUST(raster_files_open(item, run, err));      .. item->raster; then the functions of file_kinds (write_rows)
+ *
+ * Overlays and cut-outs are GeoTIFFs here, outlines are at most RASTER_OUTLINE_PX wide, and images of objects have 32
+ * bits. Pictures are in raster_files.c, objects in raster_objects.c, polygons in raster_shapes.c; all stand
+ * on raster_item.c. */
 #ifndef BATCH_RASTER_FILES_H
 #define BATCH_RASTER_FILES_H
 
@@ -8,16 +17,6 @@
 #include "object/object.h"
 #include "report/report.h"
 #include "segment/segment.h"
-
-/* The files of a raster that is larger than --max-pixels, beside its mask. Once the mask is there, by this run or an
- * earlier one, each file is made of the image and the mask by bands of rows: the bytes, or the pixels, that the same
- * file has where all of the raster is in memory. Memory: bands of rows, and the objects.
- *
- *     MUST(raster_files_open(item, run, err));      .. item->raster; then the functions of file_kinds (write_rows)
- *
- * Overlays and cut-outs are GeoTIFFs here, outlines are at most RASTER_OUTLINE_PX wide, and images of objects have 32
- * bits. Pictures are in raster_files.c, objects in raster_objects.c, polygons in raster_shapes.c; all stand
- * on raster_item.c. */
 
 #define RASTER_OUTLINE_PX 4
 #define RASTER_BAND_ROWS  256

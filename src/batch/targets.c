@@ -363,7 +363,7 @@ static void cut_to_shard(struct batch *run)
     list->n = kept;
 }
 
-/* Files that options name are no outputs either. */
+/* Files that options name are not outputs either. */
 static enum clv_status spare_named(const struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;

@@ -63,7 +63,7 @@ void box_affinity_release(struct box_affinity *self);
 void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n);
 
 enum box_way {
-    BOX_SUM_OF_STEPS, /* less what each has free: shading is no edge */
+    BOX_SUM_OF_STEPS, /* less what each has free: shading is not an edge */
     BOX_LARGEST_STEP,
 };
 

@@ -158,7 +158,7 @@ static enum clv_status settle(struct crowd *self, const struct clv_box_cut_optio
     return clv_refine_labels(self->labels, &crop, self->by_label, self->n_labels, &refining, err);
 }
 
-/* The pixels that several boxes cover; a label that none of them has is no answer. */
+/* The pixels that several boxes cover; a label that none of them has is not an answer. */
 static void write_overlaps(uint8_t *labels, const struct crowd *self, const uint8_t *values)
 {
     size_t p = 0;

@@ -164,7 +164,7 @@ void click_view_release(struct click_view *view);
 enum clv_status click_view_init(struct click_view *view, const struct click_scene *scene,
                                 const struct click_request *request, struct clv_error *err) CLV_CHECK;
 
-/* features[n][CLICK_FEATURES]; q[n]: how likely foreground is by the round before, or NULL in the first round. */
+/* features[n][CLICK_FEATURES]; q[n]: the foreground's probability by the round before, or NULL in the first round. */
 enum clv_status click_features_fill(float *features, const struct click_view *view, const float *q,
                                     struct clv_error *err) CLV_CHECK;
 

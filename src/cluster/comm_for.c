@@ -430,7 +430,7 @@ static int32_t rank_of(int32_t place, int32_t n_pairs)
 
 /* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
  * all.
- * Where their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the
+ * Where their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it in the
  * end. */
 static void trade_all(struct sum *self)
 {

@@ -314,7 +314,7 @@ enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err) CLV_
 /* clv_set_select for learning: NULL keeps the split "train" where there is one, else all. */
 enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
 
-/* Takes the masks of drafts away, which are no truth yet, and returns how many there were. */
+/* Takes the masks of drafts away, which are not truth yet, and returns how many there were. */
 size_t set_drop_drafts(struct clv_set *set);
 
 /* Strokes that `cleave label` left next to a set's images. */

@@ -92,7 +92,7 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
         snprintf(counted, sizeof counted, "%d", is_void ? CLV_VOID : (*next)++);
     const char *value = columns->value < 0 ? counted : table->fields[columns->value];
     if (!parse_int32(value, &row->value) || row->value < 0 || row->value > 255)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: value \"%s\" is no mask value (0 to 254)", table->path,
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: value \"%s\" is not a mask value (0 to 254)", table->path,
                     table->line, value);
     FAIL_IF(row->value == CLV_VOID && !is_void, CLV_ERR_DATA,
             "%s: line %zu: value 255 is always void, it cannot be \"%s\"", table->path, table->line, name);
@@ -284,14 +284,14 @@ static enum clv_status parse_names(struct clv_labels *labels, const struct json_
     size_t n;
     const struct json_value *names = json_member(root, "names");
     FAIL_IF(!json_get_array(names, &n) || n < 2 || n > CLV_MAX_LABELS, CLV_ERR_DATA,
-            "%s: its label names are no list of 2 to %d", file, CLV_MAX_LABELS);
+            "%s: its label names are not a list of 2 to %d", file, CLV_MAX_LABELS);
     labels->names = array_zalloc(n, sizeof *labels->names);
     NEED(labels->names);
     labels->n_labels = (int32_t)n;
     for (size_t i = 0; i < n; i++) {
         const char *name;
         FAIL_IF(!json_get_text(json_element(names, i), &name) || strlen(name) >= sizeof *labels->names, CLV_ERR_DATA,
-                "%s: the name of label %zu is no text of less than %zu bytes", file, i, sizeof *labels->names);
+                "%s: the name of label %zu is not text of less than %zu bytes", file, i, sizeof *labels->names);
         snprintf(labels->names[i], sizeof *labels->names, "%s", name);
     }
     return CLV_OK;
@@ -310,7 +310,7 @@ static enum clv_status parse_values(struct clv_labels *labels, const struct json
     labels->from_file = from_file != 0;
     const struct json_value *more = json_member(root, "more_void");
     size_t n = 0;
-    FAIL_IF(more && !json_get_array(more, &n), CLV_ERR_DATA, "%s: more_void of its labels is no list", file);
+    FAIL_IF(more && !json_get_array(more, &n), CLV_ERR_DATA, "%s: more_void of its labels is not a list", file);
     for (size_t i = 0; i < n; i++) {
         if (!json_get_int64(json_element(more, i), &void_value) || void_value < 0 || void_value >= CLV_VOID)
             return fail(err, CLV_ERR_DATA, "%s: more_void of its labels has a value that is not in 0 to 254", file);

@@ -49,7 +49,7 @@ static enum clv_status match_colours(uint8_t *values, const struct wide_samples 
         last = colour;
         if (value < 0)
             return fail_fault(err, CLV_FAULT_MASK_COLOURS,
-                              "%s: colour %d,%d,%d at pixel (%zu, %zu) is no label's in labels.tsv", name, colour[0],
+                              "%s: colour %d,%d,%d at pixel (%zu, %zu) is not a label's in labels.tsv", name, colour[0],
                               colour[1], colour[2], i % (size_t)wide->width, i / (size_t)wide->width);
         values[i] = (uint8_t)value;
     }
@@ -129,7 +129,7 @@ static enum clv_status read_grey16(struct clv_indexed_image *image, const char *
     }
     if (!is_small && !is_scaled)
         return fail_fault(err, CLV_FAULT_MASK_VALUES,
-                          "%s: a 16-bit mask has values above 255 that are no levels of 8 bits", name);
+                          "%s: a 16-bit mask has values above 255 that are not levels of 8 bits", name);
     *note = is_small ? "16-bit values were read as they are" : "16-bit levels were read as those of 8 bits";
     for (size_t i = 0; i < n; i++)
         image->values[i] = (uint8_t)(is_small ? wide->grey16[i] : wide->grey16[i] / 257);

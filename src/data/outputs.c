@@ -258,7 +258,7 @@ static bool lock(int fd, const struct flock *part, int operation)
 }
 
 /* Opens the lock file and locks a part of it. -1: it cannot be had, with EAGAIN if another has it. A file that its last
- * user removed meanwhile is made anew. */
+ * user removed in between is made again. */
 static int open_locked(const char *file, int64_t start, int64_t length)
 {
     const struct flock part = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};

@@ -1,14 +1,3 @@
-#ifndef DATA_OUTPUTS_H
-#define DATA_OUTPUTS_H
-
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "base/base.h"
-#include "cleave/data.h"
-#include "cleave/status.h"
-#include "cluster/shard.h"
-
 /* One rule for everything that any command writes:
  *
  *   1. Existing files are kept, unless --overwrite is given, or the command goes on with its own work in this very
@@ -19,6 +8,16 @@
  * for each file that it is going to write, with the inputs that its options name; and outputs_spare for each input that
  * it learns of later (training_set_read does so for the files of a set). Devices, FIFOs and standard output are never
  * replaced, only written to. */
+#ifndef DATA_OUTPUTS_H
+#define DATA_OUTPUTS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "cleave/data.h"
+#include "cleave/status.h"
+#include "cluster/shard.h"
 
 #define OVERWRITE_HELP "Replace outputs that exist (default: refuse before any work)"
 

@@ -76,14 +76,15 @@ size_t tensors_huge_page(const struct clv_tensors *tensors)
 static enum clv_status parse_metadata(struct clv_tensors *self, const struct json_value *object, struct clv_error *err)
 {
     size_t n;
-    FAIL_IF(!json_get_object(object, &n), CLV_ERR_DATA, "%s: __metadata__ is no JSON object", self->name);
+    FAIL_IF(!json_get_object(object, &n), CLV_ERR_DATA, "%s: __metadata__ is not JSON object", self->name);
     self->metadata = array_alloc(n, sizeof *self->metadata);
     NEED(self->metadata);
     const struct json_value *value;
     for (const char *key = NULL; (key = json_next_member(&value, object, key));) {
         struct pair *pair = &self->metadata[self->n_metadata++];
         pair->key = key;
-        FAIL_IF(!json_get_text(value, &pair->value), CLV_ERR_DATA, "%s: metadata \"%s\" is no string", self->name, key);
+        FAIL_IF(!json_get_text(value, &pair->value), CLV_ERR_DATA, "%s: metadata \"%s\" is not a string", self->name,
+                key);
     }
     return CLV_OK;
 }
@@ -99,7 +100,7 @@ static enum clv_status parse_shape(struct clv_tensor *tensor, const char *file, 
     tensor->n_dimensions = (int32_t)n;
     for (size_t i = 0; i < n; i++)
         if (!json_get_int64(json_element(shape, i), &tensor->shape[i]) || tensor->shape[i] < 0)
-            return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dimension %zu of its shape is no count", file,
+            return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dimension %zu of its shape is not a count", file,
                         tensor->name, i);
     return CLV_OK;
 }
@@ -112,7 +113,7 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
     const char *dtype;
     int64_t begin, end;
     const char *name = tensor->name;
-    FAIL_IF(!json_get_object(entry, &n), CLV_ERR_DATA, "%s: tensor \"%s\": its entry is no JSON object", file, name);
+    FAIL_IF(!json_get_object(entry, &n), CLV_ERR_DATA, "%s: tensor \"%s\": its entry is not JSON object", file, name);
     if (!json_get_text(json_member(entry, "dtype"), &dtype))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dtype is missing or no string", file, name);
     if (!dtype_find(&tensor->dtype, dtype))
@@ -121,7 +122,7 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
     const struct json_value *offsets = json_member(entry, "data_offsets");
     if (!json_get_array(offsets, &n) || n != 2 || !json_get_int64(json_element(offsets, 0), &begin) ||
         !json_get_int64(json_element(offsets, 1), &end))
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": data_offsets are no two integers", file, name);
+        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": data_offsets are not two integers", file, name);
     if (begin < 0 || end < begin || (uint64_t)end > data_size)
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its bytes %lld to %lld are outside the file's %llu", file,
                     name, (long long)begin, (long long)end, (unsigned long long)data_size);
@@ -215,7 +216,7 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
 
 /* Formats by whose addresses failures are known. */
 static const char without_length[] = "%s: not a tensor file: it does not begin with the length of a header, at most %d";
-static const char without_object[] = "%s: not a tensor file: its header is no JSON object";
+static const char without_object[] = "%s: not a tensor file: its header is not JSON object";
 
 bool tensors_are_not(const struct clv_error *why)
 {

@@ -83,7 +83,7 @@ enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, 
 /* Checks that a writer can take the image: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
-/* clv_image_read and clv_image_read_size of what is no raster of bands, limits->bands or not. */
+/* clv_image_read and clv_image_read_size of what is not a raster of bands, limits->bands or not. */
 enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
@@ -213,7 +213,7 @@ struct stack_note {
     char text[512];
 };
 
-/* Looks at a file, or at the first page of one; other pages, and files that are no TIFF, are passed over. */
+/* Looks at a file, or at the first page of one; other pages, and files that are not a TIFF, are passed over. */
 void stack_note_look(struct stack_note *self, const char *path);
 void stack_note_report(const struct stack_note *self, const struct clv_progress *progress);
 

@@ -99,7 +99,8 @@ static enum clv_status plain_row(uint16_t *samples, struct pnm *self, struct clv
             value = UINT32_MAX;
         }
         if (value > self->largest)
-            return corrupt(self->at >= self->size ? "truncated file" : "a sample is no number up to the largest", err);
+            return corrupt(self->at >= self->size ? "truncated file" : "a sample is not a number up to the largest",
+                           err);
         samples[i] = (uint16_t)value;
     }
     return CLV_OK;

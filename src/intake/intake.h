@@ -63,8 +63,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
     "run, was skipped",                                                                                                \
         "images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results "  \
         "of a run, were skipped"
-#define NO_IMAGES          "file is no image and was skipped", "files are no images and were skipped"
-#define NO_BOXES           "annotation is no box and was skipped", "annotations are no boxes and were skipped"
+#define NO_IMAGES          "file is not an image and was skipped", "files are not images and were skipped"
+#define NO_BOXES           "annotation is not a box and was skipped", "annotations are not boxes and were skipped"
 #define LONE_MASKS         "mask has no image of its name", "masks have no image of their name"
 #define UNREADABLE_FOLDERS "folder may not be read and was skipped", "folders may not be read and were skipped"
 #define LINKED_FOLDERS     "link to a folder was followed", "links to folders were followed"

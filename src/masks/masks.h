@@ -22,7 +22,7 @@
 #define CODE_COLOUR 0x1000000u /* | red << 16 | green << 8 | blue */
 #define CODE_CLEAR  0x2000000u /* transparent */
 
-#define MASK_MAX_LABELS 40  /* more values or colours, as found, are no labels */
+#define MASK_MAX_LABELS 40  /* more values or colours, as found, are not labels */
 #define MASK_MAX_CODES  256 /* that a survey distinguishes in one mask */
 #define MASK_BINS       (1 << 15)
 
@@ -196,7 +196,7 @@ struct mask_run_row {
     size_t line;
     int32_t width, height; /* 0: not said */
     size_t first, n_runs;  /* of runs */
-    bool is_bad;           /* runs that are no pairs of numbers in their order */
+    bool is_bad;           /* runs that are not pairs of numbers in their order */
 };
 struct mask_runs {
     char *bytes;

@@ -404,7 +404,7 @@ static enum clv_status plan_blurred_colours(struct mask_plan *plan, const struct
         n_near += k < n ? survey->bins[b][0] : 0;
     }
     FAIL_IF(n < 2 || n == MASK_MAX_LABELS || 10 * n_near < 9 * n_all, CLV_ERR_DATA,
-            "more than %d colours are no labels: photographs, or smooth edges?", MASK_MAX_LABELS);
+            "more than %d colours are not labels: photographs, or smooth edges?", MASK_MAX_LABELS);
     for (size_t k = 1; k < n; k++) /* in the order of codes, as they go to labels */
         for (size_t i = k; i && codes[i - 1].code > codes[i].code; i--) {
             const struct code_count other = codes[i];
@@ -446,7 +446,8 @@ static enum clv_status plan_by_content(struct mask_plan *plan, const struct mask
         return plan_levels(plan, (const int[]){0, 255}, 2, survey->levels, err);
     if (n > 1)
         return plan_levels(plan, levels, n, survey->levels, err);
-    return fail(err, CLV_ERR_DATA, "more than %d values are no labels: photographs, or smooth edges?", MASK_MAX_LABELS);
+    return fail(err, CLV_ERR_DATA, "more than %d values are not labels: photographs, or smooth edges?",
+                MASK_MAX_LABELS);
 }
 
 enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey *survey,

@@ -98,7 +98,7 @@ static bool is_nothing(const char *text)
     return !*text || strcmp(text, "-1") == 0 || strcasecmp(text, "nan") == 0 || strcasecmp(text, "none") == 0;
 }
 
-/* The runs of a row; false: they are no pairs of numbers that go up. */
+/* The runs of a row; false: they are not pairs of numbers that go up. */
 static bool take_runs(struct mask_runs *self, struct mask_run_row *row, const char *text, bool *failed)
 {
     uint64_t end = 0;

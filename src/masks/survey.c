@@ -56,7 +56,7 @@ static int grey_of(uint32_t code)
     return code & CODE_COLOUR ? (int)((299 * red + 587 * green + 114 * blue + 500) / 1000) : code < 256 ? (int)code : 0;
 }
 
-/* Whether a code stands for what is no object. */
+/* Whether a code stands for what is not an object. */
 static bool is_background(uint32_t code)
 {
     return code == 0 || code == CODE_COLOUR || code == CODE_CLEAR;

@@ -62,7 +62,7 @@ bool label_costs_are_there(const struct clv_model *model);
 enum clv_status label_costs_of(double *cost, const struct clv_model *model, const struct clv_problem *problem,
                                struct clv_error *err) CLV_CHECK;
 
-/* How likely labels are under a model's weights. */
+/* Likelihoods of labels under a model's weights. */
 
 /* Buffers; all zeros at first, not for two threads at once. */
 struct likelihood {

@@ -1,3 +1,6 @@
+/* The part of a model that finds objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels
+ * and of that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
+ * [copies][weights], and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
 #ifndef MODEL_OBJECT_TENSORS_H
 #define MODEL_OBJECT_TENSORS_H
 
@@ -5,10 +8,6 @@
 
 #include "cleave/model.h"
 #include "object/object.h"
-
-/* The part of a model that finds objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels
- * and of that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
- * [copies][weights], and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
 
 enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
                                        struct clv_error *err) CLV_CHECK;

@@ -82,13 +82,13 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
     OWNED(json_drop) struct json_value *root = NULL;
     const struct json_value *value;
     MUST(metadata_parse(&root, tensors, "record", path, err));
-    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is no JSON object", path);
+    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is not JSON object", path);
     MUST(reserve_entries(record, n, err));
     /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there
      * are. */
     for (const char *key = NULL; (key = json_next_member(&value, root, key));) {
         const char *text;
-        FAIL_IF(!json_get_text(value, &text), CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
+        FAIL_IF(!json_get_text(value, &text), CLV_ERR_DATA, "%s: \"%.60s\" of its record is not text", path, key);
         MUST(append_entry(record, key, text, err));
     }
     return CLV_OK;

@@ -1,11 +1,10 @@
+/* Optical flow: where the pixels of one frame are in another. The method is dense inverse search (Kroeger, Timofte,
+ * Dai, Van Gool: Fast optical flow using dense inverse search, 2016). Patches are matched from coarse to fine, and
+ * the matches of their neighbours are tried, too. */
 #ifndef MOTION_MOTION_H
 #define MOTION_MOTION_H
 
 #include "cleave/image.h"
-
-/* Optical flow: where the pixels of one frame are in another. The method is dense inverse search (Kroeger, Timofte,
- * Dai, Van Gool: Fast optical flow using dense inverse search, 2016). Patches are matched from coarse to fine, and
- * the matches of their neighbours are tried, too. */
 
 #define MOTION_MAX_LEVELS 8
 

@@ -424,7 +424,7 @@ double clv_field_add_loss(struct clv_field *field, const struct clv_problem *pro
             continue;
         }
         double total = node_loss(theta, n_labels, -1), *unary = &field->unary[i * (size_t)n_labels];
-        for (int32_t k = 0; k < n_labels; k++) /* what rounding takes below 0 is no loss */
+        for (int32_t k = 0; k < n_labels; k++) /* what rounding takes below 0 is not a loss */
             unary[k] += total > (double)theta[k] ? total - (double)theta[k] : 0;
     }
     return constant;

@@ -10,7 +10,7 @@
 #include "pixel_net/pixel_net.h"
 #include "superpixel/region_graph.h"
 
-#define MOST_BACKGROUND .5F /* a pixel of more is no object's */
+#define MOST_BACKGROUND .5F /* a pixel of more is not an object's */
 #define MAX_DISTANCE    24.F
 #define BY_DISTANCE     .12F /* what a pixel further inside adds to the map that is flooded */
 #define RISE            .02

@@ -392,7 +392,7 @@ static bool is_on_image(const struct page_event *event, const struct clv_image *
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
     size_t n = page_document_size(document);
-    FAIL_IF(event->kind > PAGE_BOX && event->kind != PAGE_DELETE, CLV_ERR_USAGE, "a mask is no stroke");
+    FAIL_IF(event->kind > PAGE_BOX && event->kind != PAGE_DELETE, CLV_ERR_USAGE, "a mask is not a stroke");
     FAIL_IF(event->kind <= PAGE_BOX && !is_on_image(event, &document->image), CLV_ERR_USAGE,
             "all of that is beside the image; draw on the image");
     OWNED_ARRAY uint8_t *labels = array_alloc(n, 1);

@@ -108,7 +108,7 @@ static enum clv_status parse_points(struct page_event *event, const struct json_
     for (size_t k = 0; k < n; k++) {
         double value;
         FAIL_IF(!json_get_double(json_element(points, k), &value) || !(fabs(value) <= 1e6), CLV_ERR_DATA,
-                "%s: point %zu is no number from -1e6 to 1e6", name, k / 2);
+                "%s: point %zu is not a number from -1e6 to 1e6", name, k / 2);
         event->points[k / 2][k % 2] = value;
     }
     return CLV_OK;
@@ -193,7 +193,7 @@ static enum clv_status parse_result(struct page_runs *runs, const struct json_va
     for (size_t k = 0; k < n; k++) {
         int64_t length;
         FAIL_IF(!json_get_int64(json_element(mask, k), &length) || length < 0 || length > INT32_MAX, CLV_ERR_DATA,
-                "%s: a mask's run %zu is no length", name, k);
+                "%s: a mask's run %zu is not a length", name, k);
         runs->lengths[k] = (int32_t)length;
     }
     FAIL_IF(!page_runs_fit(runs, n_pixels), CLV_ERR_DATA, "%s: a mask is not of the image's size", name);

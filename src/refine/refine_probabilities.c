@@ -93,7 +93,7 @@ static float surety(const struct planes *self, size_t p, uint8_t label)
 }
 
 /* The blur of the map's borders in pixels: the sigma of the Gaussian that makes straight edges as soft. 0 where there
- * is no border. */
+ * is not a border. */
 static double measure_blur(const uint8_t *labels, const struct planes *self)
 {
     double unsure = 0, length = 0;

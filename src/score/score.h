@@ -11,7 +11,7 @@
 enum { BAND_MAX_PX = 1000 };
 
 /* Makes void what is further than radius_px, 1..BAND_MAX_PX, from every border: a pixel keeps its label if the square
- * of pixels that reaches radius_px to each side holds two labels or more. Void is no label, so that borders that were
+ * of pixels that reaches radius_px to each side holds two labels or more. Void is not a label, so that borders that were
  * left void are borders, too. Pixels that are void stay so. O(pixels radius_px). */
 enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_error *err) CLV_CHECK;
 

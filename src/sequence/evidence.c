@@ -1,4 +1,4 @@
-/* Scores how likely each pixel of a frame is foreground, from frames whose foreground is known: by its place, its
+/* Scores each pixel of a frame as foreground or background, from frames whose foreground is known: by its place, its
  * colours, its motion and the borders of the frame before. Start at evidence_gather. */
 #include "sequence/sequence.h"
 
@@ -17,7 +17,7 @@
 #define KEEPS        3.0F  /* the same for origins, which are followed over many frames */
 #define ALIKE        30.0F /* difference of Lab, likewise */
 #define ALIKE_PATCH  20.0F /* mean difference of Lab over 5 x 5 pixels */
-#define SOFTEST      0.02F /* how sure the frame before is at most */
+#define SOFTEST      0.02F /* the frame before's least probability of either label */
 #define NEAR_PX      8.0F  /* distances count in units of this .. */
 #define FAR_PX       20.0F /* .. or this, up to MOST of them */
 #define MOST         3.0F

@@ -41,7 +41,7 @@ static enum clv_status add_label(struct reader *self, const char *word, struct c
 {
     int64_t label;
     int32_t limit = self->n_tags ? self->n_tags : CLV_MAX_TAGS;
-    FAIL_IF(!parse_int64(word, &label), CLV_ERR_DATA, "%s: line %zu: label \"%.*s\" is no whole number", self->name,
+    FAIL_IF(!parse_int64(word, &label), CLV_ERR_DATA, "%s: line %zu: label \"%.*s\" is not a whole number", self->name,
             self->line, SHOWN, word);
     FAIL_IF(label < 0 || label >= limit, CLV_ERR_DATA, "%s: line %zu: label %lld is out of range, must be 0 to %d",
             self->name, self->line, (long long)label, limit - 1);
@@ -74,7 +74,7 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
     if (colon)
         *colon = 0;
     FAIL_IF(!colon || !parse_int64(word, &index), CLV_ERR_DATA,
-            "%s: line %zu: \"%.*s\" is no feature of the form index:value", self->name, self->line, SHOWN, word);
+            "%s: line %zu: \"%.*s\" is not a feature of the form index:value", self->name, self->line, SHOWN, word);
     FAIL_IF(index < 1 || index > CLV_MAX_TAG_FEATURES, CLV_ERR_DATA,
             "%s: line %zu: feature %lld is out of range, must be 1 to %d", self->name, self->line, (long long)index,
             CLV_MAX_TAG_FEATURES);
@@ -83,7 +83,7 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
     FAIL_IF(index < *last, CLV_ERR_DATA, "%s: line %zu: feature %lld comes after feature %lld, indices must ascend",
             self->name, self->line, (long long)index, (long long)*last);
     FAIL_IF(!parse_double(colon + 1, &value) || fabs(value) > CLV_MAX_TAG_VALUE, CLV_ERR_DATA,
-            "%s: line %zu: feature %lld is \"%.*s\", which is no finite number up to %g", self->name, self->line,
+            "%s: line %zu: feature %lld is \"%.*s\", which is not a finite number up to %g", self->name, self->line,
             (long long)index, SHOWN, colon + 1, CLV_MAX_TAG_VALUE);
     size_t needed = self->n_values + 1;
     if (array_reserve((void **)&set->index, &self->index_capacity, needed, sizeof *set->index) ||
@@ -139,7 +139,7 @@ static enum clv_status read_lines(struct reader *self, const char *bytes, size_t
             length--;
         FAIL_IF(length > CLV_MAX_TAG_LINE, CLV_ERR_DATA, "%s: line %zu is longer than %d bytes", self->name, self->line,
                 CLV_MAX_TAG_LINE);
-        FAIL_IF(memchr(bytes, 0, length), CLV_ERR_DATA, "%s: line %zu has a zero byte: this is no text file",
+        FAIL_IF(memchr(bytes, 0, length), CLV_ERR_DATA, "%s: line %zu has a zero byte: this is not text file",
                 self->name, self->line);
         if (array_reserve((void **)&line, &capacity, length + 1, 1))
             return fail_memory(err);

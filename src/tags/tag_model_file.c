@@ -146,13 +146,13 @@ static enum clv_status read_names(struct clv_tag_model *model, const struct clv_
     size_t n = 0;
     MUST(metadata_parse(&root, tensors, "names", path, err));
     FAIL_IF(!json_get_array(root, &n) || (n && n != (size_t)model->n_tags), CLV_ERR_DATA,
-            "%s: its names are no list of %d", path, model->n_tags);
+            "%s: its names are not a list of %d", path, model->n_tags);
     if (n)
         NEED(model->names = array_zalloc(n, sizeof *model->names));
     for (size_t i = 0; i < n; i++) {
         const char *name;
         FAIL_IF(!json_get_text(json_element(root, i), &name) || strpbrk(name, ",\t\n"), CLV_ERR_DATA,
-                "%s: the name of tag %zu is no text, or has a comma or tab", path, i);
+                "%s: the name of tag %zu is not text, or has a comma or tab", path, i);
         NEED(model->names[i] = string_copy(name));
     }
     return CLV_OK;

@@ -140,7 +140,7 @@ void clv_tag_set_release(struct clv_tag_set *set);
  *
  * Names are the lines of labels.txt in the same folder, where there is such a file (UTF-8, none twice).
  *
- * Errors name file, line and value (CLV_ERR_DATA): a label that is no whole number, not below n_tags, or there twice;
+ * Errors name file, line and value (CLV_ERR_DATA): a label that is not a whole number, not below n_tags, or there twice;
  * feature 0, or one past the limit; an index that does not ascend; a value that is not finite or past the limit; an
  * empty line; a line past the limit, which is refused before it is read; no lines at all. O(size of the file). *set is
  * unchanged on failure. */
@@ -320,7 +320,7 @@ struct clv_image_tag_options {
 };
 
 /* All items of a set, in its order, in parallel, same bytes at any number of threads.
- * set->names are always there. The first image in order that fails, fails the whole; an empty `tags` is no tag. */
+ * set->names are always there. The first image in order that fails, fails the whole; an empty `tags` names none. */
 enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct clv_set *set,
                                        const struct clv_recipe *recipe, const struct clv_image_tag_options *options,
                                        struct clv_error *err) CLV_CHECK;

@@ -129,7 +129,7 @@ struct loss_unit train_loss_unit(const struct train_data *data, const struct clv
  * most of the image unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing
  * else. */
 struct train_weak {
-    int32_t *examples;     /* [n], the scribbles last */
+    int32_t *examples;     /* [n], those of strokes last */
     const int32_t **given; /* [n] views */
     size_t n, n_scribbles;
 };

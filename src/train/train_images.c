@@ -33,7 +33,7 @@ static bool slices_are_whole(const struct clv_problem *problem)
     for (int32_t i = 0; is_whole && i <= problem->n_nodes; i++) {
         bool is_end = i == problem->n_nodes || problem->place[2 * (size_t)i + 1] < low - highest / 2;
         if (is_end) {
-            is_whole = !n_known || 2 * n_known > n; /* a void seam is no stroke */
+            is_whole = !n_known || 2 * n_known > n; /* a void seam is not a stroke */
             n_known = n = 0;
             low = 0;
         }

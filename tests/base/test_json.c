@@ -29,7 +29,7 @@ TEST(values_are_read_by_type_in_the_order_of_the_file)
     ck_assert(json_get_text(json_element(array, 2), &string) && strcmp(string, "x") == 0);
     ck_assert(json_get_object(json_element(array, 3), &n) && n == 0);
 
-    /* what is absent, or of another type, is no value rather than a crash */
+    /* what is absent, or of another type, gives no value rather than a crash */
     ck_assert_ptr_null(json_element(array, 4));
     ck_assert_ptr_null(json_element(root, 0));
     ck_assert_ptr_null(json_member(array, "z"));

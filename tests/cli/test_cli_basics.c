@@ -142,7 +142,7 @@ TEST(unknown_names_are_answered_with_the_nearest_known_one)
 TEST(option_values_are_checked_and_named)
 {
     static const struct refusal refusals[] = {
-        {64, "--threads: \"0\" is no whole number from 1", "train --threads 0"},
+        {64, "--threads: \"0\" is not a whole number from 1", "train --threads 0"},
         {64, "--seed: \"-1\"", "train --seed -1"},
         {64, "--words: \"many\"", "train --words many"},
         {64, "--superpixels: \"1e3\"", "features --superpixels 1e3"},
@@ -150,7 +150,7 @@ TEST(option_values_are_checked_and_named)
         {64, "--sift-bins: \"1,2,3,4,5\" has more", "train --sift-bins 1,2,3,4,5"},
         {64, "--blocks: \"colours\" is none of words, colour", "train --blocks words,colours"},
         {64, "--mask-format: \"rgb\" is none of auto, grey, binary, palette", "segment --mask-format rgb"},
-        {64, "--lambda: \"-1\" is no number", "train --lambda -1 --data x -o y"},
+        {64, "--lambda: \"-1\" is not a number", "train --lambda -1 --data x -o y"},
         {64, "--cv: \"1\"", "train --cv 1"},
         {64, "unrecognized option '--nonsense'", "train --nonsense"},
     };

@@ -55,7 +55,7 @@ TEST(bad_images_are_reported_and_the_rest_goes_on)
     ck_assert_ptr_nonnull(strstr(output, "cleave: error: photos/099.jpg: "));
     ck_assert(strstr(output, "photos/007.jpg") < strstr(output, "photos/055.jpg")); /* in order */
     ck_assert_ptr_nonnull(strstr(output, "97 images segmented into out, 3 failed"));
-    ck_assert_ptr_nonnull(strstr(output, "1 file is no image and was skipped: photos/notes.txt"));
+    ck_assert_ptr_nonnull(strstr(output, "1 file is not an image and was skipped: photos/notes.txt"));
     ck_assert_int_eq(count_files(here("out")), 97);
     ck_assert(!path_exists(here("out/007.png")));
     OWNED_ARRAY char *status = slurp(here("status.tsv"), NULL);
@@ -96,7 +96,7 @@ TEST(a_folder_of_many_formats)
     ck_assert(path_exists(here("out/b-pages-1.png")));
     ck_assert(path_exists(here("out/b-pages-3.png")));
 
-    /* Alone they are no success, either. */
+    /* Alone they are not success, either. */
     expect_error(65, "phone.heic: a HEIC file", "cleave segment -m $MODEL photos/phone.heic -o none");
     expect_error(64, "--range: \"9,3\" is not LOW,HIGH", "cleave segment -m $MODEL x.tif -o none --range 9,3");
 }

@@ -152,7 +152,7 @@ TEST(wrong_uses_are_refused)
     static char at[300];
     snprintf(at, sizeof at, "cd %s && \"$CLEAVE\" import letters", folder);
     for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
-        expect_error(64, formatted("--folds: \"%s\" is no list of folds", folds[i]), "%s l --folds='%s' -o x", at,
+        expect_error(64, formatted("--folds: \"%s\" is not a list of folds", folds[i]), "%s l --folds='%s' -o x", at,
                      folds[i]);
     expect_error(64, "l: no words in fold 3", "%s l --folds 0-7 -o x", at);
     expect_error(64, "--train-share cannot be used with the format letters: letters are not images",

@@ -109,7 +109,7 @@ TEST(annotating_never_replaces_its_examples)
     expect_error(73, "tags: exists already", "touch tags && cleave tag predict -m m --data t -o tags");
     run_here("cleave tag train --data t --lambda 0.1 -o m -q --overwrite");
     run_here("cleave tag predict -m m --data t -o tags --overwrite");
-    for (int i = 0; i < 3; i++) { /* m has the same bytes again: --overwrite is no part of its record */
+    for (int i = 0; i < 3; i++) { /* m has the same bytes again: --overwrite is not part of its record */
         const char *const files[] = {"t", "m", "labels.txt"};
         ck_assert(same_bytes(here("%s", files[i]), here("kept/%s", files[i])));
     }
@@ -130,7 +130,7 @@ TEST(what_exists_is_replaced_only_when_asked)
         ck_assert(!same_bytes(formatted("%s/x", folder), formatted("%s/kept.st", folder)) || i == 2);
     }
     expect_untouched(folder);
-    /* the same command without a file there writes the same bytes: --overwrite is no part of a model's record */
+    /* the same command without a file there writes the same bytes: --overwrite is not part of a model's record */
     run_here("cd %s && cleave train --data f.st --passes 1 -o a -q && cleave train --data f.st --passes 1 -o b -q && "
              "cleave train --data f.st --passes 1 -o b --overwrite -q && cmp a b",
              folder);

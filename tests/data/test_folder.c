@@ -71,7 +71,7 @@ TEST(images_are_recognised_by_content_and_the_rest_is_counted)
 TEST(usual_layouts_of_masks_are_recognised)
 {
     static const struct {
-        const char *image, *mask, *other; /* that is no image of the set */
+        const char *image, *mask, *other; /* that is not an image of the set */
     } layouts[] = {
         {"l1/imgs/a.jpg", "l1/labels/a.png", "l1/b.png"},
         {"l2/img/s/a.jpg", "l2/annotations/s/a.png", "l2/annotations/a.xml"},

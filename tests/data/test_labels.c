@@ -110,8 +110,8 @@ TEST(bad_label_files_are_refused_with_file_line_and_value)
     bad(HEADER "0\ta\t0\t0\t0\n", "names no label above 0");
     bad(HEADER "0\ta\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "names no label above 0");
     bad(HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\n", "line 3 has 4 fields, the header has 5; as of printf");
-    bad(HEADER "x\ta\t0\t0\t0\n", "line 2: value \"x\" is no mask value");
-    bad(HEADER "256\ta\t0\t0\t0\n", "line 2: value \"256\" is no mask value (0 to 254)");
+    bad(HEADER "x\ta\t0\t0\t0\n", "line 2: value \"x\" is not a mask value");
+    bad(HEADER "256\ta\t0\t0\t0\n", "line 2: value \"256\" is not a mask value (0 to 254)");
     bad(HEADER "-1\ta\t0\t0\t0\n", "value \"-1\"");
     bad(HEADER "1.0\ta\t0\t0\t0\n", "value \"1.0\"");
     bad(HEADER "255\tsky\t0\t0\t0\n", "line 2: value 255 is always void, it cannot be \"sky\"");
@@ -122,7 +122,7 @@ TEST(bad_label_files_are_refused_with_file_line_and_value)
     bad(HEADER "1\ta\t0\t0\t0\n1\tb\t0\t0\t0\n", "line 3: value 1 is there twice");
     bad(HEADER "1\ta\t0\t0\t0\n2\ta\t0\t0\t0\n", "line 3: name \"a\" is there twice");
     bad(HEADER "1\tvoid\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "line 3: value 1 is there twice");
-    bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is no text file");
+    bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is not text file");
     bad(HEADER "1\t\xff\t0\t0\t0\n", "line 2 is not UTF-8");
 }
 

@@ -23,7 +23,7 @@ static inline uint32_t png_checksum(const uint8_t *bytes, size_t size)
     return ~crc;
 }
 
-/* A copy in which every whole chunk has its right checksum; NULL when these bytes are no PNG. free() it. */
+/* A copy in which every whole chunk has its right checksum; NULL when these bytes are not a PNG. free() it. */
 static inline uint8_t *repaired_png(const uint8_t *data, size_t size)
 {
     if (size < 8 || memcmp(data, "\x89PNG\r\n\x1a\n", 8) != 0)

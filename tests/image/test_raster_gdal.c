@@ -25,7 +25,7 @@ static uint8_t value_at(int band, int x, int y)
     return (uint8_t)((x * 3 + y * 7 + band * 50) % 200);
 }
 
-/* 0.tif and 1.tif, bytes with a place, and both.vrt, which has them as its bands; 9 is no data of the second. */
+/* 0.tif and 1.tif, bytes with a place, and both.vrt, which has them as its bands; 9 is no-data of the second. */
 static void make_files(void)
 {
     const struct raster_place place = {

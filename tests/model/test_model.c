@@ -102,7 +102,7 @@ TEST(void_values_are_read_back_and_checked)
                       clv_model_read(&read, path, err));
             memcpy(list, "2      ", 7);
             spill(path, bytes, size);
-            must_fail(CLV_ERR_DATA, "more_void of its labels is no list", clv_model_read(&read, path, err));
+            must_fail(CLV_ERR_DATA, "more_void of its labels is not a list", clv_model_read(&read, path, err));
         }
     }
 }

@@ -385,7 +385,7 @@ TEST(a_suggestion_is_saved_as_one)
     must(page_history_parse(&again, json.bytes, json.size, "strokes", WIDTH, HEIGHT, err));
     ck_assert_int_eq(again.events[0].kind, PAGE_SUGGESTION);
     struct page_event event = {.kind = PAGE_SUGGESTION, .label = 1};
-    must_fail(CLV_ERR_USAGE, "a mask is no stroke", page_document_draw(&document, &event, err));
+    must_fail(CLV_ERR_USAGE, "a mask is not a stroke", page_document_draw(&document, &event, err));
 }
 
 /* An event of points, on object 0. */

@@ -87,9 +87,9 @@ TEST(events_are_taken_up_to_their_limits)
     static const struct {
         const char *text, *part;
     } bad[] = {
-        {EVENT("0", "1", "\"points\":[1000000.1,0]"), "point 0 is no number"},
-        {EVENT("0", "1", "\"points\":[0,0,0,-1000000.1]"), "point 1 is no number"},
-        {EVENT("0", "1", "\"points\":[0,\"1\"]"), "point 0 is no number"},
+        {EVENT("0", "1", "\"points\":[1000000.1,0]"), "point 0 is not a number"},
+        {EVENT("0", "1", "\"points\":[0,0,0,-1000000.1]"), "point 1 is not a number"},
+        {EVENT("0", "1", "\"points\":[0,\"1\"]"), "point 0 is not a number"},
         {EVENT("0", "1", "\"points\":[0,1,2]"), "pairs of numbers"},
         {EVENT("0", "1", "\"points\":[]"), "0 points are too few for a foreground"},
         {EVENT("0", "1", "\"radius\":3"), "pairs of numbers"},

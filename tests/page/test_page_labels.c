@@ -252,7 +252,7 @@ TEST(an_object_s_label_is_changed_and_undone_until_its_label_is_deleted)
         free(made[k]);
 }
 
-/* The page's model was learned with the label: it is no name of the model's any more, and is never suggested. */
+/* The page's model was learned with the label: it is no longer a name of the model's, and is never suggested. */
 TEST(a_model_that_knows_a_deleted_label_does_not_suggest_it)
 {
     static const char labels[] = "name\nground\ncow\nhorse\n";

@@ -51,7 +51,7 @@ TEST(measures_equal_their_definitions_on_random_maps)
             uint32_t t = rng_below(5, RNG_STREAM(RNG_TEST, round), 2 * i, (uint32_t)n_labels + 1);
             uint32_t p = rng_below(5, RNG_STREAM(RNG_TEST, round), 2 * i + 1, (uint32_t)n_labels + 2);
             truth[i] = t == (uint32_t)n_labels ? CLV_VOID : (uint8_t)t;
-            /* n_labels itself is no label either. */
+            /* n_labels itself is not a label either. */
             prediction[i] = p == (uint32_t)n_labels + 1 ? CLV_VOID : (uint8_t)p;
         }
         struct clv_image_score fast = score_of(n_labels, truth, prediction, N);

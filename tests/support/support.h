@@ -136,7 +136,7 @@ void spill(const char *path, const void *bytes, size_t size);
 /* From here on the test takes at most so many bytes of address space more than are in use. */
 void leave_memory(double bytes);
 
-/* Makes a folder that may not be read, in temporary_folder(); from here on the test is no superuser, whom nothing
+/* Makes a folder that may not be read, in temporary_folder(); from here on the test is not a superuser, whom nothing
  * stops. */
 void forbid_folder(const char *path);
 

@@ -98,9 +98,9 @@ TEST(bad_labels_are_refused_by_line_and_value)
 {
     bad("0 1:1\n4096 1:1\n", "set.svm: line 2: label 4096 is out of range, must be 0 to 4095");
     bad("-1 1:1\n", "line 1: label -1 is out of range");
-    bad("99999999999999999999 1:1\n", "line 1: label \"99999999999999999999\" is no whole number");
-    bad("0,,1 1:1\n", "line 1: label \"\" is no whole number");
-    bad("0.5 1:1\n", "line 1: label \"0.5\" is no whole number");
+    bad("99999999999999999999 1:1\n", "line 1: label \"99999999999999999999\" is not a whole number");
+    bad("0,,1 1:1\n", "line 1: label \"\" is not a whole number");
+    bad("0.5 1:1\n", "line 1: label \"0.5\" is not a whole number");
     bad("0,2,0 1:1\n", "line 1: label 0 is there twice");
     bad(" 1:1\n", "has no labels at all");
 }
@@ -112,13 +112,13 @@ TEST(bad_features_are_refused_by_line_and_value)
     bad("0 16777217:1\n", "line 1: feature 16777217 is out of range");
     bad("0 1:1 3:1 3:2\n", "line 1: feature 3 is there twice");
     bad("0 1:1\n0 5:1 3:2\n", "line 2: feature 3 comes after feature 5, indices must ascend");
-    bad("0 1:nan\n", "line 1: feature 1 is \"nan\", which is no finite number");
+    bad("0 1:nan\n", "line 1: feature 1 is \"nan\", which is not a finite number");
     bad("0 1:1\n1 1:inf\n", "line 2: feature 1 is \"inf\"");
-    bad("0 1:1e101\n", "line 1: feature 1 is \"1e101\", which is no finite number up to 1e+100");
+    bad("0 1:1e101\n", "line 1: feature 1 is \"1e101\", which is not a finite number up to 1e+100");
     bad("0 1:\n", "line 1: feature 1 is \"\"");
     bad("0 1:2x\n", "line 1: feature 1 is \"2x\"");
-    bad("0 1:1 7\n", "line 1: \"7\" is no feature of the form index:value");
-    bad("0 x:1\n", "line 1: \"x\" is no feature of the form index:value");
+    bad("0 1:1 7\n", "line 1: \"7\" is not a feature of the form index:value");
+    bad("0 x:1\n", "line 1: \"x\" is not a feature of the form index:value");
 }
 
 TEST(empty_lines_and_files_are_refused)
@@ -126,7 +126,7 @@ TEST(empty_lines_and_files_are_refused)
     bad("0 1:1\n\n1 1:1\n", "line 2 is empty");
     bad("0 1:1\n \t \n", "line 2 is empty");
     bad("", "is empty");
-    bad("0 1:1\n1 \0:1\n", "line 2 has a zero byte: this is no text file");
+    bad("0 1:1\n1 \0:1\n", "line 2 has a zero byte: this is not text file");
 }
 
 /* A gigabyte without a line break, which takes no space on the disk, and must take none in memory. */

@@ -194,7 +194,7 @@ TEST(msrc_files_that_are_wrong_are_named)
     const char *truth = "GroundTruth/9_3_s_GT.bmp";
     write_bitmap(formatted("%s/%s", root, truth), 6, 4, odd, 2);
     ck_assert_int_eq(run_command(&said, "%s %s %s/o", converter("msrc"), root, root), 65);
-    ck_assert_ptr_nonnull(strstr(said, "9_3_s_GT.bmp: pixel 0 has the colour 1 2 3, which is no class"));
+    ck_assert_ptr_nonnull(strstr(said, "9_3_s_GT.bmp: pixel 0 has the colour 1 2 3, which is not a class"));
     free(said);
     ck_assert_int_ne(run_command(NULL, "ls -A %s/o | grep manifest", root), 0); /* nor a part of it */
     write_bitmap(formatted("%s/%s", root, truth), 5, 4, cow, 2);

@@ -164,7 +164,7 @@ TEST(folders_with_something_in_them_are_refused_and_left_alone)
     ck_assert(digest_of(folder) != before);
     OWNED_ARRAY char *output = NULL;
     ck_assert_int_eq(run_command(&output, "\"$SYNTH\" --size 64 x"), 64);
-    must_say(output, "synth: --size: \"64\" is no WIDTHxHEIGHT");
+    must_say(output, "synth: --size: \"64\" is not WIDTHxHEIGHT");
 
     char file_path[256];
     const char *file = inside(file_path, "file");

@@ -81,7 +81,7 @@ static uint8_t label_of(const uint8_t *rgb, int n_labels, const char *path, size
     for (int label = 0; label < N_KNOWN; label++)
         if (memcmp(classes[label].rgb, rgb, 3) == 0)
             return label < n_labels ? (uint8_t)label : VOID;
-    give_up(PROGRAM, CLV_ERR_DATA, "%s: pixel %zu has the colour %u %u %u, which is no class", path, pixel, rgb[0],
+    give_up(PROGRAM, CLV_ERR_DATA, "%s: pixel %zu has the colour %u %u %u, which is not a class", path, pixel, rgb[0],
             rgb[1], rgb[2]);
 }
 

@@ -18,7 +18,7 @@ static enum clv_status take_size(struct synth_options *options, const char *type
     if (separator && separator - typed < (ptrdiff_t)sizeof first)
         memcpy(first, typed, (size_t)(separator - typed));
     FAIL_IF(!separator || !parse_int32(first, &options->width) || !parse_int32(separator + 1, &options->height),
-            CLV_ERR_USAGE, "--size: \"%s\" is no WIDTHxHEIGHT", typed);
+            CLV_ERR_USAGE, "--size: \"%s\" is not WIDTHxHEIGHT", typed);
     return CLV_OK;
 }
 
@@ -34,7 +34,7 @@ static enum clv_status take(struct synth_options *options, int32_t *n_threads, i
     case 'o': options->overwrite = true; break;
     default: return fail(err, CLV_ERR_USAGE, "tools/synth/main.c has the options");
     }
-    FAIL_IF(!is_valid, CLV_ERR_USAGE, "\"%s\" is no such number", optarg);
+    FAIL_IF(!is_valid, CLV_ERR_USAGE, "\"%s\" is not such a number", optarg);
     return CLV_OK;
 }
 

@@ -105,7 +105,7 @@ struct common_options {
     struct outputs outputs; /* that the command claimed */
     struct path_list paths; /* of the text option that may be given several times */
     struct text canonical;  /* " --name value" of every option given that can change results, in order */
-    char **arguments;       /* [n_arguments] that are no options */
+    char **arguments;       /* [n_arguments] that are not options */
     size_t n_arguments;
     const struct clv_option *given[MAX_OPTIONS]; /* [n_given], each once, in the order of the command line */
     size_t n_given;
@@ -139,7 +139,7 @@ enum clv_status common_options_check(const struct common_options *common, const 
                                      struct clv_error *err) CLV_CHECK;
 
 /* The commands' options, from tables of struct clv_option (cleave/options.h): parsed, recorded, and printed as help. A
- * command lists its groups of rows with the structs that they set; argp is beneath, and says what is no option. */
+ * command lists its groups of rows with the structs that they set; argp is beneath, and says what is not an option. */
 struct option_group {
     const struct clv_option *rows; /* end with a NULL name */
     void *base;                    /* the struct that they set */

@@ -187,7 +187,7 @@ static const struct clv_option *look_up(bool *is_own, const struct option_table 
     return found;
 }
 
-/* argp says what is no option, but not what is near it. */
+/* argp says what is not an option, but not what is near it. */
 static enum clv_status check_spelling(const struct option_table *table, int argc, char **argv, struct clv_error *err)
 {
     const char *names[MAX_OPTIONS];

@@ -110,7 +110,7 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
             *form = forms[i].form;
             return CLV_OK;
         }
-    return fail(err, CLV_ERR_USAGE, "import: \"%s\" is no format; there are " FORMAT_NAMES "and letters", name);
+    return fail(err, CLV_ERR_USAGE, "import: \"%s\" is not a format; there are " FORMAT_NAMES "and letters", name);
 }
 
 static enum clv_status check_letters(struct import *self, struct clv_error *err)

@@ -157,7 +157,7 @@ enum clv_status import_write_objects(struct import_set *self, const struct clv_o
 enum clv_status import_copy(const struct import_set *self, const char *from, const char *below,
                             struct clv_error *err) CLV_CHECK;
 
-/* Notes at the end: what became of annotations that are no plain objects, by kind. */
+/* Notes at the end: what became of annotations that are not plain objects, by kind. */
 void import_report(const struct import_set *self);
 /* The failure of a run in which images or files of annotations could not be taken over; each was named before. */
 enum clv_status import_fail(const struct import_set *self, struct clv_error *err);

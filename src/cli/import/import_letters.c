@@ -40,8 +40,8 @@ enum clv_status import_take_folds(void *member, const struct clv_option *option,
             options->folds[fold] = 1;
     } while (good && *cursor);
     return good ? CLV_OK
-                : fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no list of folds such as 0 or 1-9 or 0,2,5-7", option->name,
-                       typed);
+                : fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not a list of folds such as 0 or 1-9 or 0,2,5-7",
+                       option->name, typed);
 }
 
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err)

@@ -517,7 +517,7 @@ static enum clv_status take_rows(struct import_set *self, const struct runs_job 
         const struct mask_run_row *row = &rows[i];
         const char *file = options->annotations;
         FAIL_IF(row->is_bad, CLV_ERR_DATA,
-                "%s: line %zu: the runs of %s are no pairs of a pixel and a length in their "
+                "%s: line %zu: the runs of %s are not pairs of a pixel and a length in their "
                 "order",
                 file, row->line, row->image);
         FAIL_IF((row->width && row->width != width) || (row->height && row->height != height), CLV_ERR_DATA,

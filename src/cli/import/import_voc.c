@@ -139,7 +139,7 @@ static bool is_void_name(const char *name)
     return false;
 }
 
-/* ":red,green,blue"; false: it is no colour. */
+/* ":red,green,blue"; false: it is not a colour. */
 static bool parse_colour(uint8_t colour[3], const char *text)
 {
     for (int k = 0; k < 3; k++) {
@@ -192,7 +192,7 @@ static enum clv_status read_names(struct values *self, const char *folder, struc
             continue;
         MUST(file_read(&self->names, &self->size, path, LARGEST_LIST, err));
         FAIL_IF(!text_is_utf8(self->names, self->size) || memchr(self->names, 0, self->size), CLV_ERR_DATA,
-                "%s: this is no UTF-8 text", path);
+                "%s: this is not UTF-8 text", path);
         self->has_colours = k == 0;
         char *cursor = text_skip_mark(self->names, &self->size), *end = cursor + self->size;
         while ((line = line_next(&cursor, end))) {

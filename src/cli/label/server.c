@@ -228,7 +228,7 @@ static void add_address(struct page_access *access, size_t *n, const union addre
         add_host(access, n, text, port);
 }
 
-/* This machine's addresses, by which one is reached that listens on all of them. Link-local ones of IPv6 are no hosts
+/* This machine's addresses, by which one is reached that listens on all of them. Link-local ones of IPv6 are not hosts
  * of a URL. */
 static enum clv_status add_interfaces(struct page_access *access, size_t *n, bool is_six, int32_t port,
                                       struct clv_error *err)
@@ -255,7 +255,7 @@ static enum clv_status listen_at(struct label_server *server, struct page_access
     union address at = {0};
     bool is_six = inet_pton(AF_INET6, address, &at.six.sin6_addr) == 1;
     FAIL_IF(!is_six && inet_pton(AF_INET, address, &at.four.sin_addr) != 1, CLV_ERR_USAGE,
-            "--listen: \"%s\" is no IPv4 or IPv6 address", address);
+            "--listen: \"%s\" is not an IPv4 or IPv6 address", address);
     at.any.sa_family = is_six ? AF_INET6 : AF_INET;
     *(is_six ? &at.six.sin6_port : &at.four.sin_port) = htons((uint16_t)*port);
     socklen_t size = is_six ? sizeof at.six : sizeof at.four;

@@ -61,7 +61,7 @@ static bool parse_row(double row[3], const char *text)
     return n == 3;
 }
 
-/* A line of the child's. What is no event came from something else than `cleave train`. */
+/* A line of the child's. What is not an event came from something else than `cleave train`. */
 static void hear(struct label_trainer *trainer, const char *line, size_t size)
 {
     struct json_value *root;

@@ -366,7 +366,7 @@ enum clv_status score_counts_read(struct clv_confusion *confusion, const char *f
         uint64_t truth, prediction, count;
         if (!take_number(&truth, &cursor, ':') || !take_number(&prediction, &cursor, ':') ||
             !take_number(&count, &cursor, 0) || truth >= n || prediction > n || count > MOST_COUNTED)
-            return fail(err, CLV_ERR_DATA, "%s:%zu: \"%.60s\" is no count of %zu labels", path, line, entry, n);
+            return fail(err, CLV_ERR_DATA, "%s:%zu: \"%.60s\" is not a count of %zu labels", path, line, entry, n);
         confusion->counts[truth * (n + 1) + prediction] = count;
     }
     return CLV_OK;

@@ -34,7 +34,7 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
                          : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
                                                                                : NULL;
     bool has_place = train_output_is_file(options);
-    FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
+    FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is not a file, next to which a checkpoint could be", option,
             options->output);
     *path = NULL;
     if (!has_place)

@@ -205,7 +205,7 @@ static enum clv_status settle_crowd(struct boxes_builder *builder, struct annota
     return CLV_OK;
 }
 
-/* The names that labelme has for what is no class. */
+/* The names that labelme has for what is not a class. */
 static void settle_label(struct annotation *annotation)
 {
     if (!annotation->label)

@@ -45,7 +45,7 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
 /* Says that the image added last was published in a split of this name, in any of the usual spellings. */
 enum clv_status boxes_split_image(struct boxes_builder *builder, const char *split, struct clv_error *err) CLV_CHECK;
 
-/* "train", "val" or "test" for a name in use ("Validation", "valid", "dev", "train2017"); NULL: it is no split. */
+/* "train", "val" or "test" for a name in use ("Validation", "valid", "dev", "train2017"); NULL: it is not a split. */
 const char *boxes_split_of(const char *name, size_t length);
 
 /* The split that the folders of a path name, the innermost one; NULL: none. */
@@ -169,7 +169,7 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
 /* The readers, each in a file of its own: boxes_is_coco, which recognises a file, and boxes_parse_coco. In order: the
  * first that recognises a file parses it. Form, reader; what `cleave import' and messages call it; what clv_box.place
  * counts; how its files end in a folder; what the help of import says of it. GeoJSON is read where it is asked for, and
- * tables are no annotations of other programs. */
+ * tables are not annotations of other programs. */
 #define EACH_BOXES_FORMAT(ROW)                                                                                         \
     ROW(COCO, coco, "coco", "COCO", "annotation", ".json", "JSON")                                                     \
     ROW(LABELME, labelme, "labelme", "labelme", "shape", ".json", "a folder of JSON")                                  \
@@ -193,7 +193,7 @@ struct boxes_file {
     const char *source; /* its path, for messages */
     const char *image;  /* the path without extension of an annotation of one image, which is the image's name if the
                            file has no other */
-    char *bytes;        /* [size], and a writable zero behind; a byte order mark is no part of it */
+    char *bytes;        /* [size], and a writable zero behind; a byte order mark is not part of it */
     size_t size;
     const struct json_value *root; /* of JSON; else NULL */
 };
@@ -292,8 +292,8 @@ enum clv_status xml_parse(const struct xml_handler *handler, void *context, cons
 /* The attribute's value, or NULL. */
 const char *xml_attribute(const char *const *attributes, const char *name);
 
-/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name,
- * and one whose file name is some images' is no other's by its stem. */
+/* entries[n] = those of all images of a set at once: an entry whose path is one image's is not another's by its name,
+ * and one whose file name is some images' is not another's by its stem. */
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
 

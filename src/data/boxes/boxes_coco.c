@@ -34,7 +34,7 @@ static enum clv_status take_id(int64_t *id, const struct json_value *object, con
                                const struct json_place *place, struct clv_error *err)
 {
     FAIL_IF(!json_get_int64(json_member(object, key), id), CLV_ERR_DATA,
-            "%s: %s %zu: \"%s\" is missing, or is no whole number", place->source, place->what, place->number, key);
+            "%s: %s %zu: \"%s\" is missing, or is not a whole number", place->source, place->what, place->number, key);
     return CLV_OK;
 }
 
@@ -43,7 +43,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
                                    const char *what, const char *source, struct clv_error *err)
 {
     const struct json_value *array = json_member(root, key);
-    FAIL_IF(!json_get_array(array, &table->n), CLV_ERR_DATA, "%s: \"%s\" is missing, or is no array", source, key);
+    FAIL_IF(!json_get_array(array, &table->n), CLV_ERR_DATA, "%s: \"%s\" is missing, or is not an array", source, key);
     table->names = array_alloc(table->n, sizeof *table->names);
     NEED(table->names);
     for (size_t i = 0; i < table->n; i++) {
@@ -163,9 +163,9 @@ static enum clv_status read_segmentation(struct annotation *annotation, const st
                          "its \"segmentation\" is one list of numbers; COCO has a list of such lists");
     else if (is_array)
         annotation_blame(annotation, CLV_ANNOTATION_OUTLINE,
-                         "its outline is no polygons: each has three points, as x, y, x, y ..");
+                         "its outline is not polygons: each has three points, as x, y, x, y ..");
     else
-        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its outline is no run lengths (\"size\" and \"counts\")");
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its outline is not run lengths (\"size\" and \"counts\")");
     if (!is_good && is_array && !annotation->has_box)
         bound_numbers(annotation, segmentation, 1);
     return CLV_OK;
@@ -215,7 +215,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     if (is_set(value, "ignore"))
         annotation_blame(&annotation, CLV_ANNOTATION_IGNORED, "marked to be ignored");
     else if (!has_id)
-        annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "\"category_id\" is missing, or is no whole number");
+        annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "\"category_id\" is missing, or is not a whole number");
     else if (!category)
         annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "there is no category %lld", (long long)category_id);
     if (category)
@@ -250,7 +250,7 @@ enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct box
     size_t n = 0;
     MUST(index_table(&file.images, root, "images", "image", source, err));
     MUST(index_table(&file.categories, root, "categories", "category", source, err));
-    FAIL_IF(!json_get_array(annotations, &n), CLV_ERR_DATA, "%s: \"annotations\" is no array", source);
+    FAIL_IF(!json_get_array(annotations, &n), CLV_ERR_DATA, "%s: \"annotations\" is not an array", source);
     for (size_t i = 0; i < file.images.n; i++)
         MUST(add_coco_image(builder, json_element(json_member(root, "images"), i), i + 1, source, err));
     for (size_t i = 0; i < n; i++)

@@ -29,7 +29,7 @@ static enum clv_status begin_image(struct cvat *cvat, const struct xml_place *pl
     FAIL_IF(!name || !*name, CLV_ERR_DATA, "%s: line %lu: an image without a name", place->source, place->line);
     if ((width && !parse_int32(width, &sides[0])) || (height && !parse_int32(height, &sides[1])) || sides[0] < 0 ||
         sides[1] < 0)
-        return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is no size of an image", place->source,
+        return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is not a size of an image", place->source,
                     place->line, width ? width : "", height ? height : "");
     bool has_subset = subset && *subset;
     OWNED_ARRAY char *joined = has_subset ? path_join(subset, name) : string_copy(name);

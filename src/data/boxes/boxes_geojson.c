@@ -1,5 +1,5 @@
 /* Polygons of GeoJSON (RFC 7946; "crs" as in the format of 2008, which GDAL and QGIS write): one file is a layer, a
- * collection of features, or an array of them or a single one, as QuPath writes. What is no polygon is void in its
+ * collection of features, or an array of them or a single one, as QuPath writes. What is not a polygon is void in its
  * bounds. Start at boxes_parse_geojson. */
 #include <ctype.h>
 #include <stdio.h>
@@ -216,7 +216,7 @@ enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct 
     MUST(find_epsg(&epsg, root, file->source, err));
     FAIL_IF(!json_get_array(root, &n_elements) && !json_get_array(json_member(root, "features"), &n_elements) &&
                 !json_member(root, "geometry"),
-            CLV_ERR_DATA, "%s: \"features\" is no array, and this is neither an array of features nor one of them",
+            CLV_ERR_DATA, "%s: \"features\" is not an array, and this is neither an array of features nor one of them",
             file->source);
     MUST(list_features(&features, &n, &capacity, root, 0, err));
     if (n)

@@ -40,7 +40,7 @@ static enum clv_status read_mask(struct annotation *annotation, const char *text
     annotation_extend(annotation, left, top);
     annotation_extend(annotation, left + across + 1, top + down + 1);
     if (!base64_read(bytes, &size, text)) {
-        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its \"mask\" is no base64");
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its \"mask\" is not base64");
         return CLV_OK;
     }
     enum clv_status status = clv_indexed_image_decode(&png, bytes, size, NULL, &why);
@@ -119,9 +119,9 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     int64_t group = 0;
     MUST(json_take_text(&annotation.label, shape, "label", &(struct json_place){source, "shape", number}, err));
     if (stated && !json_get_text(stated, &type))
-        return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is no text", source, number);
+        return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is not text", source, number);
     if (!json_get_array(points, &n))
-        annotation_blame(&annotation, CLV_ANNOTATION_BOX, "\"points\" is missing, or is no array");
+        annotation_blame(&annotation, CLV_ANNOTATION_BOX, "\"points\" is missing, or is not an array");
     MUST(read_points(&read, points, n, number, source, err));
     NEED(read);
     if (!annotation.fault)
@@ -148,7 +148,7 @@ enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct 
     const struct json_place place = {source, "image", 1};
     MUST(json_take_side(&entry->width, root, "imageWidth", &place, err));
     MUST(json_take_side(&entry->height, root, "imageHeight", &place, err));
-    FAIL_IF(!json_get_array(shapes, &n), CLV_ERR_DATA, "%s: \"shapes\" is no array", source);
+    FAIL_IF(!json_get_array(shapes, &n), CLV_ERR_DATA, "%s: \"shapes\" is not an array", source);
     for (size_t i = 0; i < n; i++)
         MUST(add_shape(builder, json_element(shapes, i), i + 1, source, err));
     return CLV_OK;

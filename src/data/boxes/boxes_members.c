@@ -8,7 +8,7 @@ enum clv_status json_take_text(const char **text, const struct json_value *objec
                                const struct json_place *place, struct clv_error *err)
 {
     if (!json_get_text(json_member(object, key), text) || !**text)
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is no text", place->source, place->what,
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is not text", place->source, place->what,
                     place->number, key);
     return CLV_OK;
 }
@@ -20,7 +20,7 @@ enum clv_status json_take_side(int32_t *side, const struct json_value *object, c
     const struct json_value *value = json_member(object, key);
     int64_t size = 0;
     if (value && (!json_get_int64(value, &size) || size < 0 || size > INT32_MAX))
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is no size of an image", place->source, place->what,
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is not a size of an image", place->source, place->what,
                     place->number, key);
     *side = (int32_t)size;
     return CLV_OK;

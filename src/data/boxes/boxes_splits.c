@@ -23,7 +23,7 @@ enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, st
 {
     OWNED_ARRAY char *result = NULL;
     MUST(file_read(&result, size, path, LARGEST_LIST, err));
-    FAIL_IF(!text_is_utf8(result, *size) || memchr(result, 0, *size), CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
+    FAIL_IF(!text_is_utf8(result, *size) || memchr(result, 0, *size), CLV_ERR_DATA, "%s: this is not UTF-8 text", path);
     *bytes = TAKE(result);
     return CLV_OK;
 }

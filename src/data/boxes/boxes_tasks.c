@@ -62,7 +62,7 @@ static enum clv_status read_brush(struct annotation *annotation, const struct re
     bool has_size = size[0] >= 1 && size[1] >= 1 && size[0] * size[1] <= (double)RLE_MAX_PIXELS;
     if (!bytes || !has_size) {
         annotation_blame(annotation, CLV_ANNOTATION_RUNS,
-                         !bytes ? "a brush that is no numbers of 0 to 255"
+                         !bytes ? "a brush that is not numbers of 0 to 255"
                                 : "a brush without its image's size (\"original_width\" and \"original_height\")");
         return CLV_OK;
     }
@@ -165,7 +165,7 @@ static enum clv_status read_shape(struct annotation *annotation, const struct re
 }
 
 /* "/data/upload/3/1a2b3c4d-a.jpg" and "/data/local-files/?d=pics/a.jpg" are a.jpg and pics/a.jpg; what is behind
- * another '?' is no part of the name, and %20 is a blank. */
+ * another '?' is not part of the name, and %20 is a blank. */
 static char *own_name(const char *stated)
 {
     const char *local = strstr(stated, "?d="), *end = local ? NULL : strchr(stated, '?');
@@ -339,7 +339,8 @@ enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct bo
     FAIL_IF(!json_get_array(file->root, &n), CLV_ERR_DATA, "%s: no array of tasks", file->source);
     for (size_t i = 0; i < n; i++) {
         const struct json_value *task = json_element(file->root, i);
-        FAIL_IF(!json_get_object(task, &n_members), CLV_ERR_DATA, "%s: element %zu is no object", file->source, i + 1);
+        FAIL_IF(!json_get_object(task, &n_members), CLV_ERR_DATA, "%s: element %zu is not an object", file->source,
+                i + 1);
         MUST(add_task(builder, task, i + 1, file->source, err));
     }
     return CLV_OK;

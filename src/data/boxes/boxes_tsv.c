@@ -75,7 +75,7 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
     }
     for (int i = 0; i < 4; i++) {
         const char *field = table->fields[columns->sides[i]];
-        FAIL_IF(!parse_double(field, &sides[i]), CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no number",
+        FAIL_IF(!parse_double(field, &sides[i]), CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is not a number",
                 table->path, table->line, table->columns[columns->sides[i]], field);
     }
     struct annotation annotation = {

@@ -33,8 +33,8 @@ static enum clv_status begin(void *context, const struct xml_place *place, const
 static enum clv_status take_number(double *value, const struct xml_place *place, const char *name, const char *text,
                                    struct clv_error *err)
 {
-    FAIL_IF(!parse_double(text, value), CLV_ERR_DATA, "%s: line %lu: %s is \"%s\", which is no number", place->source,
-            place->line, name, text);
+    FAIL_IF(!parse_double(text, value), CLV_ERR_DATA, "%s: line %lu: %s is \"%s\", which is not a number",
+            place->source, place->line, name, text);
     return CLV_OK;
 }
 
@@ -45,7 +45,7 @@ static enum clv_status take_size(int32_t *size, const struct xml_place *place, c
     double value;
     MUST(take_number(&value, place, name, text, err));
     FAIL_IF(!(value >= 0 && value <= INT32_MAX && number_is_int32(value)), CLV_ERR_DATA,
-            "%s: %s is %g, which is no size of an image", place->source, name, value);
+            "%s: %s is %g, which is not a size of an image", place->source, name, value);
     *size = int32_within(value, 0, INT32_MAX);
     return CLV_OK;
 }

@@ -164,7 +164,7 @@ enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path,
     OWNED_ARRAY char *bytes = NULL;
     size_t size;
     MUST(file_read(&bytes, &size, path, LARGEST_YAML, err));
-    FAIL_IF(!text_is_utf8(bytes, size) || memchr(bytes, 0, size), CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
+    FAIL_IF(!text_is_utf8(bytes, size) || memchr(bytes, 0, size), CLV_ERR_DATA, "%s: this is not UTF-8 text", path);
     const char *text = text_skip_mark(bytes, &size);
     struct yaml self = {.builder = builder, .path = path, .cursor = find_entry(text, "names")};
     if (self.cursor && !builder->n_classes) {

@@ -34,7 +34,7 @@ static enum clv_status take_share(double *share, char **cursor, const char *name
 {
     const char *field = next_field(cursor);
     if (!field || !parse_double(field, share) || *share < -1 || *share > 2)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no share of an image's side", source,
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is not a share of an image's side", source,
                     number, name, field ? field : "");
     return CLV_OK;
 }
@@ -102,7 +102,7 @@ static enum clv_status check_confidence(const char *line, size_t number, const c
     char field[64];
     snprintf(field, sizeof field, "%.*s", (int)(end - begin < 63 ? end - begin : 63), begin);
     FAIL_IF(!parse_double(field, &confidence) || confidence < 0 || confidence > 1, CLV_ERR_DATA,
-            "%s: line %zu: \"%s\" behind its pairs of corners is no confidence, which is in 0 to 1", source, number,
+            "%s: line %zu: \"%s\" behind its pairs of corners is not a confidence, which is in 0 to 1", source, number,
             field);
     return CLV_OK;
 }
@@ -125,7 +125,7 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
         MUST(check_confidence(line, number, source, err));
     const char *field = next_field(&line);
     if (!parse_int32(field, &class) || class < 0)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is no number of a class", source, number, field);
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is not a number of a class", source, number, field);
     snprintf(label, sizeof label, "%d", class);
     annotation.label = n_classes && (size_t) class < n_classes ? builder->boxes.labels[class] : label;
     if (n_classes && (size_t) class >= n_classes) {
@@ -173,7 +173,7 @@ enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const struct box
     char *cursor = file->bytes, *line;
     MUST(name_image(builder, file->image, file->source, err));
     FAIL_IF(!text_is_utf8(file->bytes, file->size) || memchr(file->bytes, 0, file->size), CLV_ERR_DATA,
-            "%s: this is no UTF-8 text", file->source);
+            "%s: this is not UTF-8 text", file->source);
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;
     MUST(boxes_split_by_lists(builder, err));
     for (size_t number = 1; (line = line_next(&cursor, file->bytes + file->size)); number++)

@@ -59,7 +59,7 @@ enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text
             count = 10 * count + (uint64_t)(cursor[i] - '0');
         cursor += n_digits;
         FAIL_IF(!n_digits || n_digits > 10 || count > INT32_MAX || (*cursor && !strchr(" \t\r\n,", *cursor)),
-                CLV_ERR_DATA, "run %zu is no number of pixels", m + 1);
+                CLV_ERR_DATA, "run %zu is not a number of pixels", m + 1);
         result[m++] = (uint32_t)count;
     }
     *counts = TAKE(result);

@@ -1,3 +1,4 @@
+/* Contours of labelled regions: where the pixels' edges run, with holes, and simpler polygons near them. */
 #ifndef DATA_SHAPES_SHAPES_H
 #define DATA_SHAPES_SHAPES_H
 
@@ -6,8 +7,6 @@
 #include "base/base.h"
 #include "cleave/boxes.h"
 #include "cleave/status.h"
-
-/* Contours of labelled regions: where the pixels' edges run, with holes, and simpler polygons near them. */
 
 /* A region of one value whose pixels touch by sides or corners. Its rings end before ring `end_ring` and begin where
  * those of the object before it end: the outer one first, then its holes. */

@@ -71,7 +71,7 @@ static bool relax(float *distance, int32_t a, int32_t b, const struct region *re
     return fell;
 }
 
-/* Least sum of colour steps from the border, by sweeps over the edges to and fro: a few suffice, since edges are
+/* Least sum of colour steps from the border, by sweeps over the edges, forwards and backwards: a few suffice, since edges are
  * sorted in raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
 static void geodesic_distances(float *distance, const struct scene *scene, const struct clv_adjacency *adjacency,
                                const float *border)

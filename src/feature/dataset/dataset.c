@@ -212,7 +212,7 @@ void dataset_replace_features(struct clv_dataset *dataset, size_t index, const s
     }
 }
 
-/* Gives back what a growing array took too much; a smaller block that cannot be had is no loss. */
+/* Gives back what a growing array took too much; a smaller block that cannot be had is not a loss. */
 static void *trimmed(void *array, size_t n, size_t size)
 {
     void *moved = array ? array_realloc(array, n, size) : NULL;

@@ -108,7 +108,7 @@ enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights
 
 /* Multiplies theta by a weight for each true label, (1 / the label's share of all theta) to the power of `exponent`,
  * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing, with 1 all labels that are
- * there weigh the same in the end. For training sets: the mean loss is no share of pixels any more. To be called after
+ * there weigh the same in the end. For training sets: the mean loss is no longer a share of pixels. To be called after
  * dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
 enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err) CLV_CHECK;
 
@@ -125,7 +125,7 @@ struct item_boxes {
     size_t n_voids;              /* behind them: boxes in which nothing is known */
 };
 
-/* Estimates how likely each pixel is foreground, from one image and its boxes alone: foreground[height][width] in 0..1.
+/* Estimates each pixel's probability of foreground from one image and its boxes alone: foreground[height][width] in 0..1.
  * Called on any thread. */
 typedef enum clv_status foreground_estimate(float *foreground, const struct clv_image *image,
                                             const struct item_boxes *boxes, struct clv_error *err);

@@ -22,7 +22,7 @@ struct temporary {
 };
 
 /* Opens a nameless file in the folder that `target` will be written to, on whose disk it has to fit anyway, or where
- * temporary files go when the target is no regular file or its disk cannot hold nameless ones. */
+ * temporary files go when the target is not a regular file or its disk cannot hold nameless ones. */
 static enum clv_status temporary_open(struct temporary *self, const char *target, struct clv_error *err)
 {
     struct stat info;

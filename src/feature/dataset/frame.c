@@ -1,5 +1,5 @@
-/* Computes privileged features of nodes from boxes, for training alone: where in its box each node is, and how likely
- * it is foreground by the estimate. Start at frame_add. */
+/* Computes privileged features of nodes from boxes, for training alone: where in its box each node is, and its
+ * probability of foreground by the estimate. Start at frame_add. */
 #include "feature/dataset/dataset.h"
 
 #include <math.h>

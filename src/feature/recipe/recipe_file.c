@@ -274,7 +274,7 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
     size_t n = 0;
     const struct json_value *list = json_member(root, MAPS);
     if (list && (!json_get_array(list, &n) || n < 1 || n > CLV_MAX_MAPS))
-        return fail(err, CLV_ERR_DATA, "%s: \"" MAPS "\" of its recipe is no list of 1 to %d", name, CLV_MAX_MAPS);
+        return fail(err, CLV_ERR_DATA, "%s: \"" MAPS "\" of its recipe is not a list of 1 to %d", name, CLV_MAX_MAPS);
     for (size_t m = 0; m < n; m++) {
         const struct json_value *entry = json_element(list, m);
         struct clv_recipe_map *map = &recipe->maps[m];
@@ -289,10 +289,10 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
         if (!get_optional(&map->n_components, entry, "n_components") ||
             !get_optional(&map->is_whitened, entry, "is_whitened") ||
             !get_optional(&map->n_groups, entry, "n_groups") || !get_optional(&map->use, entry, "use"))
-            return fail(err, CLV_ERR_DATA, "%s: a count of map %zu of its recipe is no number", name, m + 1);
+            return fail(err, CLV_ERR_DATA, "%s: a count of map %zu of its recipe is not a number", name, m + 1);
         const struct json_value *likeness = json_member(entry, "likeness");
         if (likeness && !get_field((char *)&map->likeness, REAL, likeness))
-            return fail(err, CLV_ERR_DATA, "%s: the likeness of map %zu of its recipe is no number", name, m + 1);
+            return fail(err, CLV_ERR_DATA, "%s: the likeness of map %zu of its recipe is not a number", name, m + 1);
         memcpy(map->name, own_name, strlen(own_name) + 1);
     }
     recipe->n_maps = (int32_t)n;
@@ -349,7 +349,7 @@ static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv
         recipe->mixtures[s] = array_copy(tensor->data, CLV_MIXTURE_SIZE, sizeof *recipe->mixtures[s]);
         NEED(recipe->mixtures[s]);
         FAIL_IF(!mixture_is_sound(recipe->mixtures[s]), CLV_ERR_DATA,
-                "%s: \"%s\" is no mixture: a weight or variance is out of range", name, mixture_names[s]);
+                "%s: \"%s\" is not a mixture: a weight or variance is out of range", name, mixture_names[s]);
     }
     return CLV_OK;
 }
@@ -374,7 +374,7 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
     bands->scale = recipe->scale;
     for (int k = 0; k < BANDS_NUMBERS; k++)
         if (!isfinite(((const float *)tensor->data)[k]))
-            return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" holds what is no number", name);
+            return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" holds what is not a number", name);
     return CLV_OK;
 }
 

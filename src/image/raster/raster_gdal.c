@@ -127,7 +127,7 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     return CLV_OK;
 }
 
-/* Sizes and bands. A last band of transparency is no band: masks tell of it. */
+/* Sizes and bands. A last band of transparency does not count as a band: masks tell of it. */
 static enum clv_status look(struct raster_gdal *self, struct raster *raster, const struct clv_image_limits *limits,
                             struct clv_error *err)
 {

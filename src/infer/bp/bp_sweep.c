@@ -7,7 +7,7 @@
 #include "infer/bp/bp.h"
 #include "infer/bp/bp_lanes.h"
 
-#define CHANGED (1 + 4 * DBL_EPSILON) /* what rounding makes of 1 is no change */
+#define CHANGED (1 + 4 * DBL_EPSILON) /* what rounding makes of 1 is not a change */
 
 /* Largest factor by which messages have changed, lane by lane: the larger value and the smaller one, old or new.
  * Beyond `enough` the exact factor does not matter, so that only the last sweep compares all messages. */

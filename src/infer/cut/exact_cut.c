@@ -10,7 +10,7 @@
  * with what speaks against them, digit by digit.
  *
  * Each maximum flow is by push-relabel (Goldberg & Tarjan 1988), first in, first out, from exact distances. As in
- * cut.h, terminals are no nodes: excess below 0 is a deficit. Before, exact_contract.c makes the problem smaller.
+ * cut.h, terminals are not nodes: excess below 0 is a deficit. Before, exact_contract.c makes the problem smaller.
  *
  * Start at exact_cut_solve. */
 #include "infer/cut/exact_cut.h"

@@ -1,12 +1,3 @@
-#ifndef INFER_CUT_EXACT_CUT_H
-#define INFER_CUT_EXACT_CUT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "cleave/problem.h"
-
 /* Minimum cuts without rounding, whatever the sizes of the numbers: hard couplings of 1e10 or 1e300 beside unaries of
  * 1, seeds, subnormal numbers. Slower than the engines of cut.h and grid.h, which give what they would lose here.
  *
@@ -16,6 +7,14 @@
  *     exact_cut_add_edge(&cut, from, to, there, back);     // loses `there` where labels are 1 0, `back` where 0 1
  *     exact_cut_solve(&cut);                               // cut.label[]
  *     exact_cut_release(&cut); */
+#ifndef INFER_CUT_EXACT_CUT_H
+#define INFER_CUT_EXACT_CUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleave/problem.h"
 
 struct exact_term {
     double value;

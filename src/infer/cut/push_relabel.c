@@ -1,5 +1,5 @@
 /* Push-relabel (Goldberg & Tarjan 1988), highest label first (Cheriyan & Maheshwari 1989), first phase only: a minimum
- * cut needs the preflow, not the flow. Terminals are no nodes: distances count the arcs to the nearest node with a
+ * cut needs the preflow, not the flow. Terminals are not nodes: distances count the arcs to the nearest node with a
  * deficit (excess below 0). Gap rule (Cherkassky & Goldberg 1997): once no node is left at a distance, no node farther
  * than that can reach a deficit. */
 #include "infer/cut/cut.h"

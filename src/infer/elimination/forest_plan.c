@@ -23,7 +23,7 @@ static enum clv_status check_forest(struct clv_forest *forest, const int32_t *la
             continue;
         int32_t a = root_of(parent, forest->ends[e][0]), b = root_of(parent, forest->ends[e][1]);
         if (a == b)
-            return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) closes a loop: the graph is no forest", e,
+            return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) closes a loop: the graph is not a forest", e,
                         forest->ends[e][0], forest->ends[e][1]);
         parent[a > b ? a : b] = a > b ? b : a;
     }

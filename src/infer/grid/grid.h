@@ -1,3 +1,5 @@
+/* Minimum cuts of pixel grids that are given row by row: of large ones, or of windows into them, nothing but the cut is
+ * in memory. */
 #ifndef INFER_GRID_GRID_H
 #define INFER_GRID_GRID_H
 
@@ -6,9 +8,6 @@
 
 #include "base/machine.h"
 #include "cleave/infer.h"
-
-/* Minimum cuts of pixel grids that are given row by row: of large ones, or of windows into them, nothing but the cut is
- * in memory. */
 
 /* Labels of pixels on entry and on exit. */
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };

@@ -246,7 +246,7 @@ enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct c
 }
 
 /* Two labels go to a minimum cut wherever it is exact: it needs no forest, and its ties are canonical. A chain with one
- * table for all links goes to Viterbi, which is faster; so do chains and forests that are no cut, of tables as they
+ * table for all links goes to Viterbi, which is faster; so do chains and forests that are not cuts, of tables as they
  * arise in training, or of more labels. */
 static enum clv_status map(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
 {

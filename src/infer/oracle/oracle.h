@@ -1,11 +1,10 @@
+/* Decoding by the rules of struct clv_decoding but CLV_DECODE_ORACLE: which engine takes which field. */
 #ifndef INFER_ORACLE_ORACLE_H
 #define INFER_ORACLE_ORACLE_H
 
 #include "cleave/oracle.h"
 #include "infer/bp/bp.h"
 #include "infer/elimination/elimination.h"
-
-/* Decoding by the rules of struct clv_decoding but CLV_DECODE_ORACLE: which engine takes which field. */
 
 /* All zeros at first; parts are made when first needed. Not for two threads at once. */
 struct decoding_workspace {
@@ -27,7 +26,7 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
 /* "oracle", "map", "marginal map", "marginals", "min entropy" */
 const char *decoding_rule_name(enum clv_decoding_rule rule);
 
-/* y = the minimum cut of a field of two labels with edges, which is refused, naming the edge, if it is no cut. */
+/* y = the minimum cut of a field of two labels with edges, which is refused, naming the edge, if it is not a cut. */
 enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                            struct clv_error *err) CLV_CHECK;
 

@@ -202,7 +202,7 @@ bool hidden_descent_is_adagrad(const struct hidden_descent *self);
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
 /* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J /
- * lambda'. The source's are constant, after which the iterates go to and fro about the minimum; unless is_constant they
+ * lambda'. The source's are constant, after which the iterates oscillate about the minimum; unless is_constant they
  * get shorter as 1 / sqrt(1 + passes / 10), so as to end there. */
 void hidden_descent_step(struct hidden_descent *self);
 

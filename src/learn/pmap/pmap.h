@@ -41,7 +41,7 @@ struct pmap_example {
 struct pmap_draws {
     struct clv_shape shape;
     bool reduction; /* y_B only where y_A has not all the weight; else for all known nodes */
-    bool dynamic;   /* y_B from the clamped optima of the solved problem; else each by solving anew */
+    bool dynamic;   /* y_B from the clamped optima of the solved problem; else each by another solution */
     uint64_t seed;
 };
 

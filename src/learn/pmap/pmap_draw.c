@@ -128,7 +128,7 @@ static enum clv_status clamp_dynamically(struct drawing *self, struct decoder *d
     return clv_oracle_witnesses(decoder->oracle, self->space->wanted, n, visit_clamp, self, err);
 }
 
-/* One node's y_B by solving anew, its unary just large enough to force it. */
+/* One node's y_B by another solution, its unary just large enough to force it. */
 static enum clv_status solve_clamped(struct drawing *self, int32_t node, int32_t label, struct decoder *decoder,
                                      struct clv_error *err)
 {

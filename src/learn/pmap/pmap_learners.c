@@ -45,7 +45,7 @@ static const struct clv_parameter joint_parameters[] = {
                                .role = CLV_ROLE_SHARPNESS, .needs = {{sharpness_needs}}, .published = {true, 1}),      \
         [PMAP_REDUCTION] =                                                                                             \
             ROW("reduction", 1, 0, 1, "0: find every node's clamped labelling, even where it is known beforehand"),    \
-        [PMAP_DYNAMIC] = ROW("dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution")
+        [PMAP_DYNAMIC] = ROW("dynamic", 1, 0, 1, "0: solve again for each clamped labelling, not from the solution")
 
 /* Without any mask, mpmap takes the likeliest labels for masks, which no power of marginals changes. */
 static const struct clv_parameter marginal_parameters[] = {MARGINAL_PARAMETERS(CLV_NEEDS_MIXTURE), {0}};

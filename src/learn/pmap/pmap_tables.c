@@ -51,7 +51,7 @@ static void compare(struct table_drawing *self, const int32_t *to, const int32_t
     self->value += t * gained;
 }
 
-/* y_B by solving anew, the node's unary for `label` just large enough to force it. */
+/* y_B by another solution, the node's unary for `label` just large enough to force it. */
 static enum clv_status solve_clamped(struct table_drawing *self, int32_t node, int32_t label, struct clv_error *err)
 {
     struct clv_field *field = &self->decoder->field;

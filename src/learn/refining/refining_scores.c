@@ -176,7 +176,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
 static enum clv_status fit_all(struct learning *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
-    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be no network's term */
+    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be not a network's term */
     OWNED_ARRAY uint8_t *is_one = array_alloc(n, FIT_PIXELS);
     OWNED_ARRAY double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
     NEED(terms && is_one && weight);

@@ -1,3 +1,7 @@
+/* Trainings that hold out a part of their examples, to see how well they do there.
+ *
+ * cross_validate.c chooses a parameter by them (clv_cross_validate). It stands above all learners and calls
+ * clv_train. */
 #ifndef LEARN_SELECT_SELECT_H
 #define LEARN_SELECT_SELECT_H
 
@@ -6,11 +10,6 @@
 #include "cleave/learn.h"
 #include "cleave/model.h"
 #include "cleave/problem.h"
-
-/* Trainings that hold out a part of their examples, to see how well they do there.
- *
- * cross_validate.c chooses a parameter by them (clv_cross_validate). It stands above all learners and calls clv_train.
- * */
 
 struct folds {
     const struct clv_learner *learner;

@@ -125,7 +125,7 @@ TEST(bad_annotations_and_outputs_are_refused)
                                    OBJECT("1", "1", "{\"size\":[6,8],\"counts\":[0,48]}") "," OBJECT(
                                        "2", "1", "{\"size\":[6,8],\"counts\":[0,48]}")));
     expect_error(64, "which format", "cd %s && cleave import -o set", folder);
-    expect_error(64, "\"xml\" is no format; there are coco", "cd %s && cleave import xml coco.json -o set", folder);
+    expect_error(64, "\"xml\" is not a format; there are coco", "cd %s && cleave import xml coco.json -o set", folder);
     expect_error(64, "which file", "cd %s && cleave import coco -o set", folder);
     expect_error(64, "import: no output; add -o FOLDER", "cd %s && cleave import coco coco.json", folder);
     expect_error(64, "a format and one file", "cd %s && cleave import coco coco.json more -o set", folder);
@@ -204,7 +204,7 @@ TEST(what_cannot_be_used_is_left_out_of_its_image_and_the_rest_stays)
     EXPECT_PARTS(
         expect_success("cd %s && cleave import coco coco.json --images photos -o set 2>&1", folder),
         "2 annotations cannot be used, so that what they mark is void, the first is coco.json: annotation 2: its "
-        "outline is no polygons",
+        "outline is not polygons",
         "void, neither object nor background: 1 polygon that is none, 1 annotation without a known label",
         "set: 2 images, 2 with masks, 0 with boxes");
     OWNED(clv_set_release) struct clv_set set = {0};

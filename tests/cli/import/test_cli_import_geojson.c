@@ -156,7 +156,7 @@ TEST(layers_that_cannot_be_laid_are_refused)
         {LAYER(CRS("EPSG:32632"), FEATURE("\"label\":1", "Polygon", "[[[1,1],[2],[3,3]]]")), "",
          "nothing that it says of 1 of the 1 images in photos can be used", 65},
         {LAYER("", "1") "x", "", "layer.geojson: bad JSON", 65},
-        {"{\"type\":\"Feature\"}", "", "\"features\" is no array", 65},
+        {"{\"type\":\"Feature\"}", "", "\"features\" is not an array", 65},
     };
     free(expect_success("mkdir %s/photos", folder));
     put_tiff(formatted("%s/photos/a.tif", folder), corner, false);

@@ -383,7 +383,7 @@ TEST(run_lengths_of_a_csv_become_masks_and_objects)
     run_here("printf 'ImageId;EncodedPixels\na;1 2\nb;3 1 2 1\nc;20 2\n' >runs.csv");
     char *output;
     ck_assert_int_eq(run_command(&output, "cd $HERE && " RUNS), 65);
-    EXPECT_PARTS(output, "runs.csv: line 3: the runs of b are no pairs of a pixel and a length in their order",
+    EXPECT_PARTS(output, "runs.csv: line 3: the runs of b are not pairs of a pixel and a length in their order",
                  "runs.csv: line 4: runs reach out of the 5x4 pixels of c", "s: 1 image, 1 with masks");
     run_here("printf 'ImageId,EncodedPixels,Width,Height\na,1 2,4,5\n' >runs.csv");
     expect_error(65, "line 2: its masks are 4x5, image a.pgm is 5x4", RUNS);

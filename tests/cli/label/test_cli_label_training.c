@@ -33,7 +33,7 @@ static const char *wait_for_training(const struct server *server)
     }
 }
 
-/* Seven larger images, the first so many with their masks, and a file that is noted to be no image. */
+/* Seven larger images, the first so many with their masks, and a file that is noted to be not an image. */
 static void make_larger_set(int n_masks)
 {
     run_here("\"$SYNTH\" -n 7 --size 160x120 synth && mkdir -p set/masks && cp synth/images/* set/ && cp $(ls "

@@ -54,7 +54,7 @@ TEST(tables_that_do_not_make_a_whole_are_named)
                  command);
     expect_error(65, "x:2: image 1 is images/0009.jpg, in the set it is images/0001.jpg",
                  "cd %s && sed 's/^9/1/' s3 >x; %s x", folder, command);
-    expect_error(65, "is no count of 2 labels", "cd %s && sed 's/0:0:/7:0:/' s3 >x; %s x", folder, command);
+    expect_error(65, "is not a count of 2 labels", "cd %s && sed 's/0:0:/7:0:/' s3 >x; %s x", folder, command);
     expect_error(65, "not a table that", "cd %s && echo a >x; %s x", folder, command);
     expect_error(65, "has pixels alone, the tables before it have superpixels", "cd %s && cut -f 1-3 s3 >x; %s s1 x",
                  folder, command);

@@ -295,7 +295,7 @@ TEST(cut_outs_are_of_the_labels_that_are_named)
     ck_assert(same_bytes(here("left"), here("by_number")));
     ck_assert(same_bytes(here("both"), here("all")));
     ck_assert(!same_bytes(here("both/cutouts"), here("left/cutouts")));
-    expect_error(64, "--cutout-label: \"horse\" is no label", "%s none --cutout-label horse", command);
+    expect_error(64, "--cutout-label: \"horse\" is not a label", "%s none --cutout-label horse", command);
 }
 
 TEST(options_that_contradict_each_other_are_refused)

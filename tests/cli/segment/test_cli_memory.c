@@ -113,9 +113,9 @@ TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
     ck_assert_int_eq(count_files(here("mixed_out")), 2);
     run_here("cleave segment -m $MODEL mixed -o all_out --threads 4 --memory 0.25G");
     ck_assert_int_eq(count_files(here("all_out")), 3);
-    expect_error(64, "--memory: \"lots\" is no size", "cleave segment -m x -o y z --memory lots");
-    expect_error(64, "--memory: \"-1G\" is no size", "cleave segment -m x -o y z --memory -1G");
-    expect_error(64, "--memory: \"\" is no size", "cleave segment -m x -o y z --memory ''");
+    expect_error(64, "--memory: \"lots\" is not a size", "cleave segment -m x -o y z --memory lots");
+    expect_error(64, "--memory: \"-1G\" is not a size", "cleave segment -m x -o y z --memory -1G");
+    expect_error(64, "--memory: \"\" is not a size", "cleave segment -m x -o y z --memory ''");
 }
 
 TEST(images_wait_until_there_is_memory)

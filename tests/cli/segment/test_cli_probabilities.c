@@ -217,7 +217,7 @@ TEST(bad_requests_and_bad_images_are_named)
         {64, "no model; add -m MODEL", "probabilities x -o y"},
         {64, "no output; add -o FOLDER", "probabilities x -m y"},
         {64, "no images", "probabilities -m x -o y"},
-        {64, "--samples: \"0\" is no whole number", "probabilities -m x -o y z --samples 0"},
+        {64, "--samples: \"0\" is not a whole number", "probabilities -m x -o y z --samples 0"},
         {64, "--seed: \"-1\"", "probabilities -m x -o y z --seed -1"},
         {64, "standard output", "probabilities -m x -o y z --json --status -"},
         {64, "--label: \"horse\" is none of the model's 2", "probabilities -m $MODEL -o y $SET --label horse"},

@@ -129,7 +129,7 @@ TEST(a_stopped_run_says_how_to_go_on)
     free(text);
 }
 
-/* Files that are no masks were once folders of that name. */
+/* Files that are not masks were once folders of that name. */
 TEST(names_of_other_files_are_refused_with_one_that_is_a_mask)
 {
     static const struct refusal rows[] = {

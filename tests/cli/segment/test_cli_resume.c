@@ -324,9 +324,9 @@ TEST(a_feature_file_can_validate)
 
 TEST(resuming_what_cannot_be_resumed_is_refused)
 {
-    expect_error(64, "--checkpoint-every: \"-1\" is no number from 0 to",
+    expect_error(64, "--checkpoint-every: \"-1\" is not a number from 0 to",
                  "cleave train --data %s --learner pmap --checkpoint-every -1 -o m.cleave", features());
-    expect_error(64, "--resume: - is no file, next to which a checkpoint could be",
+    expect_error(64, "--resume: - is not a file, next to which a checkpoint could be",
                  "cleave train --data %s --learner pmap --resume -o -", features());
     run_here("cleave train --data %s --learner pmap --passes 5 -q -o /dev/null", features());
     ck_assert(!path_exists("/dev/null.checkpoint"));

@@ -233,7 +233,7 @@ TEST(bad_options_are_named)
         {64, "--kernel: \"rfb\" is none of linear, rbf", "tag train --kernel rfb"},
         {64, "no examples; add --data FILE", "tag train -o x"},
         {64, "no model file; add -o FILE", "tag train --data x"},
-        {64, "--lambda: \"0\" is no number from 1e-09", "tag train --lambda 0"},
+        {64, "--lambda: \"0\" is not a number from 1e-09", "tag train --lambda 0"},
         {64, "--cv: one fold leaves nothing", "tag train --cv 1 --data x -o y"},
         {64, "--cv-lambda: there is no cross-validation", "tag train --cv 0 --cv-lambda 1 --data x -o y"},
         {64, "no model; add -m MODEL", "tag predict --data x"},

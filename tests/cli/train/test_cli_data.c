@@ -50,7 +50,8 @@ TEST(files_that_are_no_images_are_counted_in_the_same_words_everywhere)
 {
     run_here("cp -r $SET/images photos && cp -r photos set && echo x >set/a.txt");
     for (int n = 1; n <= 2; n++) {
-        const char *words = n == 1 ? "1 file is no image and was skipped" : "2 files are no images and were skipped";
+        const char *words =
+            n == 1 ? "1 file is not an image and was skipped" : "2 files are not images and were skipped";
         expect_notes(words, "set/a.txt", "! " TRAIN RECIPE "--data set");
         expect_notes(words, "set/a.txt", formatted("cleave segment -m %s set -o out%d", sample_model(), n));
         expect_notes(words, "", formatted("cleave segment -m %s -d set -o on%d", sample_model(), n));

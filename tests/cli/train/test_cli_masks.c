@@ -89,7 +89,7 @@ TEST(masks_that_jpeg_has_mixed_and_photographs_have_no_command)
                  "(and 3 more); JPEG has mixed labels that are next to each other: save the masks as PNG where they",
                  TRAIN "set -o m");
     make_set(1, "png", photograph);
-    expect_error(65, "(and 3 more); more than 40 colours are no labels: photographs, or smooth edges?",
+    expect_error(65, "(and 3 more); more than 40 colours are not labels: photographs, or smooth edges?",
                  TRAIN "set -o m");
 }
 

@@ -163,7 +163,7 @@ TEST(scribbles_teach)
     ck_assert_msg(strtod(score, NULL) < 0.4, "%s", score);
 }
 
-/* A third of the pixels void is no scribble: nothing is pseudo-labelled. */
+/* A third of the pixels void is not a scribble: nothing is pseudo-labelled. */
 TEST(masks_that_leave_a_third_unknown_are_masks)
 {
     const char *folder = copy_set();

@@ -52,9 +52,9 @@ TEST(bad_tables_are_refused_with_file_line_and_value)
     bad("b.tsv", "image\tx\ty\tw\na\t1\t2\t3\n", "no column \"h\"");
     bad("b.tsv", "label\tx\ty\tw\th\na\t1\t2\t3\t4\n", "no column \"image\"");
     bad("b.tsv", HEADER "\tm\tl\t1\t1\t1\t1\n", "line 2: image is empty");
-    bad("b.tsv", HEADER "a\tm\tl\t1\tone\t1\t1\n", "b.tsv: line 2: y is \"one\", which is no number");
-    bad("b.tsv", HEADER "a\tm\tl\tnan\t1\t1\t1\n", "line 2: x is \"nan\", which is no number");
-    bad("b.tsv", HEADER "a\tm\tl\t1\t1\tinf\t1\n", "line 2: w is \"inf\", which is no number");
+    bad("b.tsv", HEADER "a\tm\tl\t1\tone\t1\t1\n", "b.tsv: line 2: y is \"one\", which is not a number");
+    bad("b.tsv", HEADER "a\tm\tl\tnan\t1\t1\t1\n", "line 2: x is \"nan\", which is not a number");
+    bad("b.tsv", HEADER "a\tm\tl\t1\t1\tinf\t1\n", "line 2: w is \"inf\", which is not a number");
     bad("b.tsv", HEADER "a\tm\tl\t1\t1\t1e10\t1\n", "line 2: width is 1e+10, which is out of range");
     bad("b.tsv", HEADER "a\tm\tl\t1\t1\t1\n", "line 2 has 6 fields");
     bad("b.tsv", HEADER "a\t../m\tl\t1\t1\t1\t1\n", "line 2: mask ../m: leads outside its folder");
@@ -141,9 +141,9 @@ TEST(bad_voc_is_refused_with_object_and_value)
     bad("v.xml", "<annotation>\n<object></annotation>", "v.xml: bad XML in line 2, column");
     bad("v.xml", "<html/>", "the document is a <html>, not an <annotation>");
     bad("v.xml", VOC(OBJECT("d", "1", "1", "3", "2") OBJECT("d", "1", "x", "3", "2")),
-        "ymin is \"x\", which is no num");
+        "ymin is \"x\", which is not a num");
     bad("v.xml", VOC(OBJECT("d", "nan", "1", "3", "2")), "xmin is \"nan\"");
-    bad("v.xml", "<annotation><size><width>-4</width></size></annotation>", "width is -4, which is no size");
+    bad("v.xml", "<annotation><size><width>-4</width></size></annotation>", "width is -4, which is not a size");
     bad("v.xml", "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><annotation>&b;</annotation>",
         "v.xml: line 1: a document type is not allowed here");
     char deep[64 * 3 + 1] = "";
@@ -241,15 +241,15 @@ TEST(bad_coco_is_refused_with_annotation_and_value)
     bad("c.json", "{", "c.json: bad JSON in line 1");
     bad("c.json", "{\"a\":1}", "c.json: neither COCO (\"annotations\") nor labelme (\"shapes\")");
     bad("c.json", "[]", "neither COCO");
-    bad("c.json", "{\"annotations\":[]}", "\"images\" is missing, or is no array");
-    bad("c.json", "{\"annotations\":3,\"images\":[],\"categories\":[]}", "\"annotations\" is no array");
+    bad("c.json", "{\"annotations\":[]}", "\"images\" is missing, or is not an array");
+    bad("c.json", "{\"annotations\":3,\"images\":[],\"categories\":[]}", "\"annotations\" is not an array");
     bad("c.json", "{\"annotations\":[],\"images\":[],\"categories\":[]}", "c.json: holds no boxes");
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":\"7\"}],\"categories\":[]}",
-        "image 1: \"id\" is missing, or is no whole number");
+        "image 1: \"id\" is missing, or is not a whole number");
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7},{\"id\":7}],\"categories\":[]}",
         "image id 7 is there twice");
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7}],\"categories\":[]}",
-        "image 1: \"file_name\" is missing, or is no text");
+        "image 1: \"file_name\" is missing, or is not text");
 }
 
 #define LABELME(shapes)                                                                                                \
@@ -277,10 +277,10 @@ TEST(labelme_corners_come_in_any_order)
 
 TEST(bad_labelme_is_refused_with_shape_and_value)
 {
-    bad("l.json", "{\"shapes\":3}", "\"shapes\" is no array");
-    bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, or is no text");
+    bad("l.json", "{\"shapes\":3}", "\"shapes\" is not an array");
+    bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, or is not text");
     bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[2,true]]")), "shape 1: point 2 is not two numbers");
-    bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is no size");
+    bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is not a size");
 }
 
 TEST(yolo_shares_become_pixels_of_the_image_at_hand)
@@ -308,11 +308,11 @@ TEST(yolo_shares_become_pixels_of_the_image_at_hand)
 TEST(bad_yolo_is_refused_with_line_and_value)
 {
     bad("y.txt", "0 0.5 0.5 0.5\n", "y.txt: line 1: 4 fields; expected class, x, y, width, height");
-    bad("y.txt", "\ndog 0.5 0.5 0.5 1\n", "line 2: class \"dog\" is no number");
-    bad("y.txt", "-1 0.5 0.5 0.5 1\n", "line 1: class \"-1\" is no number");
-    bad("y.txt", "0 0.5 0.5 12 1\n", "line 1: width is \"12\", which is no share");
+    bad("y.txt", "\ndog 0.5 0.5 0.5 1\n", "line 2: class \"dog\" is not a number");
+    bad("y.txt", "-1 0.5 0.5 0.5 1\n", "line 1: class \"-1\" is not a number");
+    bad("y.txt", "0 0.5 0.5 12 1\n", "line 1: width is \"12\", which is not a share");
     bad("y.txt", "0 0.5 nan 0.5 1\n", "line 1: y is \"nan\"");
-    bad("y.txt", "0 0.5 0.5 0.5 1\0", "y.txt: this is no UTF-8 text");
+    bad("y.txt", "0 0.5 0.5 0.5 1\0", "y.txt: this is not UTF-8 text");
     struct clv_boxes boxes = read_text("y.txt", ""); /* an image without an object */
     ck_assert_uint_eq(find(&boxes, "y.jpg")->n_boxes, 0);
     clv_boxes_release(&boxes);

@@ -53,7 +53,7 @@ TEST(cvat_boxes_polygons_masks_and_ellipses)
     ck_assert(strstr(boxes.first_skipped, "annotations.xml: line 2: a polyline"));
     bad("c.xml", "<annotations><track id=\"0\" label=\"cow\"/></annotations>", "a track of a video");
     bad("c.xml", "<annotations><image id=\"0\"/></annotations>", "an image without a name");
-    bad("c.xml", "<annotations><image name=\"a\" width=\"-3\"/></annotations>", "is no size of an image");
+    bad("c.xml", "<annotations><image name=\"a\" width=\"-3\"/></annotations>", "is not a size of an image");
     bad("c.xml", "<!DOCTYPE annotations><annotations/>", "a document type is not allowed");
     bad("c.xml", "<annotations/>", "holds no boxes");
 }
@@ -114,7 +114,7 @@ TEST(label_studio_counts_in_percent_and_renames_uploads)
     clv_boxes_release(&boxes);
     bad("ls.json", "[{\"data\":{}}]", "task 1: its data name no image");
     bad("ls.json", "[3]", "not Label Studio's");
-    bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is no object");
+    bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is not an object");
 }
 
 TEST(tables_are_read_by_the_names_in_use)
@@ -138,7 +138,7 @@ TEST(tables_are_read_by_the_names_in_use)
     clv_boxes_release(&boxes);
     bad("b.tsv", "filename\txmin\tymin\txmax\na\t1\t2\t3\n", "no column \"ymax\"");
     bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\n", "line 2 has 4 fields, the header has 5");
-    bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\tx\n", "line 2: ymax is \"x\", which is no number");
+    bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\tx\n", "line 2: ymax is \"x\", which is not a number");
 }
 
 TEST(other_formats_are_refused_with_those_that_are_read)
@@ -195,7 +195,7 @@ TEST(yolo_corners_and_coco_segmentations_are_bounded)
     check(&boxes, "y.jpg", 0, "0", 0.1 * 200, 0.2 * 100, (0.5 - 0.1) * 200, (0.6 - 0.2) * 100);
     check(&boxes, "y.jpg", 1, "1", 50, 0, 100, 100);
     clv_boxes_release(&boxes);
-    bad("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 1.1\n", "line 1: \"1.1\" behind its pairs of corners is no confidence");
+    bad("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 1.1\n", "line 1: \"1.1\" behind its pairs of corners is not a confidence");
     bad("y.txt", "0 0.1 0.2 0.5 0.2 0.5 7\n", "line 1: y is \"7\"");
     boxes = read_text("c.json",
                       "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"categories\":[{\"id\":1,\"name\":\"cow\"}],"

@@ -211,7 +211,7 @@ TEST(compressed_counts_are_read)
     must(rle_parse_numbers(&counts, &n, " 1, 20 ,3", err));
     ck_assert(n == 3 && counts[1] == 20);
     array_free(counts);
-    must_fail(CLV_ERR_DATA, "run 2 is no number", rle_parse_numbers(&counts, &n, "1, -2", err));
-    must_fail(CLV_ERR_DATA, "run 1 is no number", rle_parse_numbers(&counts, &n, "99999999999", err));
-    must_fail(CLV_ERR_DATA, "run 1 is no number", rle_parse_numbers(&counts, &n, "1x", err));
+    must_fail(CLV_ERR_DATA, "run 2 is not a number", rle_parse_numbers(&counts, &n, "1, -2", err));
+    must_fail(CLV_ERR_DATA, "run 1 is not a number", rle_parse_numbers(&counts, &n, "99999999999", err));
+    must_fail(CLV_ERR_DATA, "run 1 is not a number", rle_parse_numbers(&counts, &n, "1x", err));
 }

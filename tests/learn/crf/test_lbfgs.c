@@ -46,7 +46,7 @@ static enum clv_status rosenbrock(double *value, double *gradient, void *context
     return CLV_OK;
 }
 
-/* x - log x of each, which is no number where x <= 0. */
+/* x - log x of each, which is not a number where x <= 0. */
 static enum clv_status barrier(double *value, double *gradient, void *context, const double *x, struct clv_error *err)
 {
     (void)err;

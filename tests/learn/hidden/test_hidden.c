@@ -116,7 +116,7 @@ static const struct clv_shape full2 = {2, 2, 1, CLV_PAIRWISE_FULL}, apart3 = {3,
 static const struct clv_shape *const shapes[] = {&full3, &potts3, &full2, &apart3};
 
 /* Values by enumeration, gradients by their differences. Where something is maximised over, a difference across a kink
- * is no derivative: those are seen by how it changes with the step. */
+ * is not a derivative: those are seen by how it changes with the step. */
 static void compare(const struct toy *toy, struct hidden *hidden, uint64_t seed, double tolerance)
 {
     double w[64], gradient[64], free, clamped, h = 1e-5;

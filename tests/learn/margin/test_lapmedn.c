@@ -174,7 +174,7 @@ TEST(bound_never_rises_between_rounds)
                 struct clv_training training = toy_training(&toy, "lapmedn");
                 set(&training, "lapmedn", "update", update);
                 set(&training, "lapmedn", "rounds", 12);
-                set(&training, "lapmedn", "passes", is_loose ? 3 : 300); /* a step 1 that ends early is no excuse */
+                set(&training, "lapmedn", "passes", is_loose ? 3 : 300); /* a step 1 that ends early is not an excuse */
                 set(&training, "lapmedn", "gap", 1e-4);
                 OWNED(clv_training_result_release) struct clv_training_result result = run("lapmedn", &training);
                 size_t size = clv_shape_size(&toy.shape);

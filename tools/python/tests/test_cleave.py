@@ -283,7 +283,7 @@ def test_label_costs_are_those_of_the_command(command, pairs, tmp_path):
     np.testing.assert_array_equal(made.segment(pairs[0][0]), theirs.segment(pairs[0][0]))
     with pytest.raises(cleave.UsageError, match="two labels"):
         cleave.train(ANIMALS / "manifest.tsv", stages=2, label_costs=1, words=10, passes=1)
-    with pytest.raises(cleave.UsageError, match="^stages: .3. is no whole number from 1 to 2"):
+    with pytest.raises(cleave.UsageError, match="^stages: .3. is not a whole number from 1 to 2"):
         cleave.train(pairs, stages=3)
     with pytest.raises(cleave.UsageError, match="^label_costs needs stages=2, whose first stage says"):
         cleave.train(pairs, label_costs=3)

@@ -89,7 +89,7 @@ def unfinished(path):
 def path_of(layer):
     path = layer.source().split("|")[0]
     if not os.path.isfile(path):
-        raise QgsProcessingException(f"{layer.name()}: is no file: {path}")
+        raise QgsProcessingException(f"{layer.name()}: is not a file: {path}")
     return path
 
 

@@ -65,7 +65,7 @@ def as_path(path: Path) -> bytes:
     """The bytes of a path; every path goes to the library by this."""
     name = os.fsencode(path)
     if b"\0" in name:
-        raise UsageError(f"{path!r} is no path: it has a zero byte in it")
+        raise UsageError(f"{path!r} is not a path: it has a zero byte in it")
     return name
 
 

@@ -38,7 +38,7 @@ class Model:
 
     @classmethod
     def load(cls, path: Path) -> "Model":
-        """Reads a model file. Raises InputError if it is missing, DataError if it is no model or damaged."""
+        """Reads a model file. Raises InputError if it is missing, DataError if it is not a model or damaged."""
         native = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
         call(lib.clv_model_read, native, as_path(path), path=path)
         return cls(native)

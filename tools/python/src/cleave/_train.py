@@ -218,7 +218,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     maps        of networks: {name: folder}, as the command's --maps name=folder; a manifest's columns maps.NAME count as well. For
                 arrays {name: list of arrays}, one an image, as segment takes them (channel_axis)
     bands       True: the arrays are images of bands, [height, width, bands] of integers of up to 32 bits or of floats, NaN where there
-                is no data, as of satellites; what they mean is learned, and Model.segment takes the same
+                is not data, as of satellites; what they mean is learned, and Model.segment takes the same
     range       (low, high): which values of 16-bit grey are black and white, of files and of arrays of integers [height, width]; the model
                 keeps it (Model.range)
     threads     0: all processors
