@@ -1,4 +1,4 @@
-/* A file's content as a few characters. */
+/* Digests of files: their content as a few characters. */
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
 
@@ -10,12 +10,11 @@
 
 #define DIGEST_SIZE 24
 
-/* Continues a hash over size bytes, eight at a time: a model of many words has some megabytes, a feature file may have
- * gigabytes. Parts of one whole give its hash if the size of all but the last is a multiple of 8. */
+/* Continues a hash over size bytes, eight at a time: a feature file may have gigabytes. The parts of a whole, one after
+ * another, give its hash if the size of each but the last is a multiple of 8. */
 uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t size);
 
-/* "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over the size and the content, by 8-byte words (a feature file may
- * have gigabytes). */
+/* "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over the size and the content, by 8-byte words. */
 enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Adds to *hash what tells a file from others of its name without a look at its content: name, size, and when it was

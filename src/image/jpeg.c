@@ -53,8 +53,8 @@ static void on_error(j_common_ptr common)
     longjmp(escape->target, 1);
 }
 
-/* An unknown JFIF revision loses nothing, nor do bytes between segments before the first scan, or between the last scan
- * and the end of the image, which some cameras leave. */
+/* Two kinds of warnings lose no data: an unknown JFIF revision, and the bytes that some cameras leave between segments
+ * before the first scan or between the last scan and the end of the image. */
 static bool is_harmless(const struct escape *escape)
 {
     const struct jpeg_error_mgr *manager = &escape->manager;

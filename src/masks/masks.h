@@ -40,7 +40,7 @@ void foreign_mask_release(struct foreign_mask *mask);
  * file. O(pixels). */
 enum clv_status foreign_mask_read(struct foreign_mask *mask, const char *path, const struct clv_image_limits *limits,
                                   struct clv_error *err) CLV_CHECK;
-/* Puts colours in the place of values: those of the palette, else greys. One code, and all. */
+/* Replaces values by colours, those of the palette or else greys: of one code, and of all of a mask. */
 uint32_t foreign_code_shown(const struct foreign_mask *mask, uint32_t code);
 void foreign_mask_show(struct foreign_mask *mask);
 /* Turns it as EXIF's orientation (1..8) turns its photo. */
@@ -56,7 +56,7 @@ struct code_row {
     const char *name;
 };
 struct code_table {
-    const char *name; /* for --codes */
+    const char *name; /* in --codes */
     const char *title;
     const struct code_row *rows;
     size_t n_rows;
@@ -83,8 +83,8 @@ struct mask_pair {
     const char *mask, *image;
 };
 
-/* How many times larger the photo is in both directions, but for rounding (negative: the mask is); 0: no whole number.
- */
+/* How many times larger the photo is in both directions, except for rounding (negative: the mask is larger); 0: no whole
+ * number. */
 int mask_factor(int32_t width, int32_t height, int32_t mask_width, int32_t mask_height);
 
 /* The findings of a survey in one mask. */
@@ -152,7 +152,7 @@ struct mask_plan {
 };
 void mask_plan_release(struct mask_plan *plan);
 
-/* CLV_ERR_DATA, without a path before it: the masks hold what no labels are. */
+/* CLV_ERR_DATA, without a path before it: the masks hold values or colours that cannot be labels. */
 enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey *survey,
                                const struct mask_wishes *wishes, struct clv_error *err) CLV_CHECK;
 /* The rule of a code, or NULL. */

@@ -12,7 +12,7 @@
 #include "cleave/status.h"
 #include "cluster/comm.h"
 
-static volatile int stop, stop_of_all; /* of a team: what its members agreed on */
+static volatile int stop, stop_of_all; /* what several processes agreed on */
 static volatile sig_atomic_t received, requeues, is_alone;
 static bool is_team;
 
@@ -31,14 +31,14 @@ static void on_signal(int number)
         static const char message[] = "cleave: note: stopped; a command that has --resume continues with it\n";
         file_remove_temporaries();
         if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
-            _exit(128 + number); /* nobody reads it */
+            _exit(128 + number); /* the message has no reader */
         _exit(128 + number);
     }
     if (is_alone)
         __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
 }
 
-/* Whoever read our output has gone: as by default, but with nothing left behind. */
+/* The reader of our output has gone: removes temporary files, then ends as by default. */
 static void on_broken_pipe(int number)
 {
     file_remove_temporaries();
@@ -60,10 +60,10 @@ static void write_message(const char *path)
     text_hide_controls(line);
     memcpy(line + n, end, sizeof end - 1);
     if (write(STDERR_FILENO, line, n + sizeof end - 1) < 0)
-        return; /* nobody reads it */
+        return; /* the message has no reader */
 }
 
-/* A page of a mapped file that is there no more. Anything else is a fault of the program: as by default. */
+/* Reports a mapped file that can no longer be read. Any other fault is the program's own, and ends it as by default. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -115,7 +115,8 @@ static void agree(int number)
     __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
 }
 
-/* A signal that arrives during work alone is known to all processes when they meet next, where that work ends. */
+/* A signal that arrives while a process works alone becomes known to the others at their next meeting, where they all
+ * end the work. */
 static void work_alone(bool alone)
 {
     is_alone = alone;

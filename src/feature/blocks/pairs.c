@@ -13,7 +13,7 @@ enum { MAX_REFERENCES = 1024, COORDINATES = 5 };
 static const float COLOUR_SCALE = 10.0f; /* of the colour kernel, in Lab */
 static const float NEAR_SCALE = 0.2f;    /* of the nearness kernel, in widths and heights of the image */
 
-/* One region j as the others see it. */
+/* The part of region j that the sums of the others need. */
 struct reference {
     float l, a, b, x, y, n, border, centre;
 };
@@ -24,8 +24,8 @@ void pairs_release(struct pairs *pairs)
     *pairs = (struct pairs){0};
 }
 
-/* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The loop runs over the
- * regions that sum, not over what is summed, so that it is vectors all through and each sum has one order on every
+/* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The inner loop runs over
+ * the regions that have a sum, not over the summands: it is all vectors, and each sum is added in one order on every
  * machine. */
 FOR_EVERY_WIDTH static void add_reference(float *restrict const *sum, const float *restrict l, const float *restrict a,
                                           const float *restrict b, const float *restrict x, const float *restrict y,
@@ -69,7 +69,7 @@ FOR_EVERY_WIDTH static void add_alike(float *restrict sum, const float *restrict
     }
 }
 
-/* Past MAX_REFERENCES regions, every stride-th stands for its neighbours too. */
+/* Above MAX_REFERENCES regions, each stride-th one represents its neighbours as well. */
 static int32_t reference_stride(int32_t n)
 {
     return (n + MAX_REFERENCES - 1) / MAX_REFERENCES;

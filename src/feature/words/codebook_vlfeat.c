@@ -48,7 +48,7 @@ enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descript
     vl_set_num_threads(1);
     VlKMeans *kmeans = vl_kmeans_new(VL_TYPE_FLOAT, VlDistanceL2);
     vl_kmeans_set_algorithm(kmeans, VlKMeansLloyd);
-    vl_kmeans_set_min_energy_variation(kmeans, 0); /* to the last round, as codebook.c goes */
+    vl_kmeans_set_min_energy_variation(kmeans, 0); /* runs all rounds, as codebook.c does */
     vl_kmeans_set_centers(kmeans, start, SIZE, n_words);
     enum clv_status status = refine(kmeans, data, n, options->n_iterations, options->progress, err);
     const float *refined = vl_kmeans_get_centers(kmeans);

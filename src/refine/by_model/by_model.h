@@ -51,8 +51,8 @@ static inline bool refining_has_net(const struct clv_model *model)
  * used. */
 bool refining_is_by_net(const struct clv_model *model);
 
-/* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where
- * a network of pixels is wanted. */
+/* Whether a model learns how to refine: with maps; of two stages, if its pixels have scores (then with a network); and
+ * wherever a network of pixels is asked for. */
 bool refining_is_learned(const struct clv_model *model, bool wants_net);
 
 /* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
@@ -80,7 +80,7 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err) CLV_CHECK;
 
-/* labels[height][width], as painted, are refined. */
+/* Refines labels[height][width], which are as painted. */
 /* Does the same for models with a network, by its probabilities; labels[height][width] become the most probable
  * ones. */
 enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
@@ -170,11 +170,11 @@ enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map,
 enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
                              struct clv_error *err) CLV_CHECK;
 
-/* labels[height][width], as painted, are refined by scores. */
+/* Refines labels[height][width], which are as painted, by scores. */
 enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
                                     const struct refining *refining, struct clv_error *err) CLV_CHECK;
 
-/* labels[height][width], as painted, are refined: by clv_refine for two labels that the model finds by a cut, by
+/* Refines labels[height][width], which are as painted: by clv_refine for two labels that the model finds by a cut, by
  * clv_refine_labels for others; with maps, or where the model has learned it, as struct refining says. self->painted
  * may be the labels. options NULL: the defaults. */
 enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
