@@ -77,8 +77,7 @@ static void note_groups(const struct clv_recipe_map *map, const struct clv_progr
     if (map->n_groups > 1)
         report_message(progress, CLV_NOTE,
                        "maps %s: channels mean different things in %d groups of training images, as if the maps of "
-                       "each group were "
-                       "made by another network; %s",
+                       "each group were made by another network; %s",
                        map->name, map->n_groups,
                        map->use == CLV_MAP_USE_IGNORED ? "these maps are ignored; --maps-use keep uses them"
                                                        : "they are used nevertheless; use maps of one network");

@@ -179,8 +179,7 @@ const struct clv_option train_option_rows[] = {
      .help = "What an error costs\n"
              "balanced: each label of an image weighs the same. counts: each pixel does. auto: what a feature file "
              "says, else counts for patches of more than two labels, and for those where masks make regions finer than "
-             "usual "
-             "(with --label-weights 0.3), else balanced"},
+             "usual (with --label-weights 0.3), else balanced"},
     {"label-weights", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_OTHER, AT(label_weights), .minimum = 0, .maximum = 1,
      .take = take_label_weights, .size = SIZE(label_weights),
      .help = "Let errors in rare labels cost more (default 0; 0..1)\n"

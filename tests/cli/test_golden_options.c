@@ -255,25 +255,90 @@ TEST(options_go_together_as_they_did)
     golden_end("options", "command\tsetting\toption\trefusal\twith");
 }
 
+/* Answers to a bad value, those of one status and text in one row. */
+struct bad_group {
+    int code;
+    char *text, *with; /* the commands, options and values that have it */
+};
+
+/* The text without what it quotes: the command, the option and the value. Free it. */
+static char *without_words(const char *text, const char *command, const char *option, const char *value)
+{
+    const char *quoted = formatted("\"%s\"", value), *assigned = formatted("=%s'", value);
+    const char *const words[] = {formatted("cleave %s:", command), option, quoted, assigned};
+    const char *const stars[] = {"cleave *:", "--*", "\"*\"", "=*'"};
+    char *result = strdup(text);
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        char *at = strstr(result, words[w]), *replaced;
+        if (!at)
+            continue;
+        ck_assert_int_gt(asprintf(&replaced, "%.*s%s%s", (int)(at - result), result, stars[w], at + strlen(words[w])),
+                         0);
+        free(result);
+        result = replaced;
+    }
+    return result;
+}
+
+static void add_to_bad_groups(struct bad_group *of, int *n, int code, const char *text, const char *member)
+{
+    char *with;
+    int g = 0;
+    while (g < *n && (of[g].code != code || strcmp(of[g].text, text) != 0))
+        g++;
+    ck_assert_int_lt(g, 1024);
+    if (g == *n)
+        of[(*n)++] = (struct bad_group){code, strdup(text), strdup("")};
+    ck_assert_int_gt(asprintf(&with, "%s%s%s", of[g].with, *of[g].with ? "; " : "", member), 0);
+    free(of[g].with);
+    of[g].with = with;
+}
+
+/* An option's answers to all bad values; where they are one, the values are not named. */
+static void try_bad_values(struct bad_group *of, int *n, const struct option_command *command,
+                           const struct option_row *row)
+{
+    static const char *const bad[] = {"", "x", "-1", "1e99"};
+    enum { N_BAD = sizeof bad / sizeof *bad };
+    const char *setting = command->settings[0] ? command->settings[0] : "set";
+    struct answer answer[N_BAD];
+    char *text[N_BAD];
+    bool is_one = true;
+    for (size_t b = 0; b < N_BAD; b++) {
+        answer[b] = ask(formatted("%s %s %s=%s %s", command->name, setting, row->option, bad[b],
+                                  row->more && row->change ? row->more : ""));
+        text[b] = without_words(answer[b].text, command->name, row->option, bad[b]);
+        is_one &= answer[b].code == answer[0].code && strcmp(text[b], text[0]) == 0;
+    }
+    for (size_t b = 0; b < (is_one ? 1 : N_BAD); b++)
+        add_to_bad_groups(of, n, answer[b].code, text[b],
+                          is_one ? formatted("%s %s", command->name, row->option)
+                                 : formatted("%s %s=%s", command->name, row->option, bad[b]));
+    for (size_t b = 0; b < N_BAD; b++)
+        free(text[b]);
+}
+
 TEST(bad_values_are_refused_by_the_same_words)
 {
-    static const char *const bad[] = {"''", "x", "-1", "1e99"};
+    static struct bad_group found[1024];
     char top[4096];
+    int n = 0;
     enter_empty_folder(top, sizeof top);
     golden_begin();
     for (int c = 0; c < N_OPTION_COMMANDS; c++) {
         const struct option_command *command = &option_commands[c];
-        const char *setting = command->settings[0] ? command->settings[0] : "set", *last = "";
+        const char *last = "";
         set_output();
         for (int t = 0; t < 3 && command->rows[t]; t++)
             for (const struct option_row *row = command->rows[t]; row->option; last = row++->option)
-                for (size_t b = 0; strcmp(row->option, last) != 0 && b < sizeof bad / sizeof *bad; b++) {
-                    const char *value = strcmp(bad[b], "''") == 0 ? "" : bad[b];
-                    struct answer answer = ask(formatted("%s %s %s=%s %s", command->name, setting, row->option, value,
-                                                         row->more && row->change ? row->more : ""));
-                    golden_line("%s\t%s\t%s\t%d\t%s", command->name, row->option, value, answer.code, answer.text);
-                }
+                if (strcmp(row->option, last) != 0)
+                    try_bad_values(found, &n, command, row);
+    }
+    for (int g = 0; g < n; g++) {
+        golden_line("%d\t%s\t%s", found[g].code, found[g].text, found[g].with);
+        free(found[g].text);
+        free(found[g].with);
     }
     ck_assert_int_eq(chdir(top), 0);
-    golden_end("refusals", "command\toption\tvalue\tstatus\trefusal or canonical line");
+    golden_end("refusals", "status\trefusal or canonical line\tcommands and options with this answer to a bad value");
 }

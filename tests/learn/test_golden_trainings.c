@@ -101,7 +101,8 @@ static uint64_t digest_of(const struct clv_training_result *result, const struct
     return golden_doubles(digest, "decoding", decoding, 2);
 }
 
-/* Trains and keeps a row; the digest, or that of the refusal. */
+/* Trains and keeps a row, the first one of a result: a setting that changes nothing has none, and gets one as soon as it
+ * changes something. Returns the digest, or that of the refusal. */
 static uint64_t train_one(const struct clv_learner *learner, const struct clv_training *training,
                           const struct kind *kind, const char *setting)
 {
@@ -110,7 +111,7 @@ static uint64_t train_one(const struct clv_learner *learner, const struct clv_tr
     enum clv_status status = clv_train(&result, learner, training, &error);
     uint64_t digest = status ? golden_bytes(HASH_START, "message", error.message, strlen(error.message))
                              : digest_of(&result, training, &kind->shape);
-    golden_row(digest, "%s\t%s\t%s%s", learner->name, kind->name, setting, status ? ", refused" : "");
+    golden_row_once(digest, "%s\t%s\t%s%s", learner->name, kind->name, setting, status ? ", refused" : "");
     return digest;
 }
 

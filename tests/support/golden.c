@@ -15,6 +15,7 @@ enum { MAX_ROWS = 16384, MAX_SHOWN = 10, MAX_STAGES = 12 };
 /* A row's text; after it the digest and the column of its stages, if it has some. */
 struct row {
     char *text, *stages;
+    uint64_t digest;
     const char *names[MAX_STAGES];
 };
 
@@ -103,15 +104,12 @@ void golden_line(const char *format, ...)
     va_end(list);
 }
 
-void golden_row(uint64_t digest, const char *format, ...)
+static void add_digest(uint64_t digest, const char *text)
 {
-    va_list list;
-    va_start(list, format);
-    OWNED_ARRAY char *text = printed(format, list);
     char *line, column[MAX_STAGES * 32] = "";
-    va_end(list);
-    ck_assert(asprintf(&line, "%s\t%08x", text, (unsigned)(digest ^ digest >> 32)) > 0);
+    ck_assert(text && asprintf(&line, "%s\t%08x", text, (unsigned)(digest ^ digest >> 32)) > 0);
     struct row *row = add_row(line);
+    row->digest = digest;
     for (size_t k = 0; k < n_stages; k++) {
         size_t used = strlen(column);
         snprintf(column + used, sizeof column - used, "%s%04x:%.9g", k ? " " : "",
@@ -120,6 +118,27 @@ void golden_row(uint64_t digest, const char *format, ...)
     }
     row->stages = strdup(column);
     n_stages = 0;
+}
+
+void golden_row(uint64_t digest, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    OWNED_ARRAY char *text = printed(format, list);
+    va_end(list);
+    add_digest(digest, text);
+}
+
+void golden_row_once(uint64_t digest, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    OWNED_ARRAY char *text = printed(format, list);
+    va_end(list);
+    for (size_t i = 0; i < rows.n; i++)
+        if (rows.list[i].stages && rows.list[i].digest == digest)
+            return;
+    add_digest(digest, text);
 }
 
 static void write_rows(const char *path, const char *head)

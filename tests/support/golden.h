@@ -1,5 +1,5 @@
 /* Tables of results on record, tests/golden/NAME.tsv: nothing changes unnoticed. With CLEAVE_GOLDEN=write a table is
- * written anew. One table at a time. */
+ * written again. One table at a time. */
 #ifndef TESTS_GOLDEN_H
 #define TESTS_GOLDEN_H
 
@@ -16,6 +16,8 @@ uint64_t golden_doubles(uint64_t digest, const char *stage, const double *values
 void golden_begin(void);
 /* A row of a digest, which began with HASH_START after the row before. */
 void golden_row(uint64_t digest, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds nothing if a row with this digest is there already. */
+void golden_row_once(uint64_t digest, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A row that is what it says. */
 void golden_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Compares the rows with the file's, or writes them; `head` is its first line. */

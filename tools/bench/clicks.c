@@ -117,8 +117,7 @@ static void report(const struct method *method)
     size_t m = method->n_ms;
     qsort(method->ms, m, sizeof *method->ms, bench_compare);
     printf("clicks, %s: NoC@85 %.2f, NoC@90 %.2f; IoU after 1, 3, 5, 10, 20 clicks %.3f %.3f %.3f %.3f %.3f; ms a "
-           "click: median "
-           "%.1f, 90 %% below %.1f, most %.1f; %d objects\n",
+           "click: median %.1f, 90 %% below %.1f, most %.1f; %d objects\n",
            method->name, method->noc[0] / n, method->noc[1] / n, method->iou[1] / n, method->iou[3] / n,
            method->iou[5] / n, method->iou[10] / n, method->iou[20] / n, method->ms[m / 2], method->ms[m * 9 / 10],
            method->ms[m - 1], method->n);

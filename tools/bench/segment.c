@@ -93,8 +93,7 @@ int main(void)
     remove(log);
     struct bench_summary ratio = bench_ratio(&ours, &theirs), by_cpu = bench_ratio(&ours_cpu, &theirs_cpu);
     printf("segment: %.1fx OpenCV grabCut (%.1f..%.1f), per CPU second %.1fx (%.1f..%.1f); ours %.1f images/s, grabCut "
-           "%.1f; "
-           "%d images, 2 threads, %d rounds\n",
+           "%.1f; %d images, 2 threads, %d rounds\n",
            ratio.median, ratio.low, ratio.high, by_cpu.median, by_cpu.low, by_cpu.high, bench_summarise(ours).median,
            bench_summarise(theirs).median, n, ROUNDS);
     return 0;

@@ -138,14 +138,12 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         {"import coco annotations.json --images photos/ -o set", "import masks drawn/ --images photos/ -o set"},
         "Formats: " FORMAT_HELP "letters (at the end). `cleave segment --export' writes coco, labelme, "
         "voc and yolo. The set has images/, masks/ and instances/ (label images of objects) of polygons, run lengths "
-        "and "
-        "masks of objects, boxes.tsv of what are only boxes, labels.tsv, and manifest.tsv with the splits train and "
-        "test. Where objects overlap the one with fewer pixels is in front. An image with an object that is only a box "
-        "has no mask but boxes: `cleave train --boxes' learns from "
-        "both. What is marked and cannot be used is void, never background; `man cleave-formats' has a table of it. "
-        "Splits that were published are kept. letters is the OCR set of Taskar (letter.data, gzip or plain), and makes "
-        "a feature file: every word a "
-        "chain, every letter a node.",
+        "and masks of objects, boxes.tsv of what are only boxes, labels.tsv, and manifest.tsv with the splits train "
+        "and test. Where objects overlap the one with fewer pixels is in front. An image with an object that is only a "
+        "box has no mask but boxes: `cleave train --boxes' learns from both. What is marked and cannot be used is "
+        "void, never background; `man cleave-formats' has a table of it. Splits that were published are kept. letters "
+        "is the OCR set of Taskar (letter.data, gzip or plain), and makes a feature file: every word a chain, every "
+        "letter a node.",
         {{import_rows, self, false},
          {image_option_rows, self->common, false},
          {plain_option_rows, self->common, false}},

@@ -238,9 +238,7 @@ static enum clv_status gather(struct job *self, const struct import_options *opt
         if (files.n)
             MUST(masks_part(&self->masks, &self->images, masks, &files, &options->limits, err));
         FAIL_IF(!self->masks.n, CLV_ERR_USAGE,
-                "%s: masks and photos are not told apart; --images FOLDER says where "
-                "the photos are",
-                masks);
+                "%s: masks and photos are not told apart; --images FOLDER says where the photos are", masks);
         images = masks;
     }
     FAIL_IF(!self->images.n, CLV_ERR_NO_INPUT, "%s: holds no image", images);
@@ -249,9 +247,8 @@ static enum clv_status gather(struct job *self, const struct import_options *opt
     MUST(find_labels(self, options, masks, images, err));
     MUST(pair_items(self, masks, images, err));
     FAIL_IF(!self->n && !self->faults.n, CLV_ERR_DATA,
-            "%s: none of the %zu masks, such as %s, is called as one of the "
-            "%zu images in %s, such as %s",
-            masks, self->masks.n, self->masks.paths[0], self->images.n, images, self->images.paths[0]);
+            "%s: none of the %zu masks, such as %s, is called as one of the %zu images in %s, such as %s", masks,
+            self->masks.n, self->masks.paths[0], self->images.n, images, self->images.paths[0]);
     return CLV_OK;
 }
 
@@ -517,9 +514,8 @@ static enum clv_status take_rows(struct import_set *self, const struct runs_job 
         const struct mask_run_row *row = &rows[i];
         const char *file = options->annotations;
         FAIL_IF(row->is_bad, CLV_ERR_DATA,
-                "%s: line %zu: the runs of %s are not pairs of a pixel and a length in their "
-                "order",
-                file, row->line, row->image);
+                "%s: line %zu: the runs of %s are not pairs of a pixel and a length in their order", file, row->line,
+                row->image);
         FAIL_IF((row->width && row->width != width) || (row->height && row->height != height), CLV_ERR_DATA,
                 "%s: line %zu: its masks are %dx%d, image %s is %dx%d", file, row->line, row->width, row->height, image,
                 width, height);

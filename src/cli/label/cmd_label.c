@@ -74,8 +74,7 @@ static const struct clv_option label_rows[] = {
     {"boxes", 0, "FILE", SECTION_PAGE, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Show boxes and outlines of another program (default: FOLDER/boxes.tsv)\n"
              "They are shown on images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO and "
-             "others; a file or a "
-             "folder"},
+             "others; a file or a folder"},
     {"objects", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_FLAG, AT(objects),
      .help = "Keep objects apart, in FOLDER/instances/ (default: if it exists)\n"
              "Each image gets a label image, so that objects that touch can be told apart, counted and learned"},
@@ -93,9 +92,8 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
         "Boxes, strokes and clicks are each answered by a minimum cut, and a model that learns meanwhile makes "
         "suggestions. Everything is saved into the folder at every stroke: masks in FOLDER/masks/, boxes in "
         "FOLDER/boxes.tsv, strokes in FOLDER/strokes/, objects that are kept apart in FOLDER/instances/, the model in "
-        "FOLDER/label.cleave. `cleave train --data FOLDER' "
-        "learns from them. The link that is printed opens the page; nobody gets in without it. Ctrl-C ends it; nothing "
-        "is lost.",
+        "FOLDER/label.cleave. `cleave train --data FOLDER' learns from them. The link that is printed opens the page; "
+        "nobody gets in without it. Ctrl-C ends it; nothing is lost.",
         {{label_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
     struct common_options *common = self->common;

@@ -47,17 +47,14 @@ enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
         "The results are FOLDER/<image stem>.png, 8-bit grey: probability = value / 255. Probabilities are exact where "
         "the graph has no loops: chains, trees, regions without couplings. Elsewhere they are samples, the share of "
         "perturb-and-MAP labellings in which the pixel has the label: Gumbel noise on every score, then the best "
-        "labelling. "
-        "100 samples leave a standard error of at most 0.05, and besides that the shares differ from the "
-        "probabilities, "
-        "however many samples there are. Models that no cut decodes (mssvm) have loopy belief propagation instead. "
-        "With --sequence the slices of a window are one graph, and so is what --json says of its log-partition. "
-        "pmap, mpmap, wmpmap, crf and hcrf learn probabilities; scores of other learners, such as ssvm, are margins: "
-        "they are rescaled, and their maps show what is more or less certain, not how much. --overlay shows the image "
-        "in grey, the more orange the less certain the label is, with "
-        "the outline "
-        "of probability 1/2. The argument - reads a list of paths from standard input; with -o -, the image itself. "
-        "Inputs, failures and Ctrl-C are as for `cleave segment'.",
+        "labelling. 100 samples leave a standard error of at most 0.05, and besides that the shares differ from the "
+        "probabilities, however many samples there are. Models that no cut decodes (mssvm) have loopy belief "
+        "propagation instead. With --sequence the slices of a window are one graph, and so is what --json says of its "
+        "log-partition. pmap, mpmap, wmpmap, crf and hcrf learn probabilities; scores of other learners, such as ssvm, "
+        "are margins: they are rescaled, and their maps show what is more or less certain, not how much. --overlay "
+        "shows the image in grey, the more orange the less certain the label is, with the outline of probability 1/2. "
+        "The argument - reads a list of paths from standard input; with -o -, the image itself. Inputs, failures and "
+        "Ctrl-C are as for `cleave segment'.",
         {{files_model_rows, &self.files, false},
          {files_way_rows, &self.files, false},
          {files_place_rows, &self.files, false},
@@ -68,10 +65,5 @@ enum clv_status cmd_probabilities(int argc, char **argv, struct clv_error *err)
          {image_option_rows, self.common, false},
          {plain_option_rows, self.common, false}},
     };
-    clv_files_defaults(&self.files);
-    common_options_init(self.common);
-    MUST(options_parse(&table, argc, argv, self.common, err));
-    MUST(options_take_manifest(&table, self.common, err));
-    MUST(check(&self, err));
-    return segment_run(&self, err);
+    return segment_command(&self, &table, check, argc, argv, err);
 }

@@ -28,8 +28,7 @@ enum clv_status cmd_propagate(int argc, char **argv, struct clv_error *err)
         "FOLDER has images/ and masks/, with a mask of at least one frame. Frames follow each other by the numbers in "
         "their names, rows of a manifest by its column `sequence'. Masks have two labels, background and foreground. "
         "Each frame's mask comes from the nearest given one, before or after it. A frame that fails ends its chain, "
-        "and "
-        "the rest goes on.",
+        "and the rest goes on.",
         {{files_propagate_rows, &self.files, false},
          {files_place_rows, &self.files, false},
          {files_mask_rows, &self.files, false},
@@ -38,10 +37,5 @@ enum clv_status cmd_propagate(int argc, char **argv, struct clv_error *err)
          {image_option_rows, self.common, false},
          {plain_option_rows, self.common, false}},
     };
-    clv_files_defaults(&self.files);
-    common_options_init(self.common);
-    MUST(options_parse(&table, argc, argv, self.common, err));
-    MUST(options_take_manifest(&table, self.common, err));
-    MUST(check(&self, err));
-    return segment_run(&self, err);
+    return segment_command(&self, &table, check, argc, argv, err);
 }

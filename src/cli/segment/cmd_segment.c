@@ -43,10 +43,5 @@ enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
          {image_option_rows, self.common, false},
          {plain_option_rows, self.common, false}},
     };
-    clv_files_defaults(&self.files);
-    common_options_init(self.common);
-    MUST(options_parse(&table, argc, argv, self.common, err));
-    MUST(options_take_manifest(&table, self.common, err));
-    MUST(check(&self, err));
-    return segment_run(&self, err);
+    return segment_command(&self, &table, check, argc, argv, err);
 }

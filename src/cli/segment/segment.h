@@ -1,6 +1,6 @@
 /* `cleave segment`, `cleave probabilities` and `cleave propagate`: three command lines for one call, clv_segment_files
- * (src/batch). Each parses its options into a struct segment and ends in segment_run (segment_run.c), which adds what a
- * command prints: JSON, and the summary. */
+ * (src/batch). Each has a table of options for a struct segment and a check of what was parsed; segment_command
+ * (segment_run.c) runs it, and adds what a command prints: JSON, and the summary. */
 #ifndef CLI_SEGMENT_SEGMENT_H
 #define CLI_SEGMENT_SEGMENT_H
 
@@ -22,7 +22,11 @@ struct segment {
  * other, where the library cannot see that they were given. */
 enum clv_status segment_take_arguments(struct segment *self, struct clv_error *err) CLV_CHECK;
 
-/* The whole run. */
-enum clv_status segment_run(struct segment *self, struct clv_error *err) CLV_CHECK;
+/* Refuses options that do not go together, and completes self->files. */
+typedef enum clv_status segment_check(struct segment *self, struct clv_error *err);
+
+/* A whole command: sets defaults, parses and checks the options, segments and prints. */
+enum clv_status segment_command(struct segment *self, const struct option_table *table, segment_check *check, int argc,
+                                char **argv, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the summary.
- * Start at segment_run. */
+ * Start at segment_command. */
 #include "cli/segment/segment.h"
 
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void print_summary(const struct segment *self, const struct clv_files_res
                  interrupted && files->existing == CLV_EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
-enum clv_status segment_run(struct segment *self, struct clv_error *err)
+static enum clv_status segment_run(struct segment *self, struct clv_error *err)
 {
     const struct clv_progress progress = console_progress(NULL);
     struct clv_files_result result = {.n_inputs = 0};
@@ -137,4 +137,15 @@ enum clv_status segment_run(struct segment *self, struct clv_error *err)
     if (result.is_complete && status == result.first_failure)
         err->message[0] = 0; /* each failure was printed as it came */
     return status;
+}
+
+enum clv_status segment_command(struct segment *self, const struct option_table *table, segment_check *check, int argc,
+                                char **argv, struct clv_error *err)
+{
+    clv_files_defaults(&self->files);
+    common_options_init(self->common);
+    MUST(options_parse(table, argc, argv, self->common, err));
+    MUST(options_take_manifest(table, self->common, err));
+    MUST(check(self, err));
+    return segment_run(self, err);
 }
