@@ -107,7 +107,11 @@ CLV_API enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_
  * called "background". map->labels is there. Where objects were learned, labels is changed to agree with them: their
  * pixels get their labels, other pixels that have such a label become background.
  *
- * One thread, deterministic; the model is only read. O(pixels), where objects are learned with about 300 bytes a pixel.
+ * Learned objects of an image of more than 2^22 pixels, at the size that they are looked for at, are found window by
+ * window, and joined.
+ *
+ * One thread, deterministic; the model is only read. O(pixels), where objects are learned with about 300 bytes a pixel
+ * of up to 2^22.
  * Errors: CLV_ERR_USAGE (an image without pixels or of other than 3 channels), CLV_ERR_DATA (what was learned is
  * damaged), CLV_ERR_MEMORY. *map and labels are then unchanged. */
 CLV_API enum clv_status clv_segment_objects(struct clv_object_map *map, uint8_t *labels, const struct clv_model *model,

@@ -148,6 +148,7 @@ struct labelled {
     struct clv_object_map boxed;   /* what is in each box, an object each; of other labellers {0} */
     struct clv_object *rows;       /* [objects.n_objects] measures */
     double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
+    struct object_windows *learned;       /* of a raster by tiles, what a model has learned to find; or NULL */
     struct raster_item *raster;           /* what files of a raster by tiles are made with (raster_files.h); or NULL */
     struct part_mask part_mask;           /* the mask's file, which the first part looks at */
     struct contours contours;             /* of what is exported, once labelled_trace found them */
@@ -243,6 +244,12 @@ static inline bool batch_has_maps(const struct batch *run)
     return run->options.probabilities == CLV_PROBABILITIES_OF_ALL ||
            run->options.probabilities == CLV_PROBABILITIES_MARGINS;
 }
+
+/* Whether the objects that are wanted are those that the model has learned to find. */
+bool batch_has_learned_objects(const struct batch *run);
+
+/* is_object[256]: which labels are those of objects. */
+void batch_find_objects(bool is_object[256], const struct batch *run);
 
 static inline const char *batch_model_name(const struct batch *run)
 {
@@ -557,6 +564,10 @@ enum clv_status gather_check(const struct batch *run, struct clv_error *err) CLV
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
 char *tiles_path(const char *mask);
+
+/* The path of the windows whose learned objects are found, likewise; what both depend on besides the raster. */
+char *windows_path(const char *mask);
+uint64_t tiles_key(const struct batch *run);
 
 /* Bytes that such an image takes, its rows and those of its files included, outlines and specks apart; at most what the
  * run may have, so that it waits for others and is never refused. */

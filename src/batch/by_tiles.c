@@ -12,7 +12,6 @@
 #include "batch/raster_files.h"
 #include "data/shapes/shapes.h"
 #include "image/raster/raster.h"
-#include "model/object_tensors.h"
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 
@@ -32,11 +31,13 @@ double tiles_bytes(const struct batch *run, const struct input *input)
         return 0;
     const double width = raster.width, n = width * raster.height;
     const double n_regions = n / ((double)recipe->scale * (double)recipe->scale * recipe->region_area);
-    const double bytes = run->n_threads * TILE_BYTES + REGION_BYTES * n_regions + BAND_ROWS * width * ROW_BYTES;
+    const double of_objects = batch_has_learned_objects(run) ? learned_threads(run) * LEARNED_WINDOW_BYTES : 0;
+    const double bytes =
+        fmax(run->n_threads * TILE_BYTES + REGION_BYTES * n_regions, of_objects) + BAND_ROWS * width * ROW_BYTES;
     return fmax(fmin(bytes, run->gate.limit - LEAST_BYTES), 0);
 }
 
-#define UNMERGED ".unmerged" /* ends the name of labels whose specks are not merged yet */
+#define UNMERGED ".unmerged" /* ends the name of labels whose specks are not merged yet, or that objects change */
 
 /* Objects with holes are run lengths in COCO, which are of images up to some size. */
 static enum clv_status check_runs(const struct input *input, const struct clv_image_limits *limits,
@@ -54,19 +55,9 @@ static enum clv_status check_runs(const struct input *input, const struct clv_im
 enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
-    const struct {
-        bool is_wanted;
-        const char *option;
-    } wholes[] = {{options->objects && run->model && learned_objects_are_there(run->model),
-                   "--objects, by a model that has learned to find them,"}};
     for (size_t i = 0; i < run->inputs.n; i++) {
         if (!run->inputs.items[i].is_tiled)
             continue;
-        for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++)
-            FAIL_IF(wholes[k].is_wanted, CLV_ERR_USAGE,
-                    "%s cannot be used with %s, an image of more than --max-pixels: it needs all pixels in memory, and "
-                    "such an image is segmented tile by tile",
-                    wholes[k].option, run->inputs.items[i].name);
         if (options->exports & CLV_EXPORT_COCO)
             MUST(check_runs(&run->inputs.items[i], &options->limits, err));
         FAIL_IF(output_is_stream(options), CLV_ERR_USAGE,
@@ -92,8 +83,13 @@ char *tiles_path(const char *mask)
     return file_beside(mask, ".tiles");
 }
 
+char *windows_path(const char *mask)
+{
+    return file_beside(mask, ".windows");
+}
+
 /* Another model, other options that decide what is in tiles or follows from them: another key. */
-static uint64_t find_key(const struct batch *run)
+uint64_t tiles_key(const struct batch *run)
 {
     const struct clv_files_options *options = &run->options;
     const struct clv_image_limits *limits = &options->limits;
@@ -108,12 +104,25 @@ static uint64_t find_key(const struct batch *run)
     return key;
 }
 
-/* The mask while it is written. */
+/* The mask while it is written. Where specks are merged or the model has learned of objects, which labels then agree
+ * with, its rows are known when all labels have been seen: these wait in a file of their own. */
 struct mask_rows {
-    struct raster_writer *writer;
+    struct raster_writer *writer, *unmerged; /* unmerged: of that file, or NULL */
     struct raster_cut *cut;
     bool is_binary, is_empty, is_probable;
+    struct specks *specks;          /* or NULL */
+    struct object_windows *learned; /* or NULL, likewise what follows */
+    struct label_votes votes;
+    int32_t *numbers; /* [RASTER_TILE][width] */
+    bool is_object[256];
 };
+
+static void mask_rows_release(struct mask_rows *self)
+{
+    specks_drop(&self->specks);
+    label_votes_release(&self->votes);
+    array_free(self->numbers);
+}
 
 /* Writes the next rows of labels, which are changed: pixels without data become void. */
 static enum clv_status put_rows(struct mask_rows *mask, uint8_t *labels, int32_t top, int32_t rows,
@@ -131,9 +140,22 @@ static enum clv_status put_rows(struct mask_rows *mask, uint8_t *labels, int32_t
     return raster_writer_rows(mask->writer, labels, rows, err);
 }
 
-/* Paints rows of tiles, or of squares that are refined. With `specks` the labels go to `unmerged` as they are. */
-static enum clv_status paint_rows(struct mask_rows *mask, struct specks *specks, struct raster_writer *unmerged,
-                                  struct clv_error *err)
+/* Keeps the next rows of labels, as they are, and what has to be known of all. */
+static enum clv_status keep_rows(struct mask_rows *mask, const uint8_t *labels, int32_t top, int32_t rows,
+                                 struct clv_error *err)
+{
+    const size_t width = (size_t)mask->cut->width;
+    if (mask->learned) {
+        object_windows_rows(mask->numbers, mask->learned, top, rows);
+        learned_objects_vote(&mask->votes, mask->numbers, labels, (size_t)rows * width, mask->is_object);
+    }
+    for (size_t y = 0; mask->specks && !mask->learned && y < (size_t)rows; y++)
+        MUST(specks_row(mask->specks, labels + y * width, err));
+    return raster_writer_rows(mask->unmerged, labels, rows, err);
+}
+
+/* Paints rows of tiles, or of squares that are refined. */
+static enum clv_status paint_rows(struct mask_rows *mask, struct clv_error *err)
 {
     struct raster_cut *cut = mask->cut;
     const size_t width = (size_t)cut->width;
@@ -144,34 +166,53 @@ static enum clv_status paint_rows(struct mask_rows *mask, struct specks *specks,
         const int32_t rows = cut->height - top < step ? cut->height - top : step;
         MUST(cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
                              : raster_cut_paint(labels, cut, top, rows, err));
-        for (size_t y = 0; specks && y < (size_t)rows; y++)
-            MUST(specks_row(specks, labels + y * width, err));
-        MUST(specks ? raster_writer_rows(unmerged, labels, rows, err) : put_rows(mask, labels, top, rows, err));
+        MUST(mask->unmerged ? keep_rows(mask, labels, top, rows, err) : put_rows(mask, labels, top, rows, err));
     }
     return CLV_OK;
 }
 
-/* Writes the rows of the file of labels with their specks merged. */
-static enum clv_status merge_rows(struct mask_rows *mask, struct specks *specks, const char *unmerged,
-                                  const struct batch *run, struct clv_error *err)
+/* Reads the labels that were kept, which the objects change: looks at their specks, or merges these and writes the mask. */
+static enum clv_status read_kept(struct mask_rows *mask, const char *unmerged, bool is_last, const struct batch *run,
+                                 struct clv_error *err)
 {
     const size_t width = (size_t)mask->cut->width;
-    bool changes;
     OWNED(raster_rows_close) struct raster_rows rows = {0};
     OWNED_ARRAY uint8_t *labels = array_alloc(RASTER_TILE, width);
     NEED(labels);
-    MUST(specks_settle(&changes, specks, err));
     MUST(raster_rows_open(&rows, &(struct raster_rows_files){.mask = unmerged}, RASTER_TILE, 0, err));
     for (bool more = true; more;) {
         MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
-        memcpy(labels, rows.band.labels, (size_t)rows.band.n_rows * width);
-        for (size_t y = 0; y < (size_t)rows.band.n_rows; y++)
-            MUST(specks_merge_row(specks, labels + y * width, err));
-        MUST(put_rows(mask, labels, rows.band.top, rows.band.n_rows, err));
+        const size_t n_rows = (size_t)rows.band.n_rows;
+        memcpy(labels, rows.band.labels, n_rows * width);
+        if (mask->learned) {
+            object_windows_rows(mask->numbers, mask->learned, rows.band.top, rows.band.n_rows);
+            learned_objects_paint(labels, mask->numbers, n_rows * width, mask->learned->labels, mask->is_object);
+        }
+        for (size_t y = 0; mask->specks && y < n_rows; y++)
+            MUST(is_last ? specks_merge_row(mask->specks, labels + y * width, err)
+                         : specks_row(mask->specks, labels + y * width, err));
+        if (is_last)
+            MUST(put_rows(mask, labels, rows.band.top, rows.band.n_rows, err));
     }
     return CLV_OK;
+}
+
+/* Writes the mask of the labels that were kept. */
+static enum clv_status merge_rows(struct mask_rows *mask, const char *unmerged, const struct batch *run,
+                                  struct clv_error *err)
+{
+    bool changes;
+    if (mask->learned) {
+        NEED(mask->learned->labels = array_alloc((size_t)mask->learned->n_objects, 1));
+        learned_objects_label(mask->learned->labels, &mask->votes, mask->is_object);
+        if (mask->specks)
+            MUST(read_kept(mask, unmerged, false, run, err));
+    }
+    if (mask->specks)
+        MUST(specks_settle(&changes, mask->specks, err));
+    return read_kept(mask, unmerged, true, run, err);
 }
 
 /* A file that goes with its scope, and with the process. */
@@ -193,8 +234,7 @@ static enum clv_status remove_unmerged(const char *mask, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Merges specks on the way: labels are first written to a file of their own, since a speck's new label is known when all
- * have been seen. */
+/* Keeps the labels first, where specks or objects change them. */
 static enum clv_status write_merged(struct mask_rows *mask, const char *path, const struct batch *run,
                                     struct clv_error *err)
 {
@@ -202,16 +242,22 @@ static enum clv_status write_merged(struct mask_rows *mask, const char *path, co
         .width = mask->cut->width, .height = mask->cut->height, .n_channels = 1, .bits = 8};
     const struct specks_settings how = {
         .width = layout.width, .min_pixels = run->options.min_area, .budget = raster_budget(run)};
-    OWNED(specks_drop) struct specks *specks = NULL;
     OWNED(drop_file) char *unmerged = file_beside(path, UNMERGED);
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
     NEED(unmerged);
     file_remember_temporary(unmerged);
-    MUST(specks_begin(&specks, &how, err));
+    if (how.min_pixels)
+        MUST(specks_begin(&mask->specks, &how, err));
+    if (mask->learned) {
+        batch_find_objects(mask->is_object, run);
+        MUST(label_votes_init(&mask->votes, mask->learned->n_objects, run->labels.n_labels, err));
+        NEED(mask->numbers = array_alloc(RASTER_TILE, (size_t)layout.width * sizeof *mask->numbers));
+    }
+    mask->unmerged = &writer;
     MUST(raster_writer_create(&writer, unmerged, &layout, NULL, err));
-    MUST(paint_rows(mask, specks, &writer, err));
+    MUST(paint_rows(mask, err));
     MUST(raster_writer_commit(&writer, err));
-    return merge_rows(mask, specks, unmerged, run, err);
+    return merge_rows(mask, unmerged, run, err);
 }
 
 /* Files beside the mask of before would be taken for files of the new one by --resume, if this run ended early. */
@@ -236,7 +282,12 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
 {
     int n;
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
-    struct mask_rows rows = {.writer = &writer, .cut = cut, .is_empty = true, .is_probable = batch_is_probable(run)};
+    OWNED(mask_rows_release)
+    struct mask_rows rows = {.writer = &writer,
+                             .cut = cut,
+                             .is_empty = true,
+                             .is_probable = batch_is_probable(run),
+                             .learned = item->learned};
     const enum clv_mask_format format = (enum clv_mask_format)run->options.mask_format;
     struct raster_place place = cut->rasters[0].place;
     const uint8_t(*palette)[3] = mask_file_palette(&n, format, &run->labels, place.may_lack_data);
@@ -244,8 +295,8 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
     place.may_lack_data &= format != CLV_MASKS_BINARY && !rows.is_probable; /* 255 is then no void, but a one */
     MUST(raster_writer_open(&writer, item->target->mask, &mask, &place, err));
     rows.is_binary = format == CLV_MASKS_BINARY && !rows.is_probable;
-    MUST(run->options.min_area ? write_merged(&rows, item->target->mask, run, err)
-                               : paint_rows(&rows, NULL, NULL, err));
+    MUST(run->options.min_area || rows.learned ? write_merged(&rows, item->target->mask, run, err)
+                                               : paint_rows(&rows, err));
     item->is_empty = rows.is_empty;
     MUST(raster_cut_check_files(cut, err));
     MUST(remove_earlier(item->target, err));
@@ -301,6 +352,8 @@ static enum clv_status cut_raster(struct labelled *item, const struct batch *run
                                   struct clv_oracle *oracle, struct clv_error *err)
 {
     MUST(find_means(item, cut, err));
+    if (batch_has_learned_objects(run))
+        MUST(raster_learned_find(item, run, err));
     MUST(raster_cut_read(cut, err));
     clv_oracle_watch(oracle, run->progress.stop);
     if (batch_is_probable(run))
@@ -331,7 +384,7 @@ enum clv_status tiles_label(struct labelled *item, const struct batch *run, stru
     NEED(tiles);
     MUST(check_probabilities(run, err));
     decide_by_map(&model, run, item->input->image);
-    options.key = find_key(run);
+    options.key = tiles_key(run);
     MUST(outputs_make_folder(item->target->mask, err));
     MUST(output_locks_file(&locks, tiles, err)); /* a run into this folder, and one of this file alone, may meet here */
     MUST(remove_unmerged(item->target->mask, err));

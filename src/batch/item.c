@@ -2,6 +2,7 @@
  * reads back the mask that is there, finishes the labels, and writes the files that are missing, in one order for every
  * way of labelling: the files beside the mask, the mask (so that a mask that is there says that the others are), then
  * the parts of tables, which name the mask. Start at run_item. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,12 +12,13 @@
 #include "batch/file_kinds.h"
 #include "batch/parts.h"
 #include "batch/raster_files.h"
+#include "data/export/export.h"
 #include "image/raster/raster.h"
 #include "model/object_tensors.h"
 #include "segment/segment.h"
 
-#define OBJECTS_BYTES         24  /* a pixel whose objects are looked at */
-#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
+#define OBJECTS_BYTES         24.  /* a pixel whose objects are looked at */
+#define LEARNED_OBJECTS_BYTES 300. /* where a model has learned to find them, in a window */
 
 void labelled_release(struct labelled *item)
 {
@@ -26,12 +28,25 @@ void labelled_release(struct labelled *item)
     clv_object_map_release(&item->boxed);
     arrays_free(item->rows, item->band_means, item->band_deviations, item->map_means, item->labels);
     label_map_release(&item->map);
+    learned_release(item->learned);
     raster_item_free(item->raster);
 }
 
-static bool has_learned_objects(const struct batch *run)
+bool batch_has_learned_objects(const struct batch *run)
 {
     return run->options.objects && run->model && learned_objects_are_there(run->model);
+}
+
+void batch_find_objects(bool is_object[256], const struct batch *run)
+{
+    for (int32_t label = 0; label < 256; label++)
+        is_object[label] = export_is_object(&run->labels, label);
+}
+
+static double objects_bytes(const struct batch *run, double n)
+{
+    const double in_window = batch_has_learned_objects(run) ? fmin(n, OBJECT_AT_ONCE) : 0;
+    return LEARNED_OBJECTS_BYTES * in_window + OBJECTS_BYTES * (n - in_window);
 }
 
 double item_bytes(const struct batch *run, int32_t width, int32_t height)
@@ -41,8 +56,7 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height)
     double bytes = batch_has_maps(run) ? label_map_bytes(run, run->labels.n_labels) : 0;
     bytes += run->options.min_area ? SPECKS_BYTES * n : 0;
     if (run->options.objects)
-        bytes +=
-            ((has_learned_objects(run) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) + (int)sizeof(float) * n_bands) * n;
+        bytes += objects_bytes(run, n) + (double)sizeof(float) * n_bands * n;
     return bytes + (run->boxes ? sizeof(int32_t) * n : 0); /* item->boxed */
 }
 
@@ -146,7 +160,7 @@ static enum clv_status read_back(struct labelled *item, const struct batch *run,
  * without data void; what is in boxes; objects. Labels that were read back are finished. */
 static enum clv_status finish_labels(struct labelled *item, struct batch *run, struct clv_error *err)
 {
-    const bool is_learned = has_learned_objects(run);
+    const bool is_learned = batch_has_learned_objects(run);
     if (is_learned)
         MUST(objects_find(item, run, err));
     if (!item->was_there && run->options.min_area)
@@ -188,9 +202,9 @@ static enum clv_status write_by_rows(struct labelled *item, const struct batch *
     return write_files(item, run, todo, true, err);
 }
 
-/* Does the same for a raster that is segmented by tiles. Its mask is written first, and is there when a file fails. */
-static enum clv_status work_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
-                                    size_t index, int thread, struct clv_error *err)
+/* Its mask is written first, and is there when a file fails. */
+static enum clv_status label_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
+                                     size_t index, int thread, struct clv_error *err)
 {
     outcome->is_labelled = !item->target->has_mask;
     if (outcome->is_labelled)
@@ -201,6 +215,17 @@ static enum clv_status work_by_rows(struct labelled *item, struct outcome *outco
     }
     outcome->is_empty = item->is_empty;
     return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
+}
+
+/* Does the same for a raster that is segmented by tiles. Windows whose objects are found stay where a run with --resume
+ * can go on from them. */
+static enum clv_status work_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
+                                    size_t index, int thread, struct clv_error *err)
+{
+    const enum clv_status status = label_by_rows(item, outcome, run, todo, index, thread, err);
+    if (status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_USAGE)
+        raster_learned_forget(item);
+    return status;
 }
 
 static enum clv_status write_mask(struct labelled *item, const struct batch *run, struct clv_error *err)

@@ -100,8 +100,7 @@ static enum clv_status object_map_copy(struct clv_object_map *copy, const struct
 static enum clv_status find_pieces(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     bool is_object[256];
-    for (int32_t label = 0; label < 256; label++)
-        is_object[label] = export_is_object(&run->labels, label);
+    batch_find_objects(is_object, run);
     return clv_object_map_from_labels(&item->objects, item->labels, item->width, item->height, is_object, err);
 }
 

@@ -170,7 +170,7 @@ enum clv_status raster_overlay_write(const char *path, struct labelled *item, co
         MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
-        MUST(paint_band(&painter, &rows.band, item->raster->objects.labels, err));
+        MUST(paint_band(&painter, &rows.band, item->raster->labels, err));
         MUST(raster_writer_rows(&writer, painter.pixels, rows.band.n_rows, err));
     }
     return raster_writer_commit(&writer, err);

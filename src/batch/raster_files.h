@@ -5,8 +5,8 @@
  *     MUST(raster_files_open(item, run, err));      .. item->raster; then the functions of file_kinds (write_rows)
  *
  * Overlays and cut-outs are GeoTIFFs here, outlines are at most RASTER_OUTLINE_PX wide, and images of objects have 32
- * bits. Pictures are in raster_files.c, objects in raster_objects.c, polygons in raster_shapes.c; all stand
- * on raster_item.c. */
+ * bits. Pictures are in raster_files.c, objects in raster_objects.c and raster_learned.c, polygons in raster_shapes.c; all
+ * stand on raster_item.c. */
 #ifndef BATCH_RASTER_FILES_H
 #define BATCH_RASTER_FILES_H
 
@@ -29,8 +29,9 @@ struct raster_item {
     int32_t n_bands;
     bool has_samples; /* objects are measured by values of the bands, not by colours alone */
     struct raster_place place;
-    struct object_rows objects;   /* with --objects: which pieces of labels are which, .. */
-    bool is_measured;             /* .. and item->rows are there */
+    struct object_rows objects;   /* with --objects: which pieces of labels, or of item->learned, are which, .. */
+    uint8_t *labels;              /* .. [item->objects.n_objects] their labels, .. */
+    bool is_measured;             /* .. and whether item->rows are there */
     struct probability_sums sums; /* of the report's probabilities */
     size_t budget;                /* bytes, of what cannot be foretold */
 };
@@ -87,7 +88,19 @@ enum clv_status raster_probabilities_make(struct labelled *item, const struct ba
 enum clv_status raster_decide(struct raster_cut *cut, const struct batch *run, struct clv_oracle *oracle,
                               struct clv_error *err) CLV_CHECK;
 
-/* raster_objects.c. Finds the objects of the mask; measures them once: item->rows and the bands' means. */
+/* raster_learned.c. Finds the objects that the model has learned to find, once: item->learned, without labels. Done
+ * windows are in a file beside the mask, which raster_learned_forget removes. */
+enum clv_status raster_learned_find(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
+void raster_learned_forget(const struct labelled *item);
+void learned_release(struct object_windows *learned);
+
+/* Threads that find them at once, as memory allows. */
+int learned_threads(const struct batch *run);
+
+/* Gives them the labels of the mask, if they have none yet, and the first pass over their pieces. */
+enum clv_status raster_learned_pieces(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
+
+/* raster_objects.c. Finds the objects of the mask, or of those pieces; measures them once: item->rows and the bands' means. */
 enum clv_status raster_objects_find(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status raster_objects_measure(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 

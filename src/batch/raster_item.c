@@ -10,7 +10,7 @@ void raster_item_free(struct raster_item *self)
         return;
     raster_place_release(&self->place);
     object_rows_release(&self->objects);
-    array_free(self);
+    arrays_free(self->labels, self);
 }
 
 size_t raster_budget(const struct batch *run)

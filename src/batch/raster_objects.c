@@ -1,17 +1,29 @@
-/* The objects of a raster that is larger than memory: found in one pass over the rows of its mask, numbered in a second
- * one into an image of 32 bits, and measured in two over that image (object/object.h). Start at raster_objects_find. */
+/* The objects of a raster that is larger than memory: found in one pass over the rows of its mask, or of what a model has
+ * learned to find (raster_learned.c), numbered in a second one into an image of 32 bits, and measured in two over that
+ * image (object/object.h). Start at raster_objects_find. */
 #include <string.h>
 
 #include "base/base.h"
 #include "batch/batch.h"
 #include "batch/raster_files.h"
-#include "data/export/export.h"
 #include "image/image.h"
 
 enum { MEASURED_ROWS = 64 }; /* of a band whose samples are looked at */
 
+/* numbers = those of the objects in a band, which comes after the one before. */
+static void number_band(int32_t *numbers, struct labelled *item, const struct image_band *band)
+{
+    struct object_rows *objects = &item->raster->objects;
+    if (!item->learned) {
+        objects_number_rows(numbers, objects, band->labels, band->n_rows);
+        return;
+    }
+    object_windows_rows(numbers, item->learned, band->top, band->n_rows);
+    objects_renumber_rows(numbers, objects, band->n_rows);
+}
+
 /* An image of objects that an earlier run has written must have these: their rows are in the same table. */
-static enum clv_status check_finished(const struct labelled *item, const struct batch *run, struct clv_error *err)
+static enum clv_status check_finished(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const char *path = item->target->files[FILE_OBJECTS];
     struct object_rows *objects = &item->raster->objects;
@@ -27,7 +39,7 @@ static enum clv_status check_finished(const struct labelled *item, const struct 
         if (!more)
             break;
         const size_t n = (size_t)rows.band.n_rows * (size_t)item->width;
-        objects_number_rows(numbers, objects, rows.band.labels, rows.band.n_rows);
+        number_band(numbers, item, &rows.band);
         is_other |= memcmp(numbers, rows.band.objects, n * sizeof *numbers) != 0;
         for (size_t p = 0; p < n; p++)
             highest = rows.band.objects[p] > highest ? rows.band.objects[p] : highest;
@@ -38,22 +50,33 @@ static enum clv_status check_finished(const struct labelled *item, const struct 
     return CLV_OK;
 }
 
-enum clv_status raster_objects_find(struct labelled *item, const struct batch *run, struct clv_error *err)
+/* Finds connected pieces of every label that is an object's. */
+static enum clv_status find_pieces(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
-    bool is_object[256];
     struct object_rows *objects = &item->raster->objects;
     OWNED(raster_rows_close) struct raster_rows rows = {0};
-    for (int32_t label = 0; label < 256; label++)
-        is_object[label] = export_is_object(&run->labels, label);
-    MUST(object_rows_init(objects, item->width, item->height, is_object, err));
     MUST(raster_item_rows(&rows, item, ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
     for (bool more = true; more;) {
         MUST(raster_item_next(&more, &rows, run, err));
         if (more)
             MUST(objects_find_rows(objects, rows.band.labels, rows.band.n_rows, err));
     }
+    return CLV_OK;
+}
+
+enum clv_status raster_objects_find(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    bool is_object[256];
+    struct object_rows *objects = &item->raster->objects;
+    batch_find_objects(is_object, run);
+    MUST(object_rows_init(objects, item->width, item->height, is_object, err));
+    MUST(batch_has_learned_objects(run) ? raster_learned_pieces(item, run, err) : find_pieces(item, run, err));
     MUST(objects_filter_rows(objects, run->options.min_area, run->options.clear_border, err));
     item->objects.n_objects = objects->n_objects;
+    NEED(item->raster->labels = array_alloc((size_t)objects->n_objects, 1));
+    for (int32_t k = 0; k < objects->n_objects; k++)
+        item->raster->labels[k] =
+            item->learned ? item->learned->labels[objects->values[k] - 1] : (uint8_t)objects->values[k];
     const bool stays =
         item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS);
     return stays ? check_finished(item, run, err) : CLV_OK;
@@ -76,7 +99,7 @@ static enum clv_status write_numbers(const char *path, struct labelled *item, co
         MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
             break;
-        objects_number_rows(numbers, objects, rows.band.labels, rows.band.n_rows);
+        number_band(numbers, item, &rows.band);
         MUST(raster_writer_rows(&writer, numbers, rows.band.n_rows, err));
     }
     return raster_writer_commit(&writer, err);
@@ -143,11 +166,13 @@ enum clv_status raster_objects_measure(struct labelled *item, const struct batch
     OWNED(object_measures_release) struct object_measures measures = {0};
     if (raster->is_measured)
         return CLV_OK;
-    MUST(object_measures_init(&measures, raster->objects.n_objects, raster->objects.labels, n_samples, err));
+    MUST(object_measures_init(&measures, item->objects.n_objects, raster->labels, n_samples, err));
     MUST(raster_item_rows(&rows, item, ROWS_OBJECTS | ROWS_PIXELS | (n_samples ? ROWS_SAMPLES : 0), MEASURED_ROWS,
                           OBJECT_HALO, err));
     MUST(measure(&measures, &rows, run, err));
     item->rows = TAKE(measures.rows);
+    for (int32_t k = 0; k < item->objects.n_objects && item->learned; k++)
+        item->rows[k].mean_probability = item->learned->probability[raster->objects.values[k] - 1];
     item->band_means = TAKE(measures.mean);
     item->band_deviations = TAKE(measures.deviation);
     objects_take_samples(item, run, n_samples);

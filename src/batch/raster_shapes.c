@@ -62,10 +62,9 @@ static enum clv_status take_shape(void *context, struct contours *one, struct cl
 {
     struct shapes *self = context;
     struct contour_object *object = &one->objects[0];
-    const struct object_rows *objects = &self->item->raster->objects;
-    if (objects->n_objects) {
+    if (self->item->objects.n_objects) {
         object->number = object->label;
-        object->label = objects->labels[object->number - 1];
+        object->label = self->item->raster->labels[object->number - 1];
     }
     MUST(contours_simplify(one, self->run->options.tolerance, err));
     self->text.size = 0;

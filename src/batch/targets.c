@@ -286,14 +286,19 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                n_of(n_pages, "page", "pages").text, n);
 }
 
-/* Tiles of a run that was interrupted lie next to the mask that they were to become. */
+/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects were
+ * found. *there: whether tiles do. */
 static enum clv_status check_tiles(bool *there, const char *mask, enum clv_existing existing, struct clv_error *err)
 {
     OWNED_ARRAY char *tiles = tiles_path(mask);
-    NEED(tiles);
+    OWNED_ARRAY char *windows = windows_path(mask);
+    bool has_windows = false;
+    NEED(tiles && windows);
     MUST(check_there(there, tiles, err));
-    FAIL_IF(*there && existing == CLV_EXISTING_REFUSE, CLV_ERR_CREATE,
-            "%s: has tiles of a run that did not end; --resume goes on from them, --overwrite starts again", tiles);
+    MUST(check_there(&has_windows, windows, err));
+    FAIL_IF((*there || has_windows) && existing == CLV_EXISTING_REFUSE, CLV_ERR_CREATE,
+            "%s: has %s of a run that did not end; --resume goes on from them, --overwrite starts again",
+            *there ? tiles : windows, *there ? "tiles" : "windows");
     return CLV_OK;
 }
 

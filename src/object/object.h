@@ -1,5 +1,5 @@
 /* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures);
- * object_rows.c numbers those of an image that is read by rows. */
+ * object_rows.c numbers those of an image that is read by rows, object_windows.c those that are found window by window. */
 
 /* Objects that touch each other, found by a learned model. Read object_model_find first: filter responses
  * (pixel_bank.c), probabilities of background, rim and core (pixel_net.c), regions and what is between them
@@ -120,14 +120,14 @@ static inline struct heap_entry heap_pop(struct heap *self)
 }
 
 /* Objects of a label map that is read twice, row after row: those of clv_object_map_from_labels and
- * clv_object_map_filter, with their numbers. Memory for the runs of two rows, and 16 bytes for each piece that begins
- * below no other one of its object.
+ * clv_object_map_filter, with their numbers; or connected pieces of numbers, in place of labels. Memory for the runs of
+ * two rows, and 24 bytes for each piece that begins below no other one of its object.
  *
  *     MUST(object_rows_init(&rows, width, height, NULL, err));
  *     for each band
  *         MUST(objects_find_rows(&rows, band.labels, band.n_rows, err));
  *     MUST(objects_filter_rows(&rows, min_area, clears_border, err));
- *     for each band                                            // rows.n_objects and rows.labels are known
+ *     for each band                                            // rows.n_objects and rows.values are known
  *         objects_number_rows(numbers, &rows, band.labels, band.n_rows); */
 
 struct object_run;
@@ -142,7 +142,7 @@ struct object_rows {
     int32_t max_pieces;
     size_t capacity;
     int32_t n_objects;
-    uint8_t *labels; /* [n_objects] */
+    int32_t *values; /* [n_objects] their labels or numbers */
 };
 
 /* is_object[256] says which labels have objects; NULL: all but 0 and CLV_VOID. */
@@ -150,17 +150,87 @@ enum clv_status object_rows_init(struct object_rows *self, int32_t width, int32_
                                  struct clv_error *err) CLV_CHECK;
 void object_rows_release(struct object_rows *self);
 
-/* The first pass: the next rows, labels[n_rows][width]. CLV_ERR_DATA: more than max_pieces pieces. */
+/* The first pass: the next rows, labels[n_rows][width], or numbers of objects, 0 for none. CLV_ERR_DATA: more than
+ * max_pieces pieces. */
 enum clv_status objects_find_rows(struct object_rows *self, const uint8_t *labels, int32_t n_rows,
                                   struct clv_error *err) CLV_CHECK;
+enum clv_status objects_find_rows_of_numbers(struct object_rows *self, const int32_t *numbers, int32_t n_rows,
+                                             struct clv_error *err) CLV_CHECK;
 
 /* Ends it; CLV_ERR_DATA: more objects than CLV_MAX_OBJECT_NUMBER are left. */
 enum clv_status objects_filter_rows(struct object_rows *self, int64_t min_area, bool clears_border,
                                     struct clv_error *err) CLV_CHECK;
 
-/* The second pass: numbers[n_rows][width] of the next rows of the same labels. Rewind for another one. */
+/* The second pass: numbers[n_rows][width] of the next rows of the same labels, or in place of those that they have.
+ * Rewind for another one. */
 void objects_number_rows(int32_t *numbers, struct object_rows *self, const uint8_t *labels, int32_t n_rows);
+void objects_renumber_rows(int32_t *numbers, struct object_rows *self, int32_t n_rows);
 void object_rows_rewind(struct object_rows *self);
+
+/* Objects of an image of any size that are found window by window. Windows of `side` pixels lie side by side, and each
+ * sees `halo` more on all sides, as far as the image goes. Objects that two windows share more than half of, where both
+ * see, are one. It is shown as the window sees it that has the middle of its box, with all of its pixels; one that no
+ * window sees as a whole is shown by all, each in its own pixels. What only one window finds, while another has
+ * the middle, is no object. Where objects still overlap, the one of the earlier window is in front.
+ *
+ * In memory are the windows that are looked at, and of objects about 12 bytes for each row of each.
+ *
+ *     MUST(object_windows_find(&windows, &finder, &options, err));
+ *     object_windows_rows(numbers, &windows, top, n_rows); */
+
+struct object_finder {
+    int32_t width, height;                 /* of the image, .. */
+    int32_t working_width, working_height; /* .. and at the size that objects are looked for at, no larger */
+    /* *map = a new one of the objects in a part at that size. */
+    enum clv_status (*find)(struct clv_object_map *map, void *context, const struct image_part *part, int thread,
+                            struct clv_error *err);
+    void *context;
+};
+
+struct object_windows_options {
+    int32_t side, halo;
+    int n_threads;
+    const char *journal; /* path of a file of the windows that are done; NULL: none. It stays. */
+    uint64_t key;        /* what is found depends on this: windows of another key are not gone on with */
+    bool resumes;
+    const struct clv_progress *progress;
+};
+
+struct object_window;
+struct object_windows {
+    int32_t width, height, working_width, working_height, side, halo, n_across, n_down;
+    struct object_window *windows; /* [n_down][n_across] */
+    int32_t *columns;              /* [width] where they are at the working size */
+    int32_t *line, line_at;        /* [working_width] numbers of that row */
+    int32_t n_objects;
+    double *probability; /* [n_objects] */
+    uint8_t *labels;     /* [n_objects] that the caller has found (struct label_votes), or NULL */
+};
+
+/* Same numbers whatever the threads: by first pixels, row after row. Interrupted between windows. */
+enum clv_status object_windows_find(struct object_windows *self, const struct object_finder *finder,
+                                    const struct object_windows_options *options, struct clv_error *err) CLV_CHECK;
+void object_windows_release(struct object_windows *self);
+
+/* numbers[n_rows][width] of rows of the image. An object may be in pieces there, where others are in front of it. */
+void object_windows_rows(int32_t *numbers, struct object_windows *self, int32_t top, int32_t n_rows);
+
+/* Counts which labels the pixels of objects have, by parts of an image: label_votes_end(labels[n_objects]) is the label
+ * that most pixels of each have; of equal ones the smallest. Void pixels do not count; an object without others has
+ * CLV_VOID. */
+struct label_votes {
+    size_t n_objects, n_labels;
+    int32_t *count; /* [n_objects][n_labels] */
+};
+enum clv_status label_votes_init(struct label_votes *self, int32_t n_objects, int32_t n_labels,
+                                 struct clv_error *err) CLV_CHECK;
+void label_votes_release(struct label_votes *self);
+/* objects[n], 0 or a number; labels[n] < n_labels, or CLV_VOID. */
+void label_votes_add(struct label_votes *self, const int32_t *objects, const uint8_t *labels, size_t n);
+void label_votes_end(uint8_t *labels, const struct label_votes *self);
+
+/* Makes the connected pieces of each object objects of their own, with its label and its probability, which are there. */
+enum clv_status object_map_split(struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
 
 /* Measures of the objects of an image that is read twice, by bands of rows: to the last digit those of
  * clv_objects_measure and, with samples, of objects_measure_samples. The state is of the objects, and of the hulls of
@@ -223,32 +293,39 @@ void object_model_release(struct object_model *self);
 
 extern const int32_t object_net_copies[2];
 
-/* The size that objects are looked for at. At most 2^22 pixels. */
-void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image);
+/* The size that objects of an image of that size are looked for at. */
+void object_model_size(int32_t *working_width, int32_t *working_height, const struct object_model *self, int32_t width,
+                       int32_t height);
+
+/* An image of more pixels at that size than OBJECT_AT_ONCE is looked at window by window. Filters see 99 pixels far;
+ * held-out nuclei have the F1 of one window with halos of 128 and of 256. */
+enum { OBJECT_AT_ONCE = 1 << 22, OBJECT_WINDOW = 1024, OBJECT_WINDOW_HALO = 128 };
 
 /* classes[height][width] (OBJECT_BACKGROUND ..) of objects[height][width]: the rim is what is nearer to the object's
  * border than .45 of its innermost pixel, and than 6 pixels. distance[height][width] is scratch. O(pixels). */
 enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
                                struct clv_error *err) CLV_CHECK;
 
-/* Computes the inputs of the model's networks for an image of that size, and
+/* Computes the inputs of the model's networks for an image of that size, or a window of one whose light is given, and
  * probability[OBJECT_CLASSES][height][width] by the last network. Release the bank whatever the status. */
 enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
-                                  const struct clv_image *working, struct clv_error *err) CLV_CHECK;
+                                  const struct clv_image *working, const struct pixel_light *light,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Regions of an image at that size. */
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
-                                     const struct clv_image *working, struct clv_error *err) CLV_CHECK;
+                                     const struct clv_image *working, const struct pixel_light *light,
+                                     struct clv_error *err) CLV_CHECK;
 
-/* The objects that regions make, in an image of width x height. *map is a new one. O(pixels), and the partition. */
+/* The objects that regions make. *map is a new one. O(pixels), and the partition. */
 enum clv_status object_model_divide(struct clv_object_map *map, const struct object_model *self,
-                                    const struct object_regions *regions, int32_t width, int32_t height,
-                                    struct clv_error *err) CLV_CHECK;
+                                    const struct object_regions *regions, struct clv_error *err) CLV_CHECK;
 
-/* The objects of an image, numbered by their first pixels, without labels; *map is a new one. One thread; the same
- * bytes anywhere. About 400 bytes a pixel. */
+/* The objects of an image at that size, or of a window of one whose light is given, numbered by their first pixels,
+ * without labels; *map is a new one. One thread; the same bytes anywhere. About 300 bytes a pixel. */
 enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
-                                  const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+                                  const struct clv_image *working, const struct pixel_light *light,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Partitions of a graph by what its edges say: multicut, or correlation clustering. same[e] is the log-odds that both
  * ends of edge e are of one object, of either sign; a partition's value is the sum of same over the edges inside of its

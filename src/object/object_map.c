@@ -147,28 +147,52 @@ enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const stru
     return integer_image_write_tiff(renamed, &image, err);
 }
 
-enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t *labels, struct clv_error *err)
+enum clv_status label_votes_init(struct label_votes *self, int32_t n_objects, int32_t n_labels, struct clv_error *err)
 {
-    size_t n = (size_t)map->width * (size_t)map->height, n_objects = (size_t)map->n_objects;
-    size_t n_labels = 0;
+    *self = (struct label_votes){.n_objects = (size_t)n_objects, .n_labels = (size_t)n_labels};
+    NEED(self->count = array_zalloc(self->n_objects, self->n_labels * sizeof *self->count));
+    return CLV_OK;
+}
+
+void label_votes_release(struct label_votes *self)
+{
+    array_free(self->count);
+    *self = (struct label_votes){0};
+}
+
+void label_votes_add(struct label_votes *self, const int32_t *objects, const uint8_t *labels, size_t n)
+{
     for (size_t p = 0; p < n; p++)
-        if (labels[p] != CLV_VOID && labels[p] >= n_labels)
-            n_labels = labels[p] + 1U;
-    OWNED_ARRAY int32_t *count = array_zalloc(n_objects, n_labels * sizeof *count);
-    OWNED_ARRAY uint8_t *majority = array_alloc(n_objects, 1);
-    NEED(count && majority);
-    for (size_t p = 0; p < n; p++)
-        if (map->objects[p] && labels[p] != CLV_VOID)
-            count[(size_t)(map->objects[p] - 1) * n_labels + labels[p]]++;
-    for (size_t k = 0; k < n_objects; k++) {
+        if (objects[p] && labels[p] != CLV_VOID)
+            self->count[(size_t)(objects[p] - 1) * self->n_labels + labels[p]]++;
+}
+
+void label_votes_end(uint8_t *labels, const struct label_votes *self)
+{
+    for (size_t k = 0; k < self->n_objects; k++) {
         int32_t most = 0;
-        majority[k] = CLV_VOID;
-        for (size_t label = 0; label < n_labels; label++)
-            if (count[k * n_labels + label] > most) {
-                most = count[k * n_labels + label];
-                majority[k] = (uint8_t)label;
+        labels[k] = CLV_VOID;
+        for (size_t label = 0; label < self->n_labels; label++)
+            if (self->count[k * self->n_labels + label] > most) {
+                most = self->count[k * self->n_labels + label];
+                labels[k] = (uint8_t)label;
             }
     }
+}
+
+enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t *labels, struct clv_error *err)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    int32_t n_labels = 0;
+    OWNED(label_votes_release) struct label_votes votes = {0};
+    OWNED_ARRAY uint8_t *majority = array_alloc((size_t)map->n_objects, 1);
+    NEED(majority);
+    for (size_t p = 0; p < n; p++)
+        if (labels[p] != CLV_VOID && labels[p] >= n_labels)
+            n_labels = labels[p] + 1;
+    MUST(label_votes_init(&votes, map->n_objects, n_labels, err));
+    label_votes_add(&votes, map->objects, labels, n);
+    label_votes_end(majority, &votes);
     array_free(map->labels);
     map->labels = TAKE(majority);
     return CLV_OK;

@@ -12,7 +12,6 @@
 #include "pixel_net/pixel_net.h"
 #include "superpixel/region_graph.h"
 
-#define MAX_PIXELS 4194304.
 #define RIM        .45F /* of the innermost pixel's distance */
 #define MAX_RIM    6.F
 #define MAX_INSIDE 64.F
@@ -33,11 +32,11 @@ void object_model_release(struct object_model *self)
     *self = (struct object_model){0};
 }
 
-void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image)
+void object_model_size(int32_t *working_width, int32_t *working_height, const struct object_model *self, int32_t width,
+                       int32_t height)
 {
-    double by = fmax((double)self->shrink, sqrt((double)image->width * image->height / MAX_PIXELS));
-    *width = int32_within(image->width / by, 1, image->width);
-    *height = int32_within(image->height / by, 1, image->height);
+    *working_width = int32_within(width / (double)self->shrink, 1, width);
+    *working_height = int32_within(height / (double)self->shrink, 1, height);
 }
 
 enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
@@ -60,12 +59,13 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
 }
 
 enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
-                                  const struct clv_image *working, struct clv_error *err)
+                                  const struct clv_image *working, const struct pixel_light *light,
+                                  struct clv_error *err)
 {
     size_t n = (size_t)working->width * (size_t)working->height;
     enum { AT_ONCE = PIXEL_NET_AT_ONCE };
     float x[PIXEL_CONTEXT_SIZE * AT_ONCE] = {0}, some[OBJECT_CLASSES * AT_ONCE];
-    MUST(pixel_bank_init(bank, working, err));
+    MUST(pixel_bank_init(bank, working, light, err));
     for (int k = 0; k < 2 && self->nets[k].weights; k++) {
         for (size_t i = 0; i < n; i += AT_ONCE) {
             size_t count = n - i < AT_ONCE ? n - i : AT_ONCE;
@@ -81,14 +81,15 @@ enum clv_status object_model_look(struct pixel_bank *bank, float *probability, c
 }
 
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
-                                     const struct clv_image *working, struct clv_error *err)
+                                     const struct clv_image *working, const struct pixel_light *light,
+                                     struct clv_error *err)
 {
     size_t n = (size_t)working->width * (size_t)working->height;
     OWNED_ARRAY float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
     NEED(probability);
     {
         OWNED(pixel_bank_release) struct pixel_bank bank = {0}; /* large: it ends before the regions begin */
-        MUST(object_model_look(&bank, probability, self, working, err));
+        MUST(object_model_look(&bank, probability, self, working, light, err));
     }
     return object_regions_init(regions, probability, working->width, working->height, err);
 }
@@ -146,41 +147,37 @@ static void judge(struct object *parts, struct object *sorted, const int32_t *pa
 }
 
 enum clv_status object_model_divide(struct clv_object_map *map, const struct object_model *self,
-                                    const struct object_regions *regions, int32_t width, int32_t height,
-                                    struct clv_error *err)
+                                    const struct object_regions *regions, struct clv_error *err)
 {
-    OWNED(clv_object_map_release) struct clv_object_map result = {.width = width, .height = height};
+    const size_t n = (size_t)regions->width * (size_t)regions->height;
+    OWNED(clv_object_map_release)
+    struct clv_object_map result = {.width = regions->width, .height = regions->height};
     int32_t n_parts = 0;
     OWNED_ARRAY int32_t *part = array_alloc((size_t)regions->n, sizeof *part);
     OWNED_ARRAY struct object *parts = array_zalloc((size_t)regions->n, 2 * sizeof *parts);
-    result.objects = array_alloc((size_t)width * (size_t)height, sizeof *result.objects);
+    result.objects = array_alloc(n, sizeof *result.objects);
     result.probability = array_alloc((size_t)regions->n, sizeof *result.probability);
     NEED(part && parts && result.objects && result.probability);
     MUST(divide(part, &n_parts, self, regions, err));
     judge(parts, parts + regions->n, part, n_parts, regions);
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++) {
-            size_t from = (size_t)working_coordinate(y, height, regions->height) * (size_t)regions->width;
-            int32_t region = regions->regions[from + (size_t)working_coordinate(x, width, regions->width)];
-            struct object *one = region ? parts + part[region - 1] : NULL;
-            if (one && !one->number) {
-                result.probability[result.n_objects] = (double)(1 - one->background / one->area);
-                one->number = ++result.n_objects;
-            }
-            result.objects[(size_t)y * (size_t)width + (size_t)x] = one && one->number > 0 ? one->number : 0;
+    for (size_t p = 0; p < n; p++) {
+        int32_t region = regions->regions[p];
+        struct object *one = region ? parts + part[region - 1] : NULL;
+        if (one && !one->number) {
+            result.probability[result.n_objects] = (double)(1 - one->background / one->area);
+            one->number = ++result.n_objects;
         }
+        result.objects[p] = one && one->number > 0 ? one->number : 0;
+    }
     *map = TAKE(result);
     return CLV_OK;
 }
 
 enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
-                                  const struct clv_image *image, struct clv_error *err)
+                                  const struct clv_image *working, const struct pixel_light *light,
+                                  struct clv_error *err)
 {
-    OWNED(clv_image_release) struct clv_image working = {0};
     OWNED(object_regions_release) struct object_regions regions = {0};
-    int32_t width, height;
-    object_model_size(&width, &height, self, image);
-    MUST(clv_image_resize(&working, image, width, height, err));
-    MUST(object_model_regions(&regions, self, &working, err));
-    return object_model_divide(map, self, &regions, image->width, image->height, err);
+    MUST(object_model_regions(&regions, self, working, light, err));
+    return object_model_divide(map, self, &regions, err);
 }

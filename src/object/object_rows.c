@@ -1,22 +1,21 @@
-/* Numbers the objects of a label map that is read twice, row after row: the connected pieces that object_map.c finds in
- * memory, with their numbers. Union-find over the runs of two rows (Rosenfeld & Pfaltz 1966); a second pass begins pieces
- * in the same order, so that nothing is kept of pixels. Start at objects_find_rows. */
+/* Numbers the objects of a map of labels, or of numbers, that is read twice, row after row: the connected pieces that
+ * object_map.c finds in memory, with their numbers. Union-find over the runs of two rows (Rosenfeld & Pfaltz 1966); a
+ * second pass begins pieces in the same order, so that nothing is kept of pixels. Start at find_pieces. */
 #include <string.h>
 
 #include "base/base.h"
 #include "object/object.h"
 
-/* Pixels first..end - 1 of a row, of one label and one piece. */
+/* Pixels first..end - 1 of a row, of one label or number and one piece. */
 struct object_run {
-    int32_t first, end, piece;
-    uint8_t label;
+    int32_t first, end, piece, value;
 };
 
 /* A part of an object, by the first of its runs that touches none above. */
 struct object_piece {
     int64_t area;
     int32_t parent; /* an earlier piece of its object, or itself; after the first pass its object's number, 0: none */
-    uint8_t label;
+    int32_t value;
     bool is_at_border;
 };
 
@@ -24,7 +23,7 @@ enum { MAX_PIECES = 1 << 28 };
 
 void object_rows_release(struct object_rows *self)
 {
-    arrays_free(self->runs, self->above, self->pieces, self->labels);
+    arrays_free(self->runs, self->above, self->pieces, self->values);
     *self = (struct object_rows){0};
 }
 
@@ -49,23 +48,40 @@ static int32_t find_root(struct object_piece *pieces, int32_t piece)
     return piece;
 }
 
-/* Splits a row into runs; the row before becomes the one above. */
-static void split_row(struct object_rows *self, const uint8_t *labels)
+/* The row before becomes the one above. */
+static void next_row(struct object_rows *self)
 {
     struct object_run *runs = self->above;
     self->above = self->runs;
     self->n_above = self->n_runs;
     self->runs = runs;
     self->n_runs = 0;
+}
+
+/* Splits a row into runs. */
+static void split_labels(struct object_rows *self, const uint8_t *labels)
+{
+    next_row(self);
     for (int32_t x = 0, end; x < self->width; x = end) {
         for (end = x + 1; end < self->width && labels[end] == labels[x]; end++)
             ;
         if (self->is_object[labels[x]])
-            runs[self->n_runs++] = (struct object_run){x, end, -1, labels[x]};
+            self->runs[self->n_runs++] = (struct object_run){x, end, -1, labels[x]};
     }
 }
 
-/* The number in `above` of the first run from `at` on that touches this one and has its label; n_above: none. *next is
+static void split_numbers(struct object_rows *self, const int32_t *numbers)
+{
+    next_row(self);
+    for (int32_t x = 0, end; x < self->width; x = end) {
+        for (end = x + 1; end < self->width && numbers[end] == numbers[x]; end++)
+            ;
+        if (numbers[x])
+            self->runs[self->n_runs++] = (struct object_run){x, end, -1, numbers[x]};
+    }
+}
+
+/* The number in `above` of the first run from `at` on that touches this one and has its value; n_above: none. *next is
  * where the search for the following run begins. */
 static int32_t find_above(int32_t *next, const struct object_rows *self, const struct object_run *run, int32_t at)
 {
@@ -73,17 +89,17 @@ static int32_t find_above(int32_t *next, const struct object_rows *self, const s
         at++;
     *next = at;
     for (; at < self->n_above && self->above[at].first < run->end; at++)
-        if (self->above[at].label == run->label)
+        if (self->above[at].value == run->value)
             return at;
     return self->n_above;
 }
 
-static enum clv_status begin_piece(struct object_rows *self, uint8_t label, struct clv_error *err)
+static enum clv_status begin_piece(struct object_rows *self, int32_t value, struct clv_error *err)
 {
     FAIL_IF(self->n_pieces >= self->max_pieces, CLV_ERR_DATA,
             "more than %d objects begin in it; --min-area leaves out small ones", self->max_pieces);
     NEED(array_reserve((void **)&self->pieces, &self->capacity, (size_t)self->n_pieces + 1, sizeof *self->pieces) == 0);
-    self->pieces[self->n_pieces] = (struct object_piece){.parent = self->n_pieces, .label = label};
+    self->pieces[self->n_pieces] = (struct object_piece){.parent = self->n_pieces, .value = value};
     self->n_pieces++;
     return CLV_OK;
 }
@@ -100,20 +116,20 @@ static int32_t join(struct object_piece *pieces, int32_t a, int32_t b)
     return earlier;
 }
 
-static enum clv_status find_row(struct object_rows *self, const uint8_t *labels, struct clv_error *err)
+/* Finds the pieces of a row's runs. */
+static enum clv_status find_pieces(struct object_rows *self, struct clv_error *err)
 {
     bool is_outer = self->y == 0 || self->y == self->height - 1;
-    split_row(self, labels);
     for (int32_t k = 0, next = 0; k < self->n_runs; k++) {
         struct object_run *run = &self->runs[k];
         int32_t at = find_above(&next, self, run, next);
         if (at == self->n_above) {
             run->piece = self->n_pieces;
-            MUST(begin_piece(self, run->label, err));
+            MUST(begin_piece(self, run->value, err));
         } else {
             run->piece = find_root(self->pieces, self->above[at].piece);
             for (at++; at < self->n_above && self->above[at].first < run->end; at++)
-                if (self->above[at].label == run->label)
+                if (self->above[at].value == run->value)
                     run->piece = join(self->pieces, run->piece, find_root(self->pieces, self->above[at].piece));
         }
         struct object_piece *piece = &self->pieces[run->piece];
@@ -127,8 +143,20 @@ static enum clv_status find_row(struct object_rows *self, const uint8_t *labels,
 enum clv_status objects_find_rows(struct object_rows *self, const uint8_t *labels, int32_t n_rows,
                                   struct clv_error *err)
 {
-    for (int32_t row = 0; row < n_rows; row++)
-        MUST(find_row(self, labels + (size_t)row * (size_t)self->width, err));
+    for (int32_t row = 0; row < n_rows; row++) {
+        split_labels(self, labels + (size_t)row * (size_t)self->width);
+        MUST(find_pieces(self, err));
+    }
+    return CLV_OK;
+}
+
+enum clv_status objects_find_rows_of_numbers(struct object_rows *self, const int32_t *numbers, int32_t n_rows,
+                                             struct clv_error *err)
+{
+    for (int32_t row = 0; row < n_rows; row++) {
+        split_numbers(self, numbers + (size_t)row * (size_t)self->width);
+        MUST(find_pieces(self, err));
+    }
     return CLV_OK;
 }
 
@@ -146,11 +174,11 @@ enum clv_status objects_filter_rows(struct object_rows *self, int64_t min_area, 
                 "more than %d objects, which is the largest number of one; --min-area leaves out small ones",
                 CLV_MAX_OBJECT_NUMBER);
         if (stays)
-            self->pieces[n - 1].label = piece->label; /* labels of pieces before are not needed any more */
+            self->pieces[n - 1].value = piece->value; /* those of pieces before are not needed any more */
     }
-    NEED(self->labels = array_alloc((size_t)n, 1));
+    NEED(self->values = array_alloc((size_t)n, sizeof *self->values));
     for (int32_t k = 0; k < n; k++)
-        self->labels[k] = self->pieces[k].label;
+        self->values[k] = self->pieces[k].value;
     self->n_objects = n;
     object_rows_rewind(self);
     return CLV_OK;
@@ -161,18 +189,53 @@ void object_rows_rewind(struct object_rows *self)
     self->y = self->n_runs = self->n_begun = 0;
 }
 
+/* Writes the numbers of a row's runs. */
+static void number_runs(int32_t *numbers, struct object_rows *self)
+{
+    memset(numbers, 0, (size_t)self->width * sizeof *numbers);
+    for (int32_t k = 0, next = 0; k < self->n_runs; k++) {
+        struct object_run *run = &self->runs[k];
+        int32_t at = find_above(&next, self, run, next);
+        run->piece = at == self->n_above ? self->n_begun++ : self->above[at].piece;
+        for (int32_t x = run->first, number = self->pieces[run->piece].parent; x < run->end; x++)
+            numbers[x] = number;
+    }
+    self->y++;
+}
+
 void objects_number_rows(int32_t *numbers, struct object_rows *self, const uint8_t *labels, int32_t n_rows)
 {
-    for (int32_t row = 0; row < n_rows; row++, self->y++) {
-        int32_t *to = numbers + (size_t)row * (size_t)self->width;
-        split_row(self, labels + (size_t)row * (size_t)self->width);
-        memset(to, 0, (size_t)self->width * sizeof *to);
-        for (int32_t k = 0, next = 0; k < self->n_runs; k++) {
-            struct object_run *run = &self->runs[k];
-            int32_t at = find_above(&next, self, run, next);
-            run->piece = at == self->n_above ? self->n_begun++ : self->above[at].piece;
-            for (int32_t x = run->first, number = self->pieces[run->piece].parent; x < run->end; x++)
-                to[x] = number;
-        }
+    for (int32_t row = 0; row < n_rows; row++) {
+        split_labels(self, labels + (size_t)row * (size_t)self->width);
+        number_runs(numbers + (size_t)row * (size_t)self->width, self);
     }
+}
+
+void objects_renumber_rows(int32_t *numbers, struct object_rows *self, int32_t n_rows)
+{
+    for (int32_t row = 0; row < n_rows; row++) {
+        split_numbers(self, numbers + (size_t)row * (size_t)self->width);
+        number_runs(numbers + (size_t)row * (size_t)self->width, self);
+    }
+}
+
+enum clv_status object_map_split(struct clv_object_map *map, struct clv_error *err)
+{
+    OWNED(object_rows_release) struct object_rows rows = {0};
+    MUST(object_rows_init(&rows, map->width, map->height, NULL, err));
+    MUST(objects_find_rows_of_numbers(&rows, map->objects, map->height, err));
+    MUST(objects_filter_rows(&rows, 1, false, err));
+    OWNED_ARRAY uint8_t *labels = array_alloc((size_t)rows.n_objects, 1);
+    OWNED_ARRAY double *probability = array_alloc((size_t)rows.n_objects, sizeof *probability);
+    NEED(labels && probability);
+    for (int32_t k = 0; k < rows.n_objects; k++) {
+        labels[k] = map->labels[rows.values[k] - 1];
+        probability[k] = map->probability[rows.values[k] - 1];
+    }
+    objects_renumber_rows(map->objects, &rows, map->height);
+    arrays_free(map->labels, map->probability);
+    map->labels = TAKE(labels);
+    map->probability = TAKE(probability);
+    map->n_objects = rows.n_objects;
+    return CLV_OK;
 }

@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 
-#define N_BINS       256
 #define MAX_DISTANCE 15
 
 void pixel_bank_release(struct pixel_bank *self)
@@ -42,45 +41,81 @@ static enum clv_status smooth(float *out, const float *in, double deviation, con
     return filter_gauss(out, in, self->bank->width, self->bank->height, deviation, err);
 }
 
-/* Lightness, from its 1st to its 99.7th hundredth; red and blue against green, 0..1. */
-static void fill_channels(float *light, float *red, float *blue, const struct clv_image *image)
+/* Finds the range of sums from their 1st to their 99.7th hundredth. */
+void pixel_light_stretch(struct pixel_light *self)
 {
-    size_t n = (size_t)image->width * (size_t)image->height, count[3 * 255 + 1] = {0}, seen = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *rgb = image->pixels + 3 * i;
-        count[rgb[0] + rgb[1] + rgb[2]]++;
-        red[i] = (float)(rgb[0] - rgb[1]) / 255;
-        blue[i] = (float)(rgb[2] - rgb[1]) / 255;
-    }
+    uint64_t n = 0, seen = 0;
     int low = -1, high = 0;
-    for (int v = 0; v <= 3 * 255; v++) {
-        seen += count[v];
+    for (int v = 0; v < PIXEL_LIGHT_SUMS; v++)
+        n += self->sums[v];
+    for (int v = 0; v < PIXEL_LIGHT_SUMS; v++) {
+        seen += self->sums[v];
         low = low < 0 && (double)seen > .01 * (double)n ? v : low;
-        high = count[v] && (double)(seen - count[v]) < .997 * (double)n ? v : high;
+        high = self->sums[v] && (double)(seen - self->sums[v]) < .997 * (double)n ? v : high;
     }
-    double range = fmax(high - low, .02 * 3 * 255);
-    for (size_t i = 0; i < n; i++) {
+    self->low = low;
+    self->range = fmax(high - low, .02 * 3 * 255);
+}
+
+void pixel_light_count(struct pixel_light *self, const struct clv_image *image)
+{
+    for (size_t i = 0; i < (size_t)image->width * (size_t)image->height; i++) {
         const uint8_t *rgb = image->pixels + 3 * i;
-        light[i] = (float)((rgb[0] + rgb[1] + rgb[2] - low) / range);
+        self->sums[rgb[0] + rgb[1] + rgb[2]]++;
     }
 }
 
-/* The threshold between the two classes of values that differ most (Otsu 1979). */
-static float otsu(const float *values, size_t n)
+static void fill_light(float *light, const struct clv_image *image, const struct pixel_light *by)
 {
-    size_t count[N_BINS] = {0};
-    for (size_t i = 0; i < n; i++) {
-        float bin = (values[i] + .5F) * (N_BINS / 2.5F);
-        count[int32_within((double)bin, 0, N_BINS - 1)]++;
+    for (size_t i = 0; i < (size_t)image->width * (size_t)image->height; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        light[i] = (float)((rgb[0] + rgb[1] + rgb[2] - by->low) / by->range);
     }
-    double sum = 0, below = 0, sum_below = 0, best = -1;
+}
+
+/* Red and blue against green, 0..1. */
+static void fill_chroma(float *red, float *blue, const struct clv_image *image)
+{
+    for (size_t i = 0; i < (size_t)image->width * (size_t)image->height; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        red[i] = (float)(rgb[0] - rgb[1]) / 255;
+        blue[i] = (float)(rgb[2] - rgb[1]) / 255;
+    }
+}
+
+static void count_smooth(struct pixel_light *self, const float *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float bin = (values[i] + .5F) * (PIXEL_LIGHT_BINS / 2.5F);
+        self->smooth[int32_within((double)bin, 0, PIXEL_LIGHT_BINS - 1)]++;
+    }
+}
+
+enum clv_status pixel_light_count_smooth(struct pixel_light *self, const struct clv_image *image,
+                                         const struct image_part *core, struct clv_error *err)
+{
+    OWNED_ARRAY float *light = array_alloc((size_t)image->width, (size_t)image->height * sizeof *light);
+    NEED(light);
+    fill_light(light, image, self);
+    MUST(filter_gauss(light, light, image->width, image->height, 1, err));
+    for (int32_t y = core->top; y < core->top + core->height; y++)
+        count_smooth(self, light + (size_t)y * (size_t)image->width + (size_t)core->left, (size_t)core->width);
+    return CLV_OK;
+}
+
+/* Finds the threshold between the two classes of values that differ most (Otsu 1979). */
+void pixel_light_divide(struct pixel_light *self)
+{
+    double n = 0, sum = 0, below = 0, sum_below = 0, best = -1;
     int at = 0;
-    for (int b = 0; b < N_BINS; b++)
-        sum += (double)count[b] * b;
-    for (int b = 0; b < N_BINS; b++) {
-        below += (double)count[b];
-        sum_below += (double)count[b] * b;
-        double above = (double)n - below;
+    for (int b = 0; b < PIXEL_LIGHT_BINS; b++) {
+        n += (double)self->smooth[b];
+        sum += (double)self->smooth[b] * b;
+    }
+    for (int b = 0; b < PIXEL_LIGHT_BINS; b++) {
+        below += (double)self->smooth[b];
+        sum_below += (double)self->smooth[b] * b;
+        double above = n - below;
         if (below < 1 || above < 1)
             continue;
         double difference = (sum - sum_below) / above - sum_below / below;
@@ -89,7 +124,7 @@ static float otsu(const float *values, size_t n)
             at = b + 1;
         }
     }
-    return (float)at * 2.5F / N_BINS - .5F;
+    self->threshold = (float)at * 2.5F / PIXEL_LIGHT_BINS - .5F;
 }
 
 /* The eigenvalues of [[a, c], [c, b]] in every pixel, the greater first. */
@@ -170,11 +205,18 @@ static enum clv_status fill_ranks(struct filling *self, const float *smoothed, i
     return CLV_OK;
 }
 
-static enum clv_status fill(struct filling *self, const struct clv_image *image, struct clv_error *err)
+static enum clv_status fill(struct filling *self, const struct clv_image *image, const struct pixel_light *of_whole,
+                            struct clv_error *err)
 {
     size_t n = self->n_pixels;
     float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
-    fill_channels(light, chroma[0], chroma[1], image);
+    struct pixel_light own = {0};
+    if (!of_whole) {
+        pixel_light_count(&own, image);
+        pixel_light_stretch(&own);
+    }
+    fill_light(light, image, of_whole ? of_whole : &own);
+    fill_chroma(chroma[0], chroma[1], image);
     float *smoothed[5] = {0};
     for (int k = 0; k < 5; k++)
         MUST(smooth(smoothed[k] = next_plane(self), light, 1 << k, self, err));
@@ -184,7 +226,11 @@ static enum clv_status fill(struct filling *self, const struct clv_image *image,
         MUST(fill_derivatives(self, smoothed[k], (float)(1 << k), err));
     for (int k = 0; k < 3; k++)
         MUST(fill_ranks(self, smoothed[0], (4 << k) - 1, err));
-    float threshold = otsu(smoothed[0], n), *distance = next_plane(self);
+    if (!of_whole) {
+        count_smooth(&own, smoothed[0], n);
+        pixel_light_divide(&own);
+    }
+    float threshold = of_whole ? of_whole->threshold : own.threshold, *distance = next_plane(self);
     for (size_t i = 0; i < n; i++)
         self->sides[i] = smoothed[0][i] > threshold;
     fill_distance(distance, self);
@@ -207,14 +253,15 @@ static void filling_release(struct filling *self)
     arrays_free(self->scratch[0], self->sides);
 }
 
-enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, struct clv_error *err)
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, const struct pixel_light *light,
+                                struct clv_error *err)
 {
     OWNED(pixel_bank_release) struct pixel_bank result = {.width = image->width, .height = image->height};
     OWNED(filling_release) struct filling filling = {0};
     MUST(filling_init(&filling, &result, err));
     result.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *result.planes);
     NEED(result.planes);
-    MUST(fill(&filling, image, err));
+    MUST(fill(&filling, image, light, err));
     *self = TAKE(result);
     return CLV_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "cleave/image.h"
 #include "cleave/status.h"
+#include "image/image.h"
 
 /* Filters of planes[height][width]: what lies past the border is the nearest pixel within. */
 
@@ -76,8 +77,34 @@ struct pixel_bank {
     float *planes; /* [n_planes][height][width] */
 };
 
-/* Filters an image of 3 channels. O(pixels), about 200 bytes per pixel. */
-enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
+/* How an image's lightness, the sum of red, green and blue, is stretched, and where its smoothed values divide into dark
+ * and bright ones. Of a window of an image it is that of the whole image, whose pixels are counted window by window: all
+ * sums first, then the stretched and smoothed lightness.
+ *
+ *     struct pixel_light light = {0};
+ *     for each window
+ *         pixel_light_count(&light, &window);
+ *     pixel_light_stretch(&light);
+ *     for each window with PIXEL_LIGHT_HALO pixels around
+ *         MUST(pixel_light_count_smooth(&light, &window, &core, err));
+ *     pixel_light_divide(&light); */
+
+enum { PIXEL_LIGHT_HALO = 3, PIXEL_LIGHT_SUMS = 3 * 255 + 1, PIXEL_LIGHT_BINS = 256 };
+
+struct pixel_light {
+    double low, range; /* stretched: (sum - low) / range */
+    float threshold;
+    uint64_t sums[PIXEL_LIGHT_SUMS], smooth[PIXEL_LIGHT_BINS];
+};
+void pixel_light_count(struct pixel_light *self, const struct clv_image *image);
+void pixel_light_stretch(struct pixel_light *self);
+enum clv_status pixel_light_count_smooth(struct pixel_light *self, const struct clv_image *image,
+                                         const struct image_part *core, struct clv_error *err) CLV_CHECK;
+void pixel_light_divide(struct pixel_light *self);
+
+/* Filters an image of 3 channels. light: of the image that it is a window of; NULL: its own. O(pixels), about 200 bytes
+ * per pixel. */
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, const struct pixel_light *light,
                                 struct clv_error *err) CLV_CHECK;
 void pixel_bank_release(struct pixel_bank *self);
 

@@ -38,6 +38,32 @@ bool label_refines(enum clv_refine_choice choice, const struct clv_model *model,
 enum clv_status learned_objects_find(struct clv_object_map *map, const struct clv_model *model,
                                      const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
+/* An image of which parts are shown, by any thread of n_threads, as image_resize_part and bands_show_part do. */
+struct shown_image {
+    int32_t width, height;
+    enum clv_status (*show)(struct clv_image *part, void *context, const struct image_part *wanted, int thread,
+                            struct clv_error *err);
+    void *context;
+};
+
+/* The same objects of an image of any size, of which no more than windows are in memory (LEARNED_WINDOW_BYTES for each
+ * thread). options: sides of 0 are those that learned_objects_find has. An image that is larger than one window is shown
+ * two times before, for its light. */
+#define LEARNED_WINDOW_BYTES 500e6
+enum clv_status learned_objects_windows(struct object_windows *found, const struct clv_model *model,
+                                        const struct shown_image *image, const struct object_windows_options *options,
+                                        struct clv_error *err) CLV_CHECK;
+
+/* The labels of objects that are found by themselves: each has that of most of its pixels that have an object's label, or
+ * the first such label where none has. Then labels are made to agree with the objects: pixels of none that have the label
+ * of some become background. By parts of an image: all vote, then the labels of objects are known, then all are painted.
+ * is_object[256] is false from the votes' n_labels on. */
+void learned_objects_vote(struct label_votes *votes, const int32_t *objects, const uint8_t *labels, size_t n,
+                          const bool is_object[256]);
+void learned_objects_label(uint8_t *labels, const struct label_votes *votes, const bool is_object[256]);
+void learned_objects_paint(uint8_t *labels, const int32_t *objects, size_t n, const uint8_t *of_objects,
+                           const bool is_object[256]);
+
 /* The part of a tile of a raster that is kept once it is described (tile_scores.c). */
 enum tile_array {
     TILE_UNARY,    /* double [regions][rows of the model's weights] */

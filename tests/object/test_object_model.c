@@ -119,7 +119,7 @@ static void find_discs(int *n_true, int *n_hit, const struct object_model *by, s
     OWNED_ARRAY int32_t *truth = NULL;
     int32_t met = 0;
     draw(&image, &truth, k);
-    must(object_model_find(&map, by, &image, err));
+    must(object_model_find(&map, by, &image, NULL, err));
     for (int i = 0; i < N; i++) {
         ck_assert_int_le(map.objects[i], met + 1);
         met = map.objects[i] > met ? map.objects[i] : met;
@@ -181,13 +181,13 @@ TEST(the_bias_of_edges_says_how_much_is_joined)
     OWNED_ARRAY int32_t *truth = NULL;
     int32_t n_found[3];
     draw(&image, &truth, 100);
-    must(object_model_regions(&regions, &model, &image, err));
+    must(object_model_regions(&regions, &model, &image, NULL, err));
     for (int k = 0; k < 3; k++) {
         struct object_model other = model;
         OWNED(clv_object_map_release) struct clv_object_map map = {0};
         other.weights = array_copy(model.weights, (size_t)model.n_weights, sizeof *model.weights);
         other.weights[EDGE_PROBLEM_BIAS] += (k - 1) * 1e6;
-        must(object_model_divide(&map, &other, &regions, image.width, image.height, err));
+        must(object_model_divide(&map, &other, &regions, err));
         n_found[k] = map.n_objects;
         array_free(other.weights);
     }
@@ -211,11 +211,11 @@ TEST(an_image_of_a_pixel_and_one_without_objects_are_fine)
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     must(clv_image_new(&image, 1, 1, 3, err));
-    must(object_model_find(&map, &model, &image, err));
+    must(object_model_find(&map, &model, &image, NULL, err));
     clv_object_map_release(&map);
     clv_image_release(&image);
     must(clv_image_new(&image, 30, 30, 3, err));
-    must(object_model_find(&map, &model, &image, err));
+    must(object_model_find(&map, &model, &image, NULL, err));
 }
 
 SETUP_ONCE(setup, teardown)

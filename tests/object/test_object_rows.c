@@ -51,7 +51,9 @@ static void number(struct clv_object_map *map, int32_t rows, int64_t min_area, b
     for (int pass = 0; pass < 2; pass++, object_rows_rewind(&by_rows))
         FOR_BANDS(band, &all, rows, 0)
     objects_number_rows(map->objects + (size_t)band.top * (size_t)band.width, &by_rows, band.labels, band.n_rows);
-    map->labels = array_copy(by_rows.labels, (size_t)by_rows.n_objects, 1);
+    map->labels = array_alloc((size_t)by_rows.n_objects, 1);
+    for (int32_t k = 0; k < by_rows.n_objects; k++)
+        map->labels[k] = (uint8_t)by_rows.values[k];
     object_rows_release(&by_rows);
 }
 

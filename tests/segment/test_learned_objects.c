@@ -1,6 +1,5 @@
 /* Objects that a model learned of, through its file. */
 #include "cleave/train.h"
-#include "image/raster/raster.h"
 #include "model/object_tensors.h"
 #include "segment/segment.h"
 
@@ -95,6 +94,67 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
     ck_assert_ptr_null(none.objects);
 }
 
+/* Shows a part of an image in memory. */
+static enum clv_status show_part(struct clv_image *part, void *context, const struct image_part *wanted, int thread,
+                                 struct clv_error *error)
+{
+    const struct clv_image *image = context;
+    const struct image_part all = {0, 0, image->width, image->height, image->width, image->height};
+    (void)thread;
+    return image_resize_part(part, wanted, image, &all, error);
+}
+
+/* The set's images side by side, more than once. */
+static void tile_images(struct clv_image *large, const char *folder, int across, int down)
+{
+    char path[700];
+    must(clv_image_new(large, across * SIDE, down * SIDE, 3, err));
+    for (int k = 0; k < across * down; k++) {
+        OWNED(clv_image_release) struct clv_image image = {0};
+        snprintf(path, sizeof path, "%s/%d.png", folder, k * 5 % N_IMAGES);
+        must(clv_image_read(&image, path, NULL, err));
+        for (size_t y = 0; y < SIDE; y++)
+            memcpy(large->pixels +
+                       3 * (((size_t)(k / across) * SIDE + y) * (size_t)large->width + (size_t)(k % across) * SIDE),
+                   image.pixels + 3 * y * SIDE, (size_t)3 * SIDE);
+    }
+}
+
+/* Windows cut many objects, which are all smaller than the halo. */
+TEST(windows_find_the_objects_of_the_whole_image)
+{
+    enum { ACROSS = 6, DOWN = 5 };
+    const char *folder = write_set(0);
+    struct clv_train_options options;
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_object_map_release) struct clv_object_map whole = {0};
+    clv_train_defaults(&options, clv_learner_find("ssvm"));
+    char data[600];
+    snprintf(data, sizeof data, "%s/manifest.tsv", folder);
+    options.data = data;
+    options.recipe.blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_SIZE;
+    options.n_threads = 2;
+    must(clv_train_set(&model, &options, err));
+    tile_images(&image, folder, ACROSS, DOWN);
+    must(learned_objects_find(&whole, &model, &image, err));
+    ck_assert_int_ge(whole.n_objects, 4 * ACROSS * DOWN * 9 / 10);
+    OWNED_ARRAY int32_t *numbers = array_alloc((size_t)image.width, (size_t)image.height * sizeof *numbers);
+    const struct shown_image shown = {image.width, image.height, show_part, &image};
+    static const struct object_windows_options each[] = {{.side = 130, .halo = 128, .n_threads = 1},
+                                                         {.side = 130, .halo = 128, .n_threads = 3},
+                                                         {.side = 97, .halo = 140, .n_threads = 2}};
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        OWNED(object_windows_release) struct object_windows found = {0};
+        must(learned_objects_windows(&found, &model, &shown, &each[k], err));
+        object_windows_rows(numbers, &found, 0, image.height);
+        ck_assert_int_eq(found.n_objects, whole.n_objects);
+        ck_assert_mem_eq(numbers, whole.objects, (size_t)image.width * (size_t)image.height * sizeof *numbers);
+        for (int32_t o = 0; o < whole.n_objects; o++)
+            ck_assert_double_eq_tol(found.probability[o], whole.probability[o], 1e-12);
+    }
+}
+
 static volatile int stop;
 static char said[4096];
 
@@ -134,22 +194,4 @@ TEST(a_stop_while_objects_are_learned_leaves_the_model_of_labels_as_interrupted)
         ck_assert_msg(strstr(said, k ? "interrupted before objects were learned" : "3 objects have one pixel only"),
                       "%s", said);
     }
-}
-
-/* A raster by tiles has objects that are pieces of labels, so those of such a model are refused before any work. */
-TEST(tiles_have_no_learned_objects)
-{
-    const char *folder = write_set(0);
-    const struct raster_layout layout = {.width = SIDE, .height = SIDE, .n_channels = 3, .bits = 8};
-    static uint8_t pixels[N * 3];
-    struct raster_writer writer;
-    must(raster_writer_create(&writer, formatted("%s/region.tif", folder), &layout, NULL, err));
-    must(raster_writer_rows(&writer, pixels, SIDE, err));
-    must(raster_writer_commit(&writer, err));
-    run_here("cd %s && cleave train -q manifest.tsv -o scaled --seed 1 --scale 1 --region-area 25 --blocks colour,size "
-             "--passes 2",
-             folder);
-    expect_error(64, "--objects, by a model that has learned to find them, cannot be used with",
-                 "cd %s && cleave segment -m scaled region.tif --objects --max-pixels 999 -o out", folder);
-    run_here("cd %s && cleave segment -q -m scaled region.tif --export geojson --max-pixels 999 -o out", folder);
 }

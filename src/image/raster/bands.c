@@ -11,7 +11,8 @@
 
 #define MOST_SAMPLES ((size_t)1 << 20) /* pixels, of all files */
 #define OF_A_FILE    4096
-#define ROWS         64 /* that are read at a time */
+#define ROWS         64                  /* that are read at a time */
+#define PART_VALUES  ((double)(1 << 24)) /* of a part, likewise */
 
 void band_samples_release(struct band_samples *self)
 {
@@ -277,6 +278,45 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
         MUST(raster_read(values, raster, &part, err));
         bands_colours(result.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
     }
+    *image = TAKE(result);
+    return CLV_OK;
+}
+
+/* Reads some rows of the part. */
+static enum clv_status show_rows(struct clv_image *rows, struct raster *raster, const struct clv_bands *bands,
+                                 const struct image_part *wanted, struct clv_error *err)
+{
+    const struct image_part from = resize_source(wanted, raster->width, raster->height);
+    const size_t n = (size_t)from.width * (size_t)from.height;
+    OWNED(clv_image_release) struct clv_image source = {0};
+    OWNED_ARRAY float *values = array_alloc(n, (size_t)raster->n_bands * sizeof *values);
+    NEED(values);
+    MUST(clv_image_new(&source, from.width, from.height, 3, err));
+    MUST(raster_read(values, raster, &from, err));
+    bands_colours(source.pixels, values, n, bands);
+    return image_resize_part(rows, wanted, &source, &from, err);
+}
+
+enum clv_status bands_show_part(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
+                                const struct image_part *wanted, struct clv_error *err)
+{
+    const double across = (double)raster->width / wanted->whole_width * wanted->width * raster->n_bands;
+    const double down = (double)raster->height / wanted->whole_height;
+    const int32_t n_rows = int32_within(PART_VALUES / (across * down), 1, wanted->height);
+    OWNED(clv_image_release) struct clv_image result = {0};
+    if (raster->n_bands != bands->n_bands)
+        return raster_fail_bands(raster, raster->parts->map.path, bands->n_bands, err);
+    MUST(clv_image_new(&result, wanted->width, wanted->height, 3, err));
+    for (int32_t y = 0; y < wanted->height; y += n_rows) {
+        OWNED(clv_image_release) struct clv_image rows = {0};
+        struct image_part part = *wanted;
+        part.top += y;
+        part.height = wanted->height - y < n_rows ? wanted->height - y : n_rows;
+        MUST(show_rows(&rows, raster, bands, &part, err));
+        memcpy(result.pixels + 3 * (size_t)y * (size_t)part.width, rows.pixels,
+               3 * (size_t)part.height * (size_t)part.width);
+    }
+    raster_forget(raster);
     *image = TAKE(result);
     return CLV_OK;
 }

@@ -228,6 +228,11 @@ enum clv_status bands_learn(struct clv_bands *bands, const struct band_samples *
 enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
                            struct clv_error *err) CLV_CHECK;
 
+/* Shows a part of the raster as it is in a copy that is resized to the part's whole size, no larger: the very pixels that
+ * clv_image_resize makes of bands_show's. Memory: some rows, and the part. */
+enum clv_status bands_show_part(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
+                                const struct image_part *wanted, struct clv_error *err) CLV_CHECK;
+
 /* How a raster of 8 bits is shown as it is, missing pixels white; false: it is none of grey, or red, green and blue. */
 bool bands_are_plain(struct clv_bands *bands, const struct raster *raster);
 

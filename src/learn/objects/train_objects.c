@@ -90,7 +90,7 @@ static enum clv_status read_working(struct clv_image *working, int32_t **objects
     OWNED_ARRAY int32_t *full = NULL;
     int32_t width = 0, height = 0;
     MUST(read_image(&image, &full, self, index, err));
-    object_model_size(&width, &height, self->model, &image);
+    object_model_size(&width, &height, self->model, image.width, image.height);
     OWNED_ARRAY int32_t *small = array_alloc((size_t)width * (size_t)height, sizeof *small);
     NEED(small);
     MUST(clv_image_resize(working, &image, width, height, err));
@@ -196,7 +196,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     NEED(pixels && is_unknown && distance && classes && probability);
     size_t n_known = split_unknown(is_unknown, objects, n);
     MUST(object_classes(classes, distance, objects, working.width, working.height, err));
-    MUST(object_model_look(&bank, probability, self->model, &working, err));
+    MUST(object_model_look(&bank, probability, self->model, &working, NULL, err));
     for (size_t i = 0; i < n; i++) {
         bool is_near = distance[i] < BORDER_REACH + .5F;
         if (!is_unknown[i])
@@ -240,7 +240,7 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
     MUST(read_working(&working, &map->objects, self, (size_t)self->order[index], err));
     for (size_t i = 0; i < (size_t)working.width * (size_t)working.height; i++)
         map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few: regions have one each */
-    MUST(object_model_regions(regions, self->model, &working, err));
+    MUST(object_model_regions(regions, self->model, &working, NULL, err));
     if (regions->graph.n_edges) {
         OWNED_ARRAY int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
         NEED(truth);
@@ -269,7 +269,7 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
         OWNED(clv_object_map_release) struct clv_object_map found = {0};
         struct object_counts counts;
         tried[EDGE_PROBLEM_BIAS] = weights[EDGE_PROBLEM_BIAS] - (k - NO_JOIN) * JOIN_STEP * self->spread;
-        MUST(object_model_divide(&found, &trial, regions, regions->width, regions->height, err));
+        MUST(object_model_divide(&found, &trial, regions, err));
         MUST(object_counts_of(&counts, &self->truth[index], &found, err));
         self->precision[index][k] = object_mean_precision(&counts);
     }

@@ -65,7 +65,7 @@ static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *
     view->painted = painted;
     view->net = NULL;
     MUST(pixel_terms(view, true, keep_term, self, err));
-    MUST(pixel_bank_init(&self->bank, working, err));
+    MUST(pixel_bank_init(&self->bank, working, NULL, err));
     return add_context(self, err);
 }
 
@@ -101,7 +101,7 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
     if (is_cut) {
         MUST(look_at_terms(&result, &view, &working, err));
     } else {
-        MUST(pixel_bank_init(&result.bank, &working, err));
+        MUST(pixel_bank_init(&result.bank, &working, NULL, err));
         MUST(look_at_marginals(&result, &view, err));
     }
     *self = TAKE(result);
