@@ -74,6 +74,27 @@ TESTS(weights_to_start_from_matter_where_they_are_taken, 0, n_learners())
         must_fail(CLV_ERR_USAGE, "cannot start from given weights", clv_train(&result, learner, &training, err));
 }
 
+TESTS(every_point_of_the_curve_has_the_loss_on_the_validation_set, 0, n_learners())
+{
+    const struct clv_learner *learner = clv_learner_at((size_t)_i);
+    OWNED(toy_release) struct toy toy = {0};
+    double loss;
+    toy_chains(&toy, 8, &chain_shape, 3);
+    struct clv_training training = chain_training(&toy, learner);
+    training.n_examples = 5;
+    OWNED(clv_training_result_release) struct clv_training_result alone = {0}, result = {0};
+    must(clv_train(&alone, learner, &training, err));
+    ck_assert_ptr_null(alone.validation_loss);
+    training.validation = toy.dataset;
+    must(clv_train(&result, learner, &training, err));
+    ck_assert_msg(is_same(&alone, &result, CHAIN_SIZE), "%s", learner->name);
+    ck_assert_uint_eq(alone.n_curve, result.n_curve);
+    ck_assert(!memcmp(alone.curve, result.curve, result.n_curve * sizeof *result.curve));
+    ck_assert(result.n_curve && result.validation_loss);
+    must(clv_evaluate_all(&loss, toy.dataset, &chain_shape, result.w, &result.decoding, CLV_ENGINE_CLEAVE, 1, err));
+    ck_assert_msg(result.validation_loss[result.n_curve - 1] == loss, "%s", learner->name);
+}
+
 /* Two sets that differ in what their hidden nodes look like. */
 static void hidden_pair(struct toy pair[2])
 {

@@ -419,8 +419,8 @@ struct course {
     size_t batch;          /* examples a step takes, except a pass's last one; 1 at first */
     size_t look_every;     /* passes between two looks, of which the last pass has one as well; 0: the loop knows */
     bool looks_first;      /* there is a look before any pass */
-    bool validates;        /* looks measure the loss on the training's validation set */
     bool is_quiet;         /* looks do not tell progress */
+    bool skips_loss;       /* looks do not measure the loss of the examples' labels: a pass that nothing else needs */
     bool is_begun;         /* steps may have been made: what a learner does before them need not be done again */
     bool is_over;          /* set by a learner that needs no more passes */
     bool stopped;          /* the caller asked to stop */
@@ -462,7 +462,8 @@ enum clv_status course_take(struct course *self, enum clv_status status) CLV_CHE
 enum clv_status course_keep(struct course *self, struct clv_error *err) CLV_CHECK;
 
 /* Adds a point to the curve and tells it: "objective .., gap .., training loss ..", or `note` in place of the first
- * two. The training loss is that of w; NULL: it is not looked at. */
+ * two. The losses are those of w: of the examples unless the course skips it, and of the training's validation set if it
+ * has one. */
 enum clv_status course_look(struct course *self, struct clv_curve_point point, const char *note, const double *w,
                             struct clv_error *err) CLV_CHECK;
 

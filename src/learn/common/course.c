@@ -143,7 +143,7 @@ static void describe(struct course *self, const struct clv_curve_point *point, c
         add_to_note(self, "gap", point->objective - point->dual);
     if (!isnan(point->train_loss))
         add_to_note(self, "training loss", point->train_loss);
-    if (self->validates && result->validation_loss)
+    if (result->validation_loss)
         add_to_note(self, "validation loss", result->validation_loss[result->n_curve - 1]);
 }
 
@@ -153,10 +153,9 @@ enum clv_status course_look(struct course *self, struct clv_curve_point point, c
     struct clv_training_result *result = self->result;
     const struct clv_decoding *decoding = &result->decoding;
     point.train_loss = NAN;
-    if (w)
+    if (!self->skips_loss)
         MUST(examples_loss(&point.train_loss, self->examples, w, decoding, err));
-    if (w && self->validates)
-        MUST(examples_validate(result, result->n_curve, self->examples, w, decoding, err));
+    MUST(examples_validate(result, result->n_curve, self->examples, w, decoding, err));
     MUST(curve_add(result, point, err));
     describe(self, &point, note);
     if (!self->is_quiet)

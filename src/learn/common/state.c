@@ -66,7 +66,7 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
     MUST(clv_tensors_require(&tensor, tensors, "curve", CLV_F64, 2, (int64_t[]){-1, N_CURVE}, err));
     size_t n = (size_t)tensor->shape[0];
     const double(*curve)[N_CURVE] = tensor->data;
-    bool validated = checkpoints->training->validation && n > 0 && !isnan(curve[0][4]); /* by learners that do so */
+    bool validated = checkpoints->training->validation && n > 0;
     result->curve = array_alloc(n, sizeof *result->curve);
     result->validation_loss = validated ? array_alloc(n, sizeof *result->validation_loss) : NULL;
     if (!result->curve || (validated && !result->validation_loss))

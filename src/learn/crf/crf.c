@@ -151,7 +151,7 @@ static enum clv_status look(struct crf *self, struct clv_error *err)
     snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
     self->course.pass = self->course.result->n_curve + 1;
     return course_look(&self->course, (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN},
-                       note, NULL, err);
+                       note, self->lbfgs.x, err);
 }
 
 static bool is_done(const struct crf *self)
@@ -206,6 +206,7 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     self->state = (struct crf_state){.lbfgs = &self->lbfgs, .result = result};
     course_open(&self->course, &crf_learner, result, &self->examples);
     self->course.n_passes = (size_t)training->parameters[PASSES];
+    self->course.skips_loss = true;
     self->course.save = save;
     self->course.owner = self;
     if (training->init)

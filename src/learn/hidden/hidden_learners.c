@@ -158,7 +158,6 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     course_open(&self.course, learner, result, &self.hidden.examples);
     self.course.save = hidden_save;
     self.course.owner = &self;
-    self.course.validates = true;
     choose_settings(&self);
     MUST(hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err));
     MUST(start_weights(self.ascent.w, training, training->parameters[START], self.is_published, err));

@@ -55,6 +55,7 @@ enum clv_status latent_open(struct latent *self, const struct clv_learner *learn
         self->rules.batch = n;
     course_open(&self->course, learner, result, &self->examples);
     self->course.batch = self->rules.batch;
+    self->course.skips_loss = true;
     self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
     self->free = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->free);
     self->clamped = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->clamped);

@@ -77,7 +77,8 @@ static enum clv_status look(struct m3e *self, struct clv_error *err)
         memcpy(self->best, w, self->latent.size * sizeof *w);
         self->lowest = objective;
     }
-    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", NULL, err);
+    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", self->best,
+                       err);
 }
 
 static enum clv_status run_pass(struct m3e *self, struct clv_error *err)
@@ -134,11 +135,11 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct latent *latent = &self.latent;
     struct course *course = &latent->course;
     MUST(m3e_open(&self, training, result, err));
+    result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
     while (course_goes_on(course))
         MUST(course_take(course, course_lacks_look(course) ? look(&self, err) : run_pass(&self, err)));
     if (!course->stopped)
         MUST(course_take(course, latent_objective(&result->at_zero, latent, latent->zero, entropy_terms, err)));
-    result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
     return course_end(course, self.best, err);
 }
 

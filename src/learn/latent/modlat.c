@@ -223,7 +223,8 @@ static enum clv_status look(struct modlat *self, struct clv_error *err)
     }
     begin_turn(self, TURN_OF_THETA);
     course->pass++;
-    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", NULL, err);
+    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", self->best,
+                       err);
 }
 
 /* Takes the rest of a turn. Without hidden nodes there is nothing for theta to be uncertain of. */
@@ -327,11 +328,11 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     OWNED(modlat_release) struct modlat self = {0};
     struct course *course = &self.latent.course;
     MUST(modlat_open(&self, training, result, err));
+    result->decoding.rule = CLV_DECODE_MAP;
     while (course_goes_on(course))
         MUST(course_take(course, take_turn(&self, err)));
     if (!course->stopped)
         MUST(course_take(course, look_at_zero(&self, err)));
-    result->decoding.rule = CLV_DECODE_MAP;
     return course_end(course, self.best, err);
 }
 

@@ -278,7 +278,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     course_open(&self->course, learner, result, examples);
     self->course.save = save;
     self->course.owner = self;
-    self->course.validates = self->course.is_quiet = true; /* progress is told in steps */
+    self->course.is_quiet = true; /* progress is told in steps */
     result->decoding = decoding_of(self);
     self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
     self->draws.reduction = objective != PMAP_JOINT && parameters[PMAP_REDUCTION] != 0;
