@@ -28,17 +28,14 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
                                     struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
-    OWNED(sift_grid_release) struct sift_grid grid = {0};
-    MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
-    uint8_t *slot = job->samples + ((size_t)scale * job->n_images + index) * job->per_image * SIZE;
-    uint32_t n_cells = (uint32_t)(grid.n_columns * grid.n_rows);
+    OWNED_ARRAY uint32_t *cells = array_alloc(job->per_image, sizeof *cells);
+    NEED(cells);
+    uint32_t n_cells = (uint32_t)sift_image_n_cells(sift, recipe->step_px);
     uint64_t stream = RNG_STREAM(RNG_CODEBOOK, index + 1);
-    for (size_t k = 0; k < job->per_image; k++) {
-        uint32_t cell = rng_below(job->seed, stream, (uint64_t)scale << 32 | k, n_cells);
-        for (int v = 0; v < SIZE; v++)
-            slot[k * SIZE + (size_t)v] = grid.values[(size_t)cell * SIZE + (size_t)v];
-    }
-    return CLV_OK;
+    for (size_t k = 0; k < job->per_image; k++)
+        cells[k] = rng_below(job->seed, stream, (uint64_t)scale << 32 | k, n_cells);
+    uint8_t *slot = job->samples + ((size_t)scale * job->n_images + index) * job->per_image * SIZE;
+    return sift_image_sample(slot, sift, recipe->bin_size_px[scale], recipe->step_px, cells, job->per_image, err);
 }
 
 static bool has_descriptors(const struct clv_recipe *recipe)

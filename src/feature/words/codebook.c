@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/machine.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 
-static int32_t square_distance(const uint8_t *a, const uint8_t *b)
+INLINE int32_t square_distance(const uint8_t *a, const uint8_t *b)
 {
     int32_t sum = 0;
     for (int k = 0; k < SIZE; k++) {
@@ -18,6 +19,20 @@ static int32_t square_distance(const uint8_t *a, const uint8_t *b)
         sum += difference * difference;
     }
     return sum;
+}
+
+/* distance[i] = the squared distance of descriptor i to the nearest centre, of which `centre` is the newest one and, if
+ * is_first, the only one. Returns their sum. */
+FOR_EACH_MACHINE static uint64_t approach(int32_t *distance, const uint8_t *descriptors, size_t n,
+                                          const uint8_t *centre, bool is_first)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t d = square_distance(descriptors + i * SIZE, centre);
+        distance[i] = is_first || d < distance[i] ? d : distance[i];
+        total += (uint64_t)distance[i];
+    }
+    return total;
 }
 
 /* k-means++: each next centre is a descriptor, drawn with probability proportional to its squared distance to the
@@ -33,12 +48,7 @@ static bool seed_centres(uint8_t *centres, const uint8_t *descriptors, size_t n,
         memcpy(centres + (size_t)w * SIZE, descriptors + chosen * SIZE, SIZE);
         if (w + 1 == options->n_words)
             return distinct;
-        uint64_t total = 0;
-        for (size_t i = 0; i < n; i++) {
-            int32_t d = square_distance(descriptors + i * SIZE, descriptors + chosen * SIZE);
-            distance[i] = w == 0 || d < distance[i] ? d : distance[i];
-            total += (uint64_t)distance[i];
-        }
+        uint64_t total = approach(distance, descriptors, n, centres + (size_t)w * SIZE, w == 0);
         distinct &= total > 0;
         uint64_t target = (uint64_t)(rng_uniform(seed, stream, (uint64_t)w + 1) * (double)total);
         uint64_t passed = 0;

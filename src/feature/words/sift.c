@@ -24,7 +24,6 @@ enum { N = SIFT_ORIENTATIONS, BINS = 4, LUMA_ONE = SIFT_LUMA_ONE };
 typedef uint32_t sums __attribute__((vector_size(N * sizeof(uint32_t))));
 typedef int32_t whole __attribute__((vector_size(N * sizeof(int32_t))));
 typedef float real __attribute__((vector_size(N * sizeof(float))));
-typedef uint8_t bytes __attribute__((vector_size(N)));
 
 /* Fixed-point gradients: steps of 1/16 grey level. At most 16 x 255 / sqrt(2) x 24^4 < 2^31 under the largest
  * window. */
@@ -163,12 +162,15 @@ static inline __attribute__((always_inline)) void finish_descriptor(uint8_t *val
     for (int k = 0; k < N; k++)
         total += square[k];
     float scale = BYTE_SCALE / sqrtf(total);
+    whole rounded[BINS * BINS];
     for (int b = 0; b < BINS * BINS; b++) {
         real scaled = clamped[b] * scale + 0.5f;
         limit(&scaled, 255.0f);
-        bytes narrow = __builtin_convertvector(__builtin_convertvector(scaled, whole), bytes);
-        memcpy(values + b * N, &narrow, N);
+        rounded[b] = __builtin_convertvector(scaled, whole);
     }
+    const int32_t *numbers = (const int32_t *)rounded;
+    for (int k = 0; k < CLV_DESCRIPTOR_SIZE; k++)
+        values[k] = (uint8_t)numbers[k];
 }
 
 /* Vertical windows of one row of cells: band[bin row][row_pixels][N]. */
@@ -187,25 +189,69 @@ FOR_EACH_MACHINE static void sum_rows(uint32_t *restrict band, const struct sift
     }
 }
 
+/* The Gaussian of two bins at the centres of the outer bins against that at the inner ones. */
+static const float OUTER = 0.77880078f; /* exp(-(1.5^2 - 0.5^2) / (2 x 2^2)) */
+
+static inline __attribute__((always_inline)) float bin_weight(int i)
+{
+    return i == 0 || i == BINS - 1 ? OUTER : 1;
+}
+
+/* *bin = the sums under the windows of bin (i, j), weighted. */
+static inline __attribute__((always_inline)) void weigh_bin(real *bin, const sums *window, int i, int j)
+{
+    *bin = __builtin_convertvector((whole)*window, real) * (bin_weight(i) * bin_weight(j));
+}
+
+/* What turns the norm of sums into grey levels. */
+static float norm_scale_of(int32_t bin_px)
+{
+    return 1.0f / (STEPS * (float)(bin_px * bin_px) * (float)(bin_px * bin_px));
+}
+
+/* The integral's column of the first bin's centre, of the cells of column c. */
+static int32_t first_column(const struct sift_integral *integral, int32_t c, int32_t bin_px, int32_t step_px)
+{
+    return integral->margin + c * step_px + (step_px - 1) / 2 - 3 * bin_px / 2;
+}
+
 FOR_EACH_MACHINE static void describe_row(uint8_t *values, const uint32_t *band, const struct sift_integral *integral,
                                           int32_t n_columns, int32_t bin_px, int32_t step_px)
 {
-    /* The Gaussian of two bins at the centres of the outer bins against that at the inner ones. */
-    const float outer = 0.77880078f; /* exp(-(1.5^2 - 0.5^2) / (2 x 2^2)) */
-    const float weight[BINS] = {outer, 1, 1, outer};
-    const float norm_scale = 1.0f / (STEPS * (float)(bin_px * bin_px) * (float)(bin_px * bin_px));
+    const float norm_scale = norm_scale_of(bin_px);
     for (int32_t c = 0; c < n_columns; c++) {
         real bins[BINS * BINS];
-        int32_t first = integral->margin + c * step_px + (step_px - 1) / 2 - 3 * bin_px / 2;
+        int32_t first = first_column(integral, c, bin_px, step_px);
         for (int j = 0; j < BINS; j++)
             for (int i = 0; i < BINS; i++) {
                 const sums *at =
                     (const sums *)(band + (size_t)j * (size_t)integral->row_pixels * N) + first + i * bin_px;
                 sums window = at[bin_px - 1] - 2 * at[-1] + at[-bin_px - 1];
-                bins[j * BINS + i] = __builtin_convertvector((whole)window, real) * (weight[i] * weight[j]);
+                weigh_bin(&bins[j * BINS + i], &window, i, j);
             }
         finish_descriptor(values + (size_t)c * CLV_DESCRIPTOR_SIZE, bins, norm_scale);
     }
+}
+
+/* The descriptor of one cell: that of describe_row, with the vertical windows of its own columns alone. */
+FOR_EACH_MACHINE static void describe_cell(uint8_t *values, const struct sift_integral *integral, int32_t c, int32_t r,
+                                           int32_t bin_px, int32_t step_px)
+{
+    real bins[BINS * BINS];
+    size_t row_pixels = (size_t)integral->row_pixels;
+    int32_t left = first_column(integral, c, bin_px, step_px), top = first_column(integral, r, bin_px, step_px);
+    for (int j = 0; j < BINS; j++)
+        for (int i = 0; i < BINS; i++) {
+            const sums *middle =
+                (const sums *)integral->sum + (size_t)(top + j * bin_px - 1) * row_pixels + left + i * bin_px;
+            const sums *low = middle - (size_t)bin_px * row_pixels, *high = middle + (size_t)bin_px * row_pixels;
+            sums right_side = high[bin_px - 1] - 2 * middle[bin_px - 1] + low[bin_px - 1];
+            sums centre = high[-1] - 2 * middle[-1] + low[-1];
+            sums left_side = high[-bin_px - 1] - 2 * middle[-bin_px - 1] + low[-bin_px - 1];
+            sums window = right_side - 2 * centre + left_side;
+            weigh_bin(&bins[j * BINS + i], &window, i, j);
+        }
+    finish_descriptor(values, bins, norm_scale_of(bin_px));
 }
 
 enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral *integral, int32_t bin_px,
@@ -243,6 +289,29 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
     NEED(image->luma);
     for (size_t k = 0; k < n; k++)
         image->luma[k] = (float)sift_luma(rgb + 3 * k) / SIFT_LUMA_ONE;
+    return CLV_OK;
+}
+
+int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px)
+{
+    return (int64_t)((image->width + step_px - 1) / step_px) * ((image->height + step_px - 1) / step_px);
+}
+
+enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *image, int32_t bin_px, int32_t step_px,
+                                  const uint32_t *cells, size_t n, struct clv_error *err)
+{
+    uint32_t n_columns = (uint32_t)((image->width + step_px - 1) / step_px);
+    OWNED(sift_grid_release) struct sift_grid grid = {0};
+    if (image->luma)
+        MUST(sift_image_describe(&grid, image, bin_px, step_px, err));
+    for (size_t k = 0; k < n; k++) {
+        uint8_t *out = values + k * CLV_DESCRIPTOR_SIZE;
+        if (grid.values)
+            memcpy(out, grid.values + (size_t)cells[k] * CLV_DESCRIPTOR_SIZE, CLV_DESCRIPTOR_SIZE);
+        else
+            describe_cell(out, &image->integral, (int32_t)(cells[k] % n_columns), (int32_t)(cells[k] / n_columns),
+                          bin_px, step_px);
+    }
     return CLV_OK;
 }
 

@@ -139,6 +139,12 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
                                     int32_t step_px, struct clv_error *err) CLV_CHECK;
 
+/* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column, below
+ * sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
+int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px);
+enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *image, int32_t bin_px, int32_t step_px,
+                                  const uint32_t *cells, size_t n, struct clv_error *err) CLV_CHECK;
+
 /* Dense SIFT by VLFeat's vl_dsift: the reference implementation of sift.c, for recipes that ask for it. */
 
 /* One scale of an image in grey, luma[height][width] in 0..255: the cells, bins, orientations and scale of sift_extract

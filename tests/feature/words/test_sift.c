@@ -170,6 +170,31 @@ TESTS(every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT
         }
 }
 
+TESTS(single_cells_have_the_descriptors_of_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
+{
+    static const struct {
+        int32_t width, height, bin_px, step_px;
+    } images[] = {{1, 1, 2, 3}, {37, 23, 4, 3}, {61, 40, 16, 5}, {50, 33, 3, 1}};
+    for (size_t s = 0; s < sizeof images / sizeof *images; s++) {
+        struct clv_recipe recipe = recipe_of(images[s].bin_px, images[s].step_px);
+        recipe.sift = _i;
+        OWNED_ARRAY uint8_t *rgb = textured(images[s].width, images[s].height);
+        OWNED(sift_image_release) struct sift_image image = {0};
+        OWNED(sift_grid_release) struct sift_grid grid = {0};
+        must(sift_image_init(&image, rgb, images[s].width, images[s].height, &recipe, err));
+        must(sift_image_describe(&grid, &image, images[s].bin_px, images[s].step_px, err));
+        uint32_t n = (uint32_t)(grid.n_columns * grid.n_rows);
+        ck_assert_int_eq(sift_image_n_cells(&image, images[s].step_px), n);
+        OWNED_ARRAY uint32_t *cells = malloc(n * sizeof *cells);
+        OWNED_ARRAY uint8_t *values = malloc((size_t)n * SIZE);
+        for (uint32_t k = 0; k < n; k++)
+            cells[k] = n - 1 - k;
+        must(sift_image_sample(values, &image, images[s].bin_px, images[s].step_px, cells, n, err));
+        for (uint32_t k = 0; k < n; k++)
+            ck_assert_mem_eq(values + (size_t)k * SIZE, grid.values + (size_t)cells[k] * SIZE, SIZE);
+    }
+}
+
 TESTS(flat_images_have_zero_descriptors, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     uint8_t rgb[30 * 20 * 3];
