@@ -138,8 +138,9 @@ enum clv_decoding_rule {
     CLV_DECODE_MIN_ENTROPY,
 };
 
-/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and on graphs so narrow that
- * elimination takes no more than a million cells (a grid of six by six nodes of four labels). Elsewhere, whatever the
+/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run), where they ask for a maximum over
+ * all nodes of a field of two labels that clv_oracle_map cuts, and on graphs so narrow that elimination takes no more
+ * than a million cells (a grid of six by six nodes of four labels). Elsewhere, whatever the
  * labels and the form, candidates are compared by what they score: a MAP of TRW-S (mostly proved by its bound) and of
  * max-product; labels of sum- and mixed-product from nothing and from near that MAP, by their Bethe values. */
 /* A choice among rules of decoding in place of a model's own: the rule that it was trained for (auto), one of the rules

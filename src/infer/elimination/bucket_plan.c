@@ -57,19 +57,31 @@ static int32_t fill_of(const struct bucket *self, int32_t node)
     return fill;
 }
 
-static int32_t choose(const struct bucket *self, uint8_t kind)
+/* Counts a node's pairs again only where `take` may have changed them. */
+static int32_t choose(struct bucket *self, uint8_t kind)
 {
     int32_t best = -1, least = INT32_MAX;
     for (int32_t i = 0; i < self->n_nodes && least > 0; i++) {
         if (!self->is_left[i] || self->kind[i] != kind)
             continue;
-        int32_t fill = fill_of(self, i);
-        if (best < 0 || fill < least) {
+        if (self->fill[i] < 0)
+            self->fill[i] = fill_of(self, i);
+        if (best < 0 || self->fill[i] < least) {
             best = i;
-            least = fill;
+            least = self->fill[i];
         }
     }
     return best;
+}
+
+/* Forgets the counts that a node's elimination changes: those of nodes that it joins, and of their neighbours. */
+static void forget_fill(struct bucket *self, int32_t joined)
+{
+    const uint64_t *row = row_of(self, joined);
+    self->fill[joined] = -1;
+    for (size_t word = 0; word < n_words(self); word++)
+        for (uint64_t bits = row[word]; bits; bits &= bits - 1)
+            self->fill[(int32_t)(word * WORD_BITS) + __builtin_ctzll(bits)] = -1;
 }
 
 static struct bucket_factor *add_factor(struct bucket *self, size_t n_cells)
@@ -113,6 +125,8 @@ static int take(struct bucket *self, int32_t node, uint8_t *is_used)
     for (int32_t i = 0; i < step->n_scope; i++)
         for (int32_t j = i + 1; j < step->n_scope; j++)
             join(self, step->scope[i], step->scope[j]);
+    for (int32_t s = 0; s < step->n_scope; s++)
+        forget_fill(self, step->scope[s]);
     step->made = self->n_factors;
     struct bucket_factor *result = add_factor(self, n_cells);
     result->n_nodes = step->n_scope;
@@ -131,6 +145,7 @@ static void begin(struct bucket *self)
     for (int32_t i = 0; i < self->n_nodes; i++) {
         struct bucket_factor *factor = add_factor(self, k);
         self->is_left[i] = self->kind[i] > 0;
+        self->fill[i] = -1;
         factor->n_nodes = self->kind[i] > 0;
         factor->nodes[0] = i;
     }
@@ -183,9 +198,10 @@ static int reserve(struct bucket *self, size_t n, size_t m)
 {
     const struct array_part by_node[] = {{&self->kind, sizeof *self->kind},
                                          {&self->is_left, sizeof *self->is_left},
+                                         {&self->fill, sizeof *self->fill},
                                          {&self->steps, sizeof *self->steps}};
     const struct array_part by_factor[] = {{&self->factors, sizeof *self->factors}, {&self->used, sizeof *self->used}};
-    return array_reserve_all(by_node, 3, &self->node_capacity, n + 1) ||
+    return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &self->node_capacity, n + 1) ||
            array_reserve_all(by_factor, 2, &self->factor_capacity, 2 * n + m + 1) ||
            array_reserve((void **)&self->edges, &self->edge_capacity, m + 1, sizeof *self->edges) ||
            array_reserve((void **)&self->neighbours, &self->word_capacity, n * n_words(self), sizeof *self->neighbours);
@@ -227,7 +243,7 @@ enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_fi
 
 void bucket_release(struct bucket *self)
 {
-    arrays_free(self->edges, self->kind, self->neighbours, self->is_left, self->factors, self->used, self->steps,
-                self->table, self->share, self->chance);
+    arrays_free(self->edges, self->kind, self->neighbours, self->is_left, self->fill, self->factors, self->used,
+                self->steps, self->table, self->share, self->chance);
     *self = (struct bucket){0};
 }

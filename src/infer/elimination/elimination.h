@@ -45,6 +45,7 @@ struct bucket {
     /* The plan. */
     uint64_t *neighbours;          /* [n_nodes][words] bits */
     uint8_t *is_left;              /* [n_nodes] */
+    int32_t *fill;                 /* [n_nodes] pairs of neighbours that the node would join; -1: not known */
     struct bucket_factor *factors; /* nodes, edges, what steps make */
     int32_t *used;                 /* factors that steps take in */
     struct bucket_step *steps;

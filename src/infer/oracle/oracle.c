@@ -276,17 +276,7 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
     return CLV_OK;
 }
 
-enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
-                                  const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
-{
-    MUST(decoding_check(decoding, err));
-    if (decoding->rule == CLV_DECODE_ORACLE)
-        return clv_oracle_map(oracle, y, NULL, field, err);
-    oracle->state = ORACLE_EMPTY;
-    return decoding_run(&oracle->decoding, y, field, is_visible, decoding, err);
-}
-
-/* Labels from scores: exact in forests and on narrow graphs, by loopy.c elsewhere. */
+/* Labels from scores: exact in forests, where they are a minimum cut and on narrow graphs, by loopy.c elsewhere. */
 
 /* Largest table of bucket elimination. It takes a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)
@@ -339,9 +329,19 @@ static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, s
     return CLV_OK;
 }
 
-enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const struct clv_field *field,
-                             const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+/* Whether the rule asks for a maximum over all nodes that a minimum cut finds. */
+static bool is_cut(const struct clv_field *field, const uint8_t *is_visible, const struct clv_decoding *decoding)
 {
+    bool is_maximum =
+        decoding->rule == CLV_DECODE_MAP ||
+        (decoding->rule == CLV_DECODE_MARGINAL_MAP && !(is_visible && memchr(is_visible, 0, (size_t)field->n_nodes)));
+    return is_maximum && field_is_supermodular(field);
+}
+
+static enum clv_status decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                              const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+{
+    struct decoding_workspace *self = &oracle->decoding;
     if (decoding->rule == CLV_DECODE_MIN_ENTROPY)
         return min_entropy_map(y, &self->min_entropy,
                                &(struct min_entropy_terms){field, is_visible, decoding->hidden_temperature}, err);
@@ -363,7 +363,19 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
     MUST(forest_fits(self->forest, &fits, field, &options, err));
     if (fits)
         return clv_forest_run(self->forest, NULL, NULL, NULL, y, field, &options, err);
+    if (is_cut(field, is_visible, decoding))
+        return oracle_cut(oracle, y, field, err);
     MUST(bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err));
     return fits ? bucket_run(&self->bucket, &(struct bucket_outputs){.y = y}, field, &options, err)
                 : loopy_decode(&self->loopy, y, field, is_visible, decoding, err);
+}
+
+enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                  const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+{
+    MUST(decoding_check(decoding, err));
+    if (decoding->rule == CLV_DECODE_ORACLE)
+        return clv_oracle_map(oracle, y, NULL, field, err);
+    oracle->state = ORACLE_EMPTY;
+    return decode(oracle, y, field, is_visible, decoding, err);
 }

@@ -59,7 +59,8 @@ void full_adagrad_turn(double *gradient, struct full_adagrad *self);
  *   exactly          in trees where no connected hidden nodes join three visible ones (forest_fits); the clamped
  * term
  *                    wherever the hidden nodes alone make a forest; on graphs narrow enough for the cells that bucket
- *                    elimination is granted. Elsewhere by approximations:
+ *                    elimination is granted; maxima over all that is open in fields of two labels that attract each
+ *                    other, by minimum cuts. Elsewhere by approximations:
  *   T_h = 0          TRW-S, which mostly proves its labelling the best
  *   T_y > 0          sum- or mixed-product, once from the messages of the step before and once from near the truth; the
  *                    higher Bethe value counts
@@ -80,7 +81,14 @@ struct hidden_settings {
 enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN_LOOK = 7 };
 
 /* The method that computes a term. */
-enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS };
+enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS, HIDDEN_CUT };
+
+/* Whether a maximum over the labels of fields of this form is a minimum cut whatever the weights: learners keep
+ * couplings at 0 or more. */
+static inline bool hidden_is_cut(enum clv_pairwise form, int32_t n_labels)
+{
+    return form == CLV_PAIRWISE_POTTS && n_labels == 2;
+}
 
 /* The runs whose messages are kept: the two terms' belief propagation, and the free term's TRW-S. */
 enum hidden_messages { HIDDEN_OF_FREE, HIDDEN_OF_CLAMPED, HIDDEN_OF_JOINT, HIDDEN_N_MESSAGES };
@@ -280,10 +288,19 @@ struct hidden_term {
     size_t node_capacity, pair_capacity;
 };
 
+/* Memory of a field in which some labels are fixed. */
+struct hidden_rest {
+    int32_t (*edges)[2];
+    double *unary, *pairwise;
+    size_t node_capacity, edge_capacity, pair_capacity;
+};
+
 /* One per thread. */
 struct hidden_workspace {
     struct clv_forest *forest;
     struct clv_bp *bp;
+    struct clv_oracle *oracle; /* for minimum cuts */
+    struct hidden_rest rest;
     bool is_looking; /* items are left as they are */
     struct bucket free_bucket, clamped_bucket;
     struct hidden_term free, clamped;
@@ -292,12 +309,14 @@ struct hidden_workspace {
     struct hidden_item *item;
     const int32_t *label; /* [n_nodes] the true ones of the problem, a view */
     uint8_t *is_visible;  /* [n_nodes] */
+    bool has_hidden;      /* whether any node is not visible */
     int32_t *y;           /* [n_nodes] */
     double *weight;       /* [n_nodes][rows] */
     size_t node_capacity, weight_capacity;
 };
 
-enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int n, struct clv_error *err) CLV_CHECK;
+enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int n, enum clv_engine engine,
+                                      struct clv_error *err) CLV_CHECK;
 void hidden_workspaces_free(struct hidden_workspace *workspaces, int n);
 
 /* Takes an example: grows to its problem and notes which of its nodes are visible. */

@@ -206,8 +206,10 @@ static const char *idle_inference(const struct clv_training *training, int param
 {
     struct hidden_settings settings = {.visible_temperature = visible,
                                        .hidden_temperature = hidden,
-                                       .cells = parameter == CELLS ? 0 : (size_t)training->parameters[CELLS]};
-    if (!training->dataset || hidden_propagates(training, &settings))
+                                       .cells = parameter == CELLS ? 0 : (size_t)training->parameters[CELLS]},
+                           smooth = {.visible_temperature = 1, .hidden_temperature = 1, .cells = settings.cells};
+    if (!training->dataset || hidden_propagates(training, &settings) ||
+        (training->parameters[SMOOTH] > 0 && hidden_propagates(training, &smooth)))
         return NULL;
     return settings.cells ? "elimination of that many --cells is exact" : "inference is exact on these graphs";
 }

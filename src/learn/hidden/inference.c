@@ -1,5 +1,6 @@
-/* Inference for one example's terms: by elimination on forests or in buckets where that is exact and small enough, else
- * by belief propagation, which goes on from the messages of the step before. Start at hidden_free, at the end. */
+/* Inference for one example's terms: by elimination on forests or in buckets where that is exact and small enough, by
+ * minimum cuts where two labels are maximised over, else by belief propagation, which goes on from the messages of the
+ * step before. Start at hidden_free, at the end. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -9,6 +10,8 @@
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
 #include "infer/bp/bp.h"
+#include "infer/infer.h"
+#include "infer/oracle/oracle.h"
 
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
 #define TOLERANCE 1e-3
@@ -24,7 +27,8 @@ static void workspace_list_release(struct workspace_list *list)
     hidden_workspaces_free(list->workspaces, list->n);
 }
 
-enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int n, struct clv_error *err)
+enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int n, enum clv_engine engine,
+                                      struct clv_error *err)
 {
     *workspaces = NULL;
     OWNED(workspace_list_release)
@@ -33,6 +37,7 @@ enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int 
     for (int t = 0; t < n; t++) {
         MUST(clv_forest_new(&result.workspaces[t].forest, err));
         MUST(clv_bp_new(&result.workspaces[t].bp, err));
+        MUST(clv_oracle_new(&result.workspaces[t].oracle, engine, err));
     }
     *workspaces = TAKE(result.workspaces);
     return CLV_OK;
@@ -44,10 +49,12 @@ void hidden_workspaces_free(struct hidden_workspace *workspaces, int n)
         struct hidden_workspace *self = &workspaces[t];
         clv_forest_free(self->forest);
         clv_bp_free(self->bp);
+        clv_oracle_free(self->oracle);
         bucket_release(&self->free_bucket);
         bucket_release(&self->clamped_bucket);
         arrays_free(self->free.nodes, self->free.pairs, self->clamped.nodes, self->clamped.pairs, self->other.nodes,
-                    self->other.pairs, self->is_visible, self->y, self->weight);
+                    self->other.pairs, self->is_visible, self->y, self->weight, self->rest.edges, self->rest.unary,
+                    self->rest.pairwise);
     }
     array_free(workspaces);
 }
@@ -72,8 +79,11 @@ enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct
     self->settings = settings;
     self->item = item;
     self->label = problem->label;
-    for (size_t i = 0; i < n; i++)
+    self->has_hidden = false;
+    for (size_t i = 0; i < n; i++) {
         self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
+        self->has_hidden |= !self->is_visible[i];
+    }
     return CLV_OK;
 }
 
@@ -99,6 +109,13 @@ static struct clv_forest_options forest_options(const struct hidden_workspace *s
     };
 }
 
+/* Whether a term, the clamped one if labels are fixed, is a maximum over everything that it leaves open. */
+static bool is_maximum(const struct hidden_workspace *self, const int32_t *label)
+{
+    bool is_over_hidden = !self->has_hidden || self->settings->hidden_temperature == 0;
+    return is_over_hidden && (label || self->settings->visible_temperature == 0);
+}
+
 /* Chooses the method that computes a term of fields on this graph. Fixed labels make it the clamped term. */
 static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspace *self,
                                      const struct clv_field *graph, const int32_t *label, struct clv_error *err)
@@ -109,6 +126,9 @@ static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_w
     *method = HIDDEN_FOREST;
     MUST(forest_fits(self->forest, &fits, graph, &options, err));
     if (fits)
+        return CLV_OK;
+    *method = HIDDEN_CUT;
+    if (is_maximum(self, label) && hidden_is_cut(graph->form, graph->n_labels))
         return CLV_OK;
     MUST(bucket_fits(bucket, &fits, graph, &options, self->settings->cells, err));
     *method = fits ? HIDDEN_BUCKETS : HIDDEN_PROPAGATION;
@@ -135,7 +155,7 @@ bool hidden_propagates(const struct clv_training *training, const struct hidden_
 {
     struct hidden_workspace *space;
     struct clv_error ignored;
-    bool is_found = hidden_workspaces_new(&space, 1, &ignored) != CLV_OK;
+    bool is_found = hidden_workspaces_new(&space, 1, CLV_ENGINE_DEFAULT, &ignored) != CLV_OK;
     for (size_t i = 0; !is_found && i < training->n_examples; i++) {
         struct hidden_item item = {0};
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
@@ -199,17 +219,69 @@ static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *te
     return CLV_OK;
 }
 
-/* self->y = the best labelling with the options' labels given that TRW-S meets; and, unless it is NULL, the term that
- * is. */
+/* The field that is left of another one once some nodes have their labels: what their edges score is in their
+ * neighbours' unaries, and no edge of theirs remains. */
+static enum clv_status fix_labels(struct hidden_rest *rest, struct clv_field *left, const struct clv_field *field,
+                                  const int32_t *label, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, per_edge = field->form == CLV_PAIRWISE_FULL ? 4 : 1;
+    if (array_reserve((void **)&rest->unary, &rest->node_capacity, n, sizeof *rest->unary) ||
+        array_reserve((void **)&rest->edges, &rest->edge_capacity, m + 1, sizeof *rest->edges) ||
+        array_reserve((void **)&rest->pairwise, &rest->pair_capacity, per_edge * m + 1, sizeof *rest->pairwise))
+        return fail_memory(err);
+    *left = *field;
+    left->n_edges = 0;
+    left->unary = rest->unary;
+    left->edges = (const int32_t(*)[2])rest->edges;
+    left->pairwise = field->is_shared ? field->pairwise : rest->pairwise;
+    memcpy(rest->unary, field->unary, n * sizeof *rest->unary);
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = field->edges[e][0], b = field->edges[e][1], at = left->n_edges;
+        int32_t y_a = label[a], y_b = label[b];
+        if (y_a == CLV_UNKNOWN && y_b == CLV_UNKNOWN) {
+            memcpy(rest->edges[at], field->edges[e], sizeof *rest->edges);
+            if (!field->is_shared)
+                memcpy(&rest->pairwise[per_edge * (size_t)at], &field->pairwise[per_edge * (size_t)e],
+                       per_edge * sizeof *rest->pairwise);
+            left->n_edges++;
+        } else if (y_a == CLV_UNKNOWN) {
+            rest->unary[a] += pair_score(field, e, 1, y_b) - pair_score(field, e, 0, y_b);
+        } else if (y_b == CLV_UNKNOWN) {
+            rest->unary[b] += pair_score(field, e, y_a, 1) - pair_score(field, e, y_a, 0);
+        }
+    }
+    return CLV_OK;
+}
+
+/* self->y = the best labelling with these labels given (NULL: none), by a minimum cut. */
+static enum clv_status cut(struct hidden_workspace *self, const struct clv_field *field, const int32_t *label,
+                           struct clv_error *err)
+{
+    struct clv_field left = *field;
+    if (label)
+        MUST(fix_labels(&self->rest, &left, field, label, err));
+    MUST(clv_oracle_map(self->oracle, self->y, NULL, &left, err));
+    for (int32_t i = 0; label && i < field->n_nodes; i++)
+        self->y[i] = label[i] == CLV_UNKNOWN ? self->y[i] : label[i];
+    return CLV_OK;
+}
+
+/* self->y = the best labelling with the options' labels given, of those that TRW-S meets where it is no minimum cut;
+ * and, unless it is NULL, the term that is. */
 static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, enum hidden_messages which,
                                 const struct clv_field *field, struct clv_bp_options options, struct clv_error *err)
 {
     struct clv_trws_result result;
-    MUST(resume(self, &options, which, field, err));
-    MUST(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
-    keep(self, which);
-    if (which == HIDDEN_OF_FREE)
-        count(self);
+    if (field_is_supermodular(field)) {
+        MUST(cut(self, field, options.label, err));
+        result.score = clv_field_score(field, self->y);
+    } else {
+        MUST(resume(self, &options, which, field, err));
+        MUST(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
+        keep(self, which);
+        if (which == HIDDEN_OF_FREE)
+            count(self);
+    }
     if (!term)
         return CLV_OK;
     term->value = result.score;
@@ -234,7 +306,7 @@ static enum clv_status given(struct hidden_workspace *self, struct hidden_term *
                              const int32_t *label, struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(self, CLV_BP_SUM);
-    if (self->item->clamped_by != HIDDEN_PROPAGATION)
+    if (self->item->clamped_by == HIDDEN_FOREST || self->item->clamped_by == HIDDEN_BUCKETS)
         return eliminate(self, term, self->item->clamped_by, field, label, err);
     options.label = label;
     if (self->settings->hidden_temperature == 0)
@@ -325,9 +397,9 @@ enum clv_status hidden_free(struct hidden_workspace *self, const struct clv_fiel
                             struct clv_error *err)
 {
     double visible = self->settings->visible_temperature, hidden = self->settings->hidden_temperature;
-    if (self->item->free_by != HIDDEN_PROPAGATION)
+    if (self->item->free_by == HIDDEN_FOREST || self->item->free_by == HIDDEN_BUCKETS)
         return eliminate(self, &self->free, self->item->free_by, augmented, NULL, err);
-    if (hidden == 0)
+    if (self->item->free_by == HIDDEN_CUT || hidden == 0)
         MUST(maximise(self, &self->free, HIDDEN_OF_FREE, augmented, bp_options(self, CLV_BP_MAX), err));
     else if (visible == 0)
         MUST(mix(self, augmented, err));

@@ -22,7 +22,9 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
     const struct hidden_settings *settings = &self->settings;
     if (which == HIDDEN_OF_CLAMPED)
         return item->clamped_by == HIDDEN_PROPAGATION;
-    bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
+    const struct clv_shape *shape = &self->examples.shape;
+    bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0 &&
+                   !hidden_is_cut(shape->pairwise, shape->n_labels);
     return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
 }
 

@@ -49,7 +49,7 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
     self->parts = array_alloc(hidden_parts(self->examples.n), self->size * sizeof *self->parts);
     NEED(self->items && self->parts);
     weigh_loss(self);
-    MUST(hidden_workspaces_new(&self->workspaces, self->examples.n_threads, err));
+    MUST(hidden_workspaces_new(&self->workspaces, self->examples.n_threads, training->engine, err));
     return hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
 }
 
