@@ -39,7 +39,6 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height)
     const double n = (double)width * height;
     const int32_t n_bands = run->model ? run->model->recipe.bands.n_bands : 0;
     double bytes = batch_has_maps(run) ? label_map_bytes(run, run->labels.n_labels) : 0;
-    bytes += run->options.min_area ? SPECKS_BYTES * n : 0;
     if (run->options.objects)
         bytes +=
             ((has_learned_objects(run) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) + (int)sizeof(float) * n_bands) * n;
