@@ -1,5 +1,6 @@
 /* Finds how much memory and how many processors this process may use: the machine's, as far as limits and control
- * groups (versions 1 and 2) allow. Start at memory_available and control_group_processors. */
+ * groups (versions 1 and 2) allow; refuses what
+ * takes more. Start at memory_available and control_group_processors. */
 #include "base/memory.h"
 
 #include <math.h>
@@ -39,6 +40,30 @@ double memory_available(void)
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && !isnan(pages))
         left = fmin(left, fmax(0, (double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE)));
     return left;
+}
+
+/* A number of bytes in words: those that are needed are rounded up, those that exist down. */
+static void say_bytes(char text[32], double bytes, double (*round_off)(double))
+{
+    const bool is_large = bytes >= 1e10;
+    snprintf(text, 32, "%.0f %s", round_off(bytes / (is_large ? 1e9 : 1e6)), is_large ? "GB" : "MB");
+}
+
+enum clv_status memory_require_of(double had, double needed, const char *what, const char *instead,
+                                  struct clv_error *err)
+{
+    char wanted[32], existing[32];
+    if (needed <= had)
+        return CLV_OK;
+    say_bytes(wanted, needed, ceil);
+    say_bytes(existing, had, floor);
+    return fail(err, CLV_ERR_MEMORY, "%s may take %s of memory, of which there are %s; %s", what, wanted, existing,
+                instead);
+}
+
+enum clv_status memory_require(double needed, const char *what, const char *instead, struct clv_error *err)
+{
+    return memory_require_of(memory_available(), needed, what, instead, err);
 }
 
 double control_group_number(const char *folder, const char *name, const char *key)

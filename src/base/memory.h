@@ -2,6 +2,8 @@
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
+#include "cleave/status.h"
+
 /* Bytes: the least of what the machine has available (/proc/meminfo), what the control groups' limits leave (version 1
  * and 2; pages of files that can be dropped count as free) and what RLIMIT_AS leaves. INFINITY where nothing is known.
  * An estimate: others ask, too. */
@@ -9,6 +11,14 @@ double memory_available(void);
 
 /* Computes memory_available from the files below a root, "" for the machine's own; for tests. */
 double memory_available_below(const char *root);
+
+/* The one refusal of work that does not fit: "WHAT may take 5200 MB of memory, of which there are 900 MB; INSTEAD", with
+ * CLV_ERR_MEMORY, if `needed` bytes are more than memory_available. */
+enum clv_status memory_require(double needed, const char *what, const char *instead, struct clv_error *err) CLV_CHECK;
+
+/* Refuses in the same words if they are more than `had`, where a limit of one's own stands in its place. */
+enum clv_status memory_require_of(double had, double needed, const char *what, const char *instead,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Limits of the control groups (cgroups, version 1 and 2) of this process, which containers and batch jobs set. */
 #define CONTROL_GROUP_PATH_SIZE 4096

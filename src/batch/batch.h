@@ -551,6 +551,7 @@ static inline void memory_take_files(struct memory_work *work, const struct batc
     work->has_report = run->options.report != NULL;
     work->has_cutout = run->options.cutout;
     work->has_export = run->options.exports != 0;
+    work->has_specks = run->options.min_area > 0;
 }
 
 /* gather.c: the inputs of arguments, a set, a feature file; from labellers. */

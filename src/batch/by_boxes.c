@@ -326,7 +326,7 @@ static enum clv_status open_boxes(struct batch *run, struct clv_error *err)
 static double bytes_of_boxes(const struct batch *run, const struct input *input, int32_t width, int32_t height,
                              double file_size)
 {
-    struct memory_work work = {.recipe = NULL};
+    struct memory_work work = {.model = NULL};
     (void)input;
     memory_take_files(&work, run);
     return memory_of_work(&work, width, height, file_size);

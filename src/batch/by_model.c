@@ -214,8 +214,7 @@ static enum clv_status label_image(struct labelled *item, struct batch *run, siz
 
 double model_bytes(const struct batch *run, const struct input *input, int32_t width, int32_t height, double file_size)
 {
-    struct memory_work work = {.recipe = &run->model->recipe,
-                               .n_labels = run->model->shape.n_labels,
+    struct memory_work work = {.model = run->model,
                                .has_net = refining_has_net(run->model),
                                .is_refined = batch_refines(run, width, height),
                                .map_bytes = run->model->recipe.n_maps ? input_maps_memory(input, run) : 0};

@@ -171,7 +171,7 @@ static enum clv_status label_frame(struct labelled *item, struct batch *run, siz
 static double bytes_of_frame(const struct batch *run, const struct input *input, int32_t width, int32_t height,
                              double file_size)
 {
-    struct memory_work work = {.recipe = NULL};
+    struct memory_work work = {.model = NULL};
     (void)input;
     memory_take_files(&work, run);
     return (double)BYTES_PER_PIXEL * width * height + (double)BYTES_PER_WORKED * FRAME_PIXELS +

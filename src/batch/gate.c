@@ -7,41 +7,48 @@
 
 #include "base/base.h"
 #include "base/memory.h"
+#include "data/shapes/shapes.h"
 #include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
+#include "model/context.h"
 #include "refine/refine.h"
 
-#define MEGABYTE 1e6
+/* Bytes that the process uses besides images: the program, a model, what the allocator keeps. */
+#define PROCESS_BYTES 16e6
 
-/* Bytes that the process uses before the first image, including memory that the allocator keeps. */
-#define PROCESS_BYTES 32e6
+/* Blocks from this size on go back to the system when they are freed, or refining, which cuts window by window, would
+ * keep twice of what it uses at a time; once an image had to wait for memory, smaller ones do, too. */
+#define RETURNED_BYTES        (1 << 20)
+#define RETURNED_BYTES_SCARCE (1 << 18)
 
-/* Blocks from this size on go back to the system when they are freed, once an image had to wait for memory. */
-#define RETURNED_BYTES (1 << 18)
+/* Bytes per pixel of the image besides features, whose table is feature/recipe/memory_estimate.c.
+ * tests/cli/segment/test_cli_memory.c states how close the sums are. */
+#define PICTURE   4  /* picture and labels */
+#define REFINING  5  /* two labellings, colours, the labelling before */
+#define WINDOW    84 /* of a cut */
+#define EVIDENCE  2  /* planes of a label, but for those of maps */
+#define OVERLAY   4
+#define REPORT    8
+#define CUTOUT    10 /* and the bytes of its PNG */
+#define EXPORT    12 /* numbers of objects, their contours */
+#define BOX_CUT   64
+#define NET       240 /* at working size, what a network of pixels looks at .. */
+#define NET_LABEL 12  /* .. and of each label */
+#define COLOURS   3   /* numbers of a colour nearby, and one of each of many labels */
 
-/* Bytes a pixel: above what PNG and superpixels are seen to take (tests/cli/segment/test_cli_memory.c); other
- * formats and patches are not measured. */
-#define DECODING     15 /* the picture, a second one to turn it, coefficients of progressive JPEG */
-#define PICTURE      4  /* picture and labels */
-#define REFINING     5  /* two labellings, colours, the labelling before */
-#define WINDOW       84 /* of a cut */
-#define EVIDENCE     2  /* planes of a label, but for those of maps */
-#define OVERLAY      4
-#define REPORT       8
-#define CUTOUT       10 /* and the bytes of its PNG */
-#define EXPORT       12 /* numbers of objects, their contours */
-#define BOX_CUT      64
-#define WORKING      500 /* at working size: superpixels, words, features */
-#define TILED        64  /* of it where features are made tile by tile */
-#define NODE_EXCESS  2   /* superpixels may meet more words than squares do */
-#define NET          240 /* at working size, what a network of pixels looks at .. */
-#define NET_LABEL    12  /* .. and of each label */
-#define COLOUR_CELLS 1e6 /* in any picture, at most */
+/* Bytes of a graph while its nodes are labelled: of a node, of each of its labels, of an edge, and of each of the
+ * labels, or pairs of labels, that it has messages or tables for. */
+#define NODE       200
+#define NODE_LABEL 48
+#define EDGE       160
+#define EDGE_LABEL 32
+#define EDGE_PAIR  16
 
 void memory_gate_init(struct memory_gate *self, double limit)
 {
     self->limit = limit > 0 ? limit : memory_available() / 2;
     self->used = PROCESS_BYTES;
+    mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
     ordered_queue_init(&self->entrance);
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->freed, NULL);
@@ -65,16 +72,16 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
     if (waits) {
         /* Memory that other threads have freed would stay in their arenas, next to what this thread takes. So what is
          * free is returned to the system now, and large blocks whenever they are freed from now on. */
-        mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
+        mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES_SCARCE);
         malloc_trim(0);
     }
     if (fits)
         self->used += bytes;
     pthread_mutex_unlock(&self->lock);
     ordered_queue_leave(&self->entrance);
-    FAIL_IF(!fits, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
-            ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
-    return CLV_OK;
+    if (fits)
+        return CLV_OK;
+    return memory_require_of(self->limit, bytes + PROCESS_BYTES, "work on it", "--memory allows more", err);
 }
 
 void memory_gate_leave(struct memory_gate *self, double bytes)
@@ -87,37 +94,58 @@ void memory_gate_leave(struct memory_gate *self, double bytes)
 
 static double memory_of_refining(const struct memory_work *work, int32_t width, int32_t height)
 {
+    const struct clv_recipe *recipe = &work->model->recipe;
+    const int32_t n_labels = work->model->shape.n_labels;
     double n = (double)width * height;
-    double bytes = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
-                   4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
-    if (work->recipe->n_maps || work->has_net)
-        bytes += sizeof(float) * n * work->n_labels * (EVIDENCE + work->recipe->n_maps);
+    double bytes =
+        REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
+        sizeof(float) * (double)near_colours_count(width, height) * (COLOURS + (n_labels > 2 ? n_labels : 0));
+    if (recipe->n_maps || work->has_net)
+        bytes += sizeof(float) * n * n_labels * (EVIDENCE + recipe->n_maps);
     if (work->has_net)
-        bytes += (NET + NET_LABEL * work->n_labels) * (double)working_count(work->recipe, n);
+        bytes += (NET + NET_LABEL * n_labels) * (double)working_count(recipe, n);
     return bytes;
 }
 
-static double memory_of_features(const struct memory_work *work, int32_t width, int32_t height)
+/* Labelling the nodes of an example: scores and messages; with two stages, the features of the second. */
+static double memory_of_labelling(const struct clv_model *model, int32_t width, int32_t height)
 {
-    const struct clv_recipe *recipe = work->recipe;
-    double n = (double)working_count(recipe, (double)width * height);
-    if (!(recipe->scale > 0))
-        return WORKING * n;
-    double side = recipe->tile_px + 2 * recipe->halo_px;
-    double tiled = WORKING * fmin(n, side * side) + TILED * n;
-    return fmin(WORKING * n, tiled + NODE_EXCESS * memory_of_image(recipe, width, height, work->n_labels));
+    const double k = model->shape.n_labels;
+    double n_nodes, n_edges;
+    memory_count_nodes(&n_nodes, &n_edges, &model->recipe, width, height);
+    double of_edge = EDGE + EDGE_LABEL * k + (model->shape.pairwise == CLV_PAIRWISE_FULL ? EDGE_PAIR * k * k : 0);
+    double bytes = n_nodes * (NODE + NODE_LABEL * k) + n_edges * of_edge;
+    if (model->first) /* rows grow by copies of themselves */
+        bytes += 3 * (n_nodes * context_size(model->shape.n_labels) * (sizeof(float) + sizeof(int32_t)) +
+                      memory_of_image(&model->recipe, width, height, 0));
+    return bytes;
+}
+
+/* What comes after labelling: specks are merged, then files are written. */
+static double memory_of_files(const struct memory_work *work, double n)
+{
+    double of_pixel = (work->has_overlay ? OVERLAY : 0) + (work->has_report ? REPORT : 0) +
+                      (work->has_cutout ? CUTOUT : 0) + (work->has_export ? EXPORT : 0);
+    return fmax(of_pixel, work->has_specks ? SPECKS_BYTES : 0) * n;
 }
 
 double memory_of_work(const struct memory_work *work, int32_t width, int32_t height, double file_size)
 {
-    double n = (double)width * height, decoding = DECODING * n + file_size, later = PICTURE * n;
-    double showing = (work->has_overlay ? OVERLAY : 0) * n + (work->has_report ? REPORT : 0) * n +
-                     (work->has_cutout ? CUTOUT : 0) * n + (work->has_export ? EXPORT : 0) * n;
-    if (!work->recipe)
-        return fmax(decoding, PICTURE * n + fmax(work->is_given ? 0 : BOX_CUT * n, showing));
-    later += work->map_bytes + memory_of_features(work, width, height) +
-             (work->is_refined ? fmax(memory_of_refining(work, width, height), showing) : showing);
-    return fmax(decoding, later);
+    const struct clv_model *model = work->model;
+    double n = (double)width * height, decoding = memory_of_decoding(n, file_size), later = memory_of_files(work, n);
+    if (!model)
+        return fmax(decoding, PICTURE * n + fmax(work->is_given ? 0 : BOX_CUT * n, later));
+    double example = memory_of_example(&model->recipe, width, height, model->shape.n_labels);
+    double labelling = memory_of_labelling(model, width, height);
+    if (model->recipe.window) { /* slices that are labelled together */
+        example *= model->recipe.window;
+        labelling *= model->recipe.window;
+    }
+    if (work->is_refined)
+        labelling = fmax(labelling, memory_of_refining(work, width, height));
+    later = fmax(later,
+                 fmax(memory_of_features(&model->recipe, width, height, model->shape.n_labels), example + labelling));
+    return fmax(decoding, PICTURE * n + work->map_bytes + later);
 }
 
 void ordered_queue_init(struct ordered_queue *queue)

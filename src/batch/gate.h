@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/base.h"
-#include "cleave/features.h"
+#include "cleave/model.h"
 
 /* Lets parallel tasks through one at a time in the order of their numbers, so that what they report comes in input
  * order. */
@@ -43,11 +43,10 @@ void memory_gate_leave(struct memory_gate *self, double bytes);
 
 /* The parts of the work on an image that take memory. */
 struct memory_work {
-    const struct clv_recipe *recipe; /* NULL: boxes are cut, .. */
-    bool is_given;                   /* .. or labels are there */
-    int32_t n_labels;
-    double map_bytes; /* that the image's maps take */
-    bool is_refined, has_net, has_overlay, has_report, has_cutout, has_export;
+    const struct clv_model *model; /* NULL: boxes are cut, .. */
+    bool is_given;                 /* .. or labels are there */
+    double map_bytes;              /* that the image's maps take */
+    bool is_refined, has_net, has_overlay, has_report, has_cutout, has_export, has_specks;
 };
 
 /* An upper bound of the bytes that an image of that size takes, from a file of file_size bytes. */

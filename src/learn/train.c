@@ -143,15 +143,12 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     return parallel_for(training->n_examples, training->n_threads, check_example, &check, err);
 }
 
-#define GIGABYTE 1e9
-
 static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
                                     struct clv_error *err)
 {
-    double needed = learner_bytes(learner, training), had = memory_available();
-    FAIL_IF(!(needed <= had), CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
-            learner->name, needed / GIGABYTE, had / GIGABYTE);
-    return CLV_OK;
+    enum clv_status status = memory_require(learner_bytes(learner, training), "what it keeps beyond the data",
+                                            "fewer features, labels or images need less", err);
+    return status ? fail_about(err, status, learner->name) : CLV_OK;
 }
 
 enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err)

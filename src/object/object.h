@@ -353,8 +353,6 @@ enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct s
 enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct signed_graph *graph,
                                   struct clv_error *err) CLV_CHECK;
 
-double partition_value(const int32_t *part, const struct signed_graph *graph);
-
 /* clv_object_map_read of an item's objects, in a file or in memory. */
 enum clv_status item_objects_read(struct clv_object_map *map, const struct clv_item *item, int32_t width,
                                   int32_t height, const struct clv_image_limits *limits,

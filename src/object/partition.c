@@ -7,15 +7,6 @@
 
 #include "base/base.h"
 
-double partition_value(const int32_t *part, const struct signed_graph *graph)
-{
-    double value = 0;
-    for (int32_t e = 0; e < graph->n_edges; e++)
-        if (part[graph->edges[e][0]] == part[graph->edges[e][1]])
-            value += graph->same[e];
-    return value;
-}
-
 /* Numbers the parts in the order of their first nodes; the numbers before are 0..n_nodes-1. */
 static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_nodes, struct clv_error *err)
 {

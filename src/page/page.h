@@ -270,7 +270,7 @@ enum clv_status page_history_parse(struct page_history *history, const char *byt
 /* The image that is open: its pixels, what was drawn, the objects as they are now. */
 
 struct page_document {
-    const char *path; /* borrowed, and so are the limits */
+    const struct clv_item *item; /* borrowed, and so are the limits */
     const struct clv_image_limits *limits;
     struct clv_image image;
     struct click_scene *scene;
@@ -280,8 +280,8 @@ struct page_document {
 };
 void page_document_release(struct page_document *document);
 
-/* Reads the image and measures it. path and limits (or NULL) must stay. */
-enum clv_status page_document_open(struct page_document *document, const char *path,
+/* Reads the image and measures it. The item and limits (or NULL) must stay. */
+enum clv_status page_document_open(struct page_document *document, const struct clv_item *item,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 size_t page_document_size(const struct page_document *document); /* in pixels */
@@ -356,7 +356,7 @@ void page_view_release(struct page_view *view);
 
 /* shown: the image without a model, which must stay, or NULL. To be released also after a failure. The view must not be
  * moved. */
-enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const char *path,
+enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const struct clv_item *item,
                                const struct clv_model *model, const struct clv_image_limits *limits,
                                struct clv_error *err) CLV_CHECK;
 

@@ -27,12 +27,12 @@ size_t page_document_size(const struct page_document *document)
     return (size_t)document->image.width * (size_t)document->image.height;
 }
 
-enum clv_status page_document_open(struct page_document *document, const char *path,
+enum clv_status page_document_open(struct page_document *document, const struct clv_item *item,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    OWNED(page_document_release) struct page_document result = {.path = path, .limits = limits};
+    OWNED(page_document_release) struct page_document result = {.item = item, .limits = limits};
     *document = (struct page_document){0};
-    MUST(clv_image_read(&result.image, path, limits, err));
+    MUST(item_image_read(&result.image, item, limits, err));
     MUST(click_scene_new(&result.scene, &result.image, err));
     *document = TAKE(result);
     return CLV_OK;
@@ -476,7 +476,7 @@ void page_view_release(struct page_view *view)
     clv_map_release(&view->bands);
 }
 
-enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const char *path,
+enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const struct clv_item *item,
                                const struct clv_model *model, const struct clv_image_limits *limits,
                                struct clv_error *err)
 {
@@ -487,8 +487,8 @@ enum clv_status page_view_open(struct page_view *view, const struct clv_image *s
         (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
     recipe_limits(&own, recipe);
     if (view->image != shown)
-        MUST(clv_image_read(&view->own, path, &own, err));
-    return has_map ? clv_map_read(&view->bands, path, CLV_MAP_LAYOUT_BANDS, &own, err) : CLV_OK;
+        MUST(item_image_read(&view->own, item, &own, err));
+    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &own, err) : CLV_OK;
 }
 
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,
@@ -502,7 +502,7 @@ enum clv_status page_document_use_model(struct page_document *document, const st
         return CLV_OK;
     {
         OWNED(page_view_release) struct page_view view = {0};
-        MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
+        MUST(page_view_open(&view, &document->image, document->item, model, document->limits, err));
         MUST(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
     }
     OWNED_ARRAY int32_t *y = array_alloc((size_t)example.problem.n_nodes, sizeof *y);
@@ -523,7 +523,7 @@ enum clv_status page_document_suggest(uint8_t *labels, const struct page_documen
     if (!document->prior) {
         struct clv_segment_options options;
         OWNED(page_view_release) struct page_view view = {0};
-        MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
+        MUST(page_view_open(&view, &document->image, document->item, model, document->limits, err));
         clv_segment_defaults(&options);
         options.refine = CLV_REFINE_ALL;
         options.maps = view.maps;

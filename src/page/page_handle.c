@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "cleave/segment.h"
+#include "data/data.h"
 
 #define MAX_ANSWER   ((size_t)512 << 20)
 #define JPEG_QUALITY 92
@@ -197,12 +198,12 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
 
 /* Sends as JPEG an image that browsers cannot show, or a TIFF page. */
 static enum clv_status send_converted(struct page_response *response, const struct page_session *session,
-                                      const char *path, struct clv_error *err)
+                                      const struct clv_item *item, struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY uint8_t *jpeg = NULL;
     size_t size = 0;
-    MUST(clv_image_read(&image, path, &session->limits, err));
+    MUST(item_image_read(&image, item, &session->limits, err));
     MUST(clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err));
     text_append(&response->body, jpeg, size);
     response->type = "image/jpeg";
@@ -226,7 +227,7 @@ static enum clv_status send_image(struct page_response *response, struct page_se
     }
     if (is_file)
         file_source_close(&file);
-    return response->file > 0 ? CLV_OK : send_converted(response, session, path, err);
+    return response->file > 0 ? CLV_OK : send_converted(response, session, &session->set.items[number], err);
 }
 
 /* Checks that the image of a request has the name that its page shows. */

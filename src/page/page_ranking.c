@@ -55,14 +55,15 @@ void page_ranking_free(struct page_ranking *ranking)
 }
 
 /* Predicts, from the marginals, the fraction of an image's pixels whose label is not the most probable one. */
-static enum clv_status expect(double *error, const struct clv_model *model, const char *path, struct clv_error *err)
+static enum clv_status expect(double *error, const struct clv_model *model, const struct clv_item *item,
+                              struct clv_error *err)
 {
     OWNED(page_view_release) struct page_view view = {0};
     OWNED(clv_example_release) struct clv_example example = {0};
     OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     double wrong = 0, all = 0;
     size_t n_labels = (size_t)model->shape.n_labels;
-    MUST(page_view_open(&view, NULL, path, model, NULL, err));
+    MUST(page_view_open(&view, NULL, item, model, NULL, err));
     MUST(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
     MUST(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     OWNED_ARRAY double *marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals);
@@ -85,7 +86,7 @@ static void *run(void *context)
     for (size_t i = 0; i < ranking->set->n_items && !ranking->is_stopped; i++) {
         struct clv_error error;
         double expected = -1;
-        if (expect(&expected, &ranking->model, ranking->set->items[i].image, &error) != CLV_OK)
+        if (expect(&expected, &ranking->model, &ranking->set->items[i], &error) != CLV_OK)
             expected = -1; /* a damaged image: opening it says why */
         pthread_mutex_lock(&ranking->lock);
         ranking->error[i] = expected;

@@ -393,7 +393,7 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     struct page_stamp instances_stamp = stamp_of(item->instances), image_stamp = stamp_of_image(of->image);
     FAIL_IF(item->has_bad_name, CLV_ERR_DATA,
             "%s: its name has a tab, a line end or what is not UTF-8; rename it to label it", of->name);
-    MUST(page_document_open(&document, of->image, &session->limits, err));
+    MUST(page_document_open(&document, of, &session->limits, err));
     if (!session->has_noted_12_bits && image_is_12_bit(&document.image, of->image, &session->limits)) {
         session->has_noted_12_bits = true;
         if (session->options->note)

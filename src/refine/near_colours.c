@@ -19,16 +19,28 @@ void near_colours_release(struct near_colours *self)
     *self = (struct near_colours){0};
 }
 
+/* Cells along a side. */
+static int32_t count_places(int32_t side, int32_t width, int32_t height)
+{
+    double place_px = fmax(sqrt((double)width * (double)height) / PLACES_ACROSS, LEAST_PLACE_PX);
+    return (int32_t)((double)(side - 1) / place_px) + 1;
+}
+
+size_t near_colours_count(int32_t width, int32_t height)
+{
+    return (size_t)count_places(width, width, height) * (size_t)count_places(height, width, height) * COLOURS;
+}
+
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image, struct clv_error *err)
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;
     double place_px = fmax(sqrt((double)width * (double)height) / PLACES_ACROSS, LEAST_PLACE_PX);
-    OWNED(near_colours_release) struct near_colours result = {.width = image->width,
-                                                              .height = image->height,
-                                                              .n_columns =
-                                                                  (int32_t)((double)(width - 1) / place_px) + 1,
-                                                              .n_rows = (int32_t)((double)(height - 1) / place_px) + 1};
-    result.n_cells = (size_t)result.n_columns * (size_t)result.n_rows * COLOURS;
+    OWNED(near_colours_release) struct near_colours result = {
+        .width = image->width,
+        .height = image->height,
+        .n_columns = count_places(image->width, image->width, image->height),
+        .n_rows = count_places(image->height, image->width, image->height)};
+    result.n_cells = near_colours_count(image->width, image->height);
     result.colour = array_alloc(width * height, sizeof *result.colour);
     result.column_of = array_alloc(width, sizeof *result.column_of);
     result.row_of = array_alloc(height, sizeof *result.row_of);

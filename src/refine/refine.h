@@ -93,6 +93,9 @@ struct near_colours {
 };
 void near_colours_release(struct near_colours *self);
 
+/* How many cells an image of that size has. */
+size_t near_colours_count(int32_t width, int32_t height);
+
 /* Assigns pixels to cells. O(pixels); 2 bytes per pixel. */
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image,
                                   struct clv_error *err) CLV_CHECK;

@@ -10,7 +10,6 @@
  *         if (status == CLV_OK && k > 0)
  *             status = region_graph_join(&graph, &map[k - 1], &map[k], REGION_SEAM, NULL, err);
  *     }
- *     region_window_init(&window, &graph, 0, graph.n_patches, err);  // window.problem: any oracle, any learner
  *
  * Read first: region_graph_append and region_graph_join. */
 #ifndef SUPERPIXEL_REGION_GRAPH_H
@@ -83,18 +82,5 @@ struct region_map region_map_of(const struct region_graph *graph, int32_t patch,
  * pixels of the maps: of seams give strips. */
 enum clv_status region_graph_join(struct region_graph *self, const struct region_map *a, const struct region_map *b,
                                   enum region_edge kind, const int32_t (*motion)[2], struct clv_error *err) CLV_CHECK;
-
-/* Successive patches as a problem: nodes first_node[first].. of the graph, and the edges that have both ends there, in
- * the graph's order. Features are views of the graph, which must not grow while the window is used. */
-struct region_window {
-    struct clv_problem problem;
-    int32_t first_node;
-    int32_t (*edges)[2];
-    float *edge_features;
-    int32_t *edge; /* [problem.n_edges] number of each in the graph */
-};
-enum clv_status region_window_init(struct region_window *self, const struct region_graph *graph, int32_t first,
-                                   int32_t n, struct clv_error *err) CLV_CHECK;
-void region_window_release(struct region_window *self);
 
 #endif

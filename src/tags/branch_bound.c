@@ -86,18 +86,6 @@ static double hinge(double z)
     return z < 1 ? 1 - z : 0;
 }
 
-double clv_belief_loss(const struct clv_belief_net *net, const double *input, const int8_t *y)
-{
-    double loss = 0, before[CLV_MAX_BELIEF_TAGS];
-    const double *weight = net->weight;
-    for (int32_t i = 0; i < net->n_tags; i++) {
-        loss += hinge(y[i] * lean(net, weight, input, before, i));
-        weight += clv_belief_count(i, net->order);
-        before[i] = y[i];
-    }
-    return loss;
-}
-
 /* One level of the search: decision i and what is known about it on the current path. */
 struct level {
     const double *weight; /* of decision i */

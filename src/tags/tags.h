@@ -83,9 +83,6 @@ size_t clv_belief_offset(int32_t i, int32_t order);
 /* products[clv_belief_count(i, order)] of the decisions y[i], each -1 or 1. */
 void clv_belief_products(double *products, const double *y, int32_t i, int32_t order);
 
-/* L(y), adding up the decisions in order. input[K] is a; y[K] is -1 or 1. */
-double clv_belief_loss(const struct clv_belief_net *net, const double *input, const int8_t *y);
-
 struct clv_belief_search {
     double s;           /* S > 0: only labellings of less loss are looked for; INFINITY (what 0 means): all */
     uint64_t max_nodes; /* stop after so many; 0: no limit */

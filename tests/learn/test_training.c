@@ -465,7 +465,7 @@ TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
     for (size_t l = 0; clv_learner_at(l); l++) {
         struct clv_training training = toy_training(&toy, clv_learner_at(l)->name);
         struct clv_training_result result = {0};
-        must_fail(CLV_ERR_MEMORY, formatted("%s needs about ", clv_learner_at(l)->name),
+        must_fail(CLV_ERR_MEMORY, formatted("%s: what it keeps beyond the data may take ", clv_learner_at(l)->name),
                   clv_train(&result, clv_learner_at(l), &training, err));
     }
 }

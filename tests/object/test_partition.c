@@ -34,6 +34,16 @@ static void draw(struct small *small, uint64_t round)
     small->graph = (struct signed_graph){n, m, (const int32_t(*)[2])small->edges, small->same};
 }
 
+/* The sum of the edges within parts. */
+static double partition_value(const int32_t *part, const struct signed_graph *graph)
+{
+    double value = 0;
+    for (int32_t e = 0; e < graph->n_edges; e++)
+        if (part[graph->edges[e][0]] == part[graph->edges[e][1]])
+            value += graph->same[e];
+    return value;
+}
+
 /* The greatest value of all partitions: every node goes into a part there is or a new one. */
 static double best_value(int32_t *part, int32_t v, int32_t n_parts, const struct signed_graph *graph)
 {

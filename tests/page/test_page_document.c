@@ -1,5 +1,6 @@
 /* The open image: what is drawn, suggested and taken over from elsewhere. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,11 @@ static void open_document(struct page_document *document)
         memcpy(image.pixels + 3 * p, colour[is_orange], 3);
     }
     must(clv_png_write(path, &image, err));
-    must(page_document_open(document, path, NULL, err));
+    static struct clv_item item; /* which the document borrows, and its path */
+    static char kept_path[512];
+    snprintf(kept_path, sizeof kept_path, "%s", path);
+    item = (struct clv_item){.name = "squares", .image = kept_path};
+    must(page_document_open(document, &item, NULL, err));
     document->prior = array_alloc(WIDTH * HEIGHT, sizeof *document->prior);
     ck_assert_ptr_nonnull(document->prior);
     for (int p = 0; p < WIDTH * HEIGHT; p++)

@@ -4,6 +4,7 @@
 #include "superpixel/region_graph.h"
 #include "support/cut_map.h"
 #include "support/exhaustive.h"
+#include "support/region_window.h"
 
 /* The contact of a and b, a < b, of n regions: of edges whose ends are both in it. */
 static float *contacts_of(const struct region_graph *graph, const int32_t *of, int32_t n)
@@ -124,8 +125,7 @@ TEST(a_window_over_all_patches_is_the_whole_problem)
         OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, width, height, side);
         OWNED(whole_release) struct whole whole = whole_of(&map);
         const struct clv_shape shape = {2, 1, 2, CLV_PAIRWISE_POTTS};
-        OWNED(region_window_release) struct region_window window = {0};
-        must(region_window_init(&window, &map.graph, 0, map.graph.n_patches, err));
+        OWNED(region_window_release) struct region_window window = region_window_of(&map.graph, 0, map.graph.n_patches);
         const struct clv_problem *problem = &window.problem;
         must(clv_problem_check(problem, &shape, err));
         ck_assert_int_eq(problem->n_nodes, whole.problem.n_nodes);
@@ -148,9 +148,8 @@ TEST(a_window_has_the_edges_between_its_own_patches)
     const struct region_graph *graph = &map.graph;
     for (int32_t first = 0; first < 9; first++)
         for (int32_t n = 1; first + n <= 9; n++) {
-            OWNED(region_window_release) struct region_window window = {0};
             int32_t low = graph->first_node[first], high = graph->first_node[first + n], k = 0;
-            must(region_window_init(&window, graph, first, n, err));
+            OWNED(region_window_release) struct region_window window = region_window_of(graph, first, n);
             ck_assert_int_eq(window.first_node, low);
             ck_assert_int_eq(window.problem.n_nodes, high - low);
             for (int32_t e = 0; e < graph->n_edges; e++) {
@@ -165,9 +164,6 @@ TEST(a_window_has_the_edges_between_its_own_patches)
             ck_assert_int_eq(window.problem.n_edges, k);
             ck_assert(window.problem.value[window.problem.row[0]] == (float)map.of[low]);
         }
-    struct region_window window = {0};
-    must_fail(CLV_ERR_USAGE, "patches 8 to 9 of 9", region_window_init(&window, graph, 8, 2, err));
-    must_fail(CLV_ERR_USAGE, "patches -1", region_window_init(&window, graph, -1, 2, err));
 }
 
 /* The scores of a problem under random unaries, of each node's number, and weights. */
@@ -201,10 +197,10 @@ TEST(a_field_over_tiles_has_the_best_labelling_of_the_whole)
         OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 6, 4, 3 + (int32_t)round % 3);
         if (map.graph.n_nodes <= 12) {
             OWNED(whole_release) struct whole whole = whole_of(&map);
-            OWNED(region_window_release) struct region_window window = {0};
+            OWNED(region_window_release) struct region_window window =
+                region_window_of(&map.graph, 0, map.graph.n_patches);
             struct clv_oracle *oracle = NULL;
             double score = 0;
-            must(region_window_init(&window, &map.graph, 0, map.graph.n_patches, err));
             struct clv_field joined = field_of(&window.problem, n_labels, round);
             struct clv_field uncut = field_of(&whole.problem, n_labels, round);
             exhaustive(expected, &score, NULL, NULL, &uncut);
@@ -354,13 +350,11 @@ TEST(without_memory_a_graph_stays_as_it_is)
     OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, 20, 12, 10);
     struct clv_error error = {0};
     const struct region_graph *graph = &map.graph;
-    OWNED(region_window_release) struct region_window whole = {0};
-    must(region_window_init(&whole, graph, 0, graph->n_patches, err));
-    for (int step = 0; step < 4; step++) {
+    OWNED(region_window_release) struct region_window whole = region_window_of(graph, 0, graph->n_patches);
+    for (int step = 0; step < 3; step++) {
         enum clv_status status = CLV_ERR_MEMORY;
         for (size_t request = 1; status == CLV_ERR_MEMORY; request++) {
             OWNED(region_graph_release) struct region_graph made = {0};
-            OWNED(region_window_release) struct region_window window = {0};
             OWNED(edge_problem_release) struct edge_problem edges = {0};
             region_graph_init(&made, 0);
             if (step == 1) {
@@ -374,15 +368,12 @@ TEST(without_memory_a_graph_stays_as_it_is)
                 status = region_graph_append(&made, &map.patches[0], &whole.problem, graph->contact, &error);
             else if (step == 1)
                 status = region_graph_join(&made, &a, &b, REGION_SEAM, NULL, &error);
-            else if (step == 2)
-                status = region_window_init(&window, graph, 0, 2, &error);
             else
                 status = edge_problem_init(&edges, graph, NULL, 0, map.of, &error);
             array_fail_request(0);
             if (status == CLV_ERR_MEMORY) {
                 ck_assert_int_eq(made.n_edges, n_edges);
                 ck_assert_int_eq(made.n_patches, step == 1 ? 2 : 0);
-                ck_assert_ptr_null(window.edges);
                 ck_assert_ptr_null(edges.row);
             }
         }

@@ -151,6 +151,13 @@ static void write_rows(const char *path, const char *head)
     ck_assert_int_eq(fclose(file), 0);
 }
 
+/* The sum of a stage; of a column that is another row's, as where rows before it are gone, all of it. */
+static const char *sum_of(const char *stage)
+{
+    const char *colon = strchr(stage, ':');
+    return colon ? colon + 1 : stage;
+}
+
 /* The stages that differ, and by how much. */
 static const char *difference(const struct row *row, char *recorded)
 {
@@ -160,7 +167,7 @@ static const char *difference(const struct row *row, char *recorded)
         size_t used = strlen(text);
         if (was && strcmp(was, is) != 0)
             snprintf(text + used, sizeof text - used, "%s%s (absolute sum %s, was %s)", *text ? ", " : "",
-                     row->names[k], strchr(is, ':') + 1, strchr(was, ':') + 1);
+                     row->names[k], sum_of(is), sum_of(was));
         else if (!was)
             snprintf(text + used, sizeof text - used, "%s%s (new)", *text ? ", " : "", row->names[k]);
     }

@@ -50,6 +50,25 @@ static double least(const struct clv_belief_net *net, const double *input, const
     return best;
 }
 
+/* L(y), adding up the decisions in order. */
+static double loss_of(const struct random_net *random, const int8_t *y)
+{
+    const struct clv_belief_net *net = &random->net;
+    const double *weight = net->weight;
+    double loss = 0, before[MAX_TAGS], products[600];
+    for (int32_t i = 0; i < net->n_tags; i++) {
+        double z = random->input[i];
+        size_t n = clv_belief_count(i, net->order);
+        clv_belief_products(products, before, i, net->order);
+        for (size_t k = 0; k < n; k++)
+            z += weight[k] * products[k];
+        loss += fmax(0, 1 - y[i] * z);
+        before[i] = y[i];
+        weight += n;
+    }
+    return loss;
+}
+
 static void expect_least(int32_t n_tags, int32_t order, double input_scale, double weight_scale, uint64_t seed)
 {
     struct random_net random = make_net(n_tags, order, input_scale, weight_scale, seed);
@@ -60,7 +79,7 @@ static void expect_least(int32_t n_tags, int32_t order, double input_scale, doub
     ck_assert_msg(
         fabs(result.loss - expected) <= 1e-9 * (1 + expected) && result.is_optimal && result.bound == result.loss,
         "seed %llu: %.17g, bound %.17g, least %.17g", (unsigned long long)seed, result.loss, result.bound, expected);
-    ck_assert_double_eq_tol(clv_belief_loss(&random.net, random.input, y), result.loss, 1e-9 * (1 + expected));
+    ck_assert_double_eq_tol(loss_of(&random, y), result.loss, 1e-9 * (1 + expected));
     free(random.weight);
 }
 
@@ -104,7 +123,7 @@ TEST(below_s_the_answer_is_the_optimum_and_above_it_s_is_the_bound)
         struct clv_belief_search search = {.s = 2.5};
         must(clv_belief_map(y, &cut, &random.net, random.input, &search, err));
         ck_assert(cut.n_nodes <= all.n_nodes);
-        ck_assert_double_eq_tol(clv_belief_loss(&random.net, random.input, y), cut.loss, 1e-12);
+        ck_assert_double_eq_tol(loss_of(&random, y), cut.loss, 1e-12);
         if (all.loss < 2.5) {
             n_below++;
             ck_assert(cut.is_optimal && cut.loss == all.loss);
@@ -130,7 +149,7 @@ TEST(a_node_limit_leaves_a_true_bound)
             must(clv_belief_map(y, &some, &random.net, random.input, &search, err));
             ck_assert(some.n_nodes <= limit && some.loss >= all.loss && some.bound <= all.loss + 1e-12);
             ck_assert(some.is_optimal == (some.bound == some.loss));
-            ck_assert_double_eq_tol(clv_belief_loss(&random.net, random.input, y), some.loss, 1e-12);
+            ck_assert_double_eq_tol(loss_of(&random, y), some.loss, 1e-12);
             n_open += !some.is_optimal;
         }
         ck_assert(all.is_optimal);

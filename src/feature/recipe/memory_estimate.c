@@ -1,26 +1,37 @@
 /* Estimates the bytes of memory that extracting features takes, from the sizes of images and maps and from the
- * recipe. The constants at the top were measured. Start at memory_of_extraction. */
+ * recipe. The table is at the top. Start at memory_of_features. */
 #include "feature/recipe/recipe.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <stdio.h>
 
 #include "base/base.h"
 #include "base/memory.h"
 #include "data/data.h"
 #include "feature/blocks/blocks.h"
 
-#define GIGABYTE 1e9
-
-/* Bytes that extraction takes per pixel of the image as it is read, or of the working copy. */
-#define DECODING    15  /* the image, a second one to turn it, coefficients of progressive JPEG */
-#define IMAGE       3   /* what stays while it is worked on */
-#define WORKING     110 /* colours, superpixels, sums of gradients, planes of blocks */
-#define WORD        4   /* of each scale */
-#define DESCRIPTOR  141 /* a cell's, with those beyond the border */
-#define LIST        4   /* of pixels, of a patch's window; of wider ones where a block wants them */
-#define ITEMS       8   /* that a thread's batch holds (extract.c) */
-#define ITEM_EXCESS 2   /* superpixels may meet more words than squares do, and rows grow in steps */
+/* The table: bytes at most, per pixel of the image as it is read (decoding), else of the working copy. The sizes are
+ * those of the arrays (blocks/views.c has most); RUNS, SLACK, FIXED and GROWTH were measured on photographs of 120x90 to
+ * 2600x2000 pixels. tests/feature/recipe/test_memory_estimate.c states how close the sums are. */
+#define DECODING      15  /* the image, a second one to turn it, coefficients of progressive JPEG */
+#define IMAGE         3   /* what stays of it */
+#define COPY          7   /* the working copy, the nodes of its pixels */
+#define RUNS          26  /* while superpixels are found: tiles of colours, labels, runs of pixels */
+#define SCENE         26  /* Lab, grey, lists of pixels, and what stays of RUNS */
+#define WORD          4   /* of each scale */
+#define ZONES         9   /* of contrasts, while they are measured */
+#define PLANES        20  /* of gradient histograms, likewise */
+#define LIST          4   /* of pixels, of a patch's window */
+#define SUMS          32  /* of gradients, those beyond the border too, while words are found */
+#define CELL          132 /* likewise, of a descriptor's cell: values and word */
+#define FISHER_CELL   ((MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS) * sizeof(float)) /* of each scale */
+#define VLFEAT_PLANES 44   /* where VLFeat describes, in place of SUMS .. */
+#define VLFEAT_CELL   676  /* .. and of CELL */
+#define NODE          300  /* of a node: its means, sums of pairs, contrasts */
+#define GROWTH        2    /* rows of features grow by copies of themselves */
+#define SLACK         1.15 /* of all: what the allocator keeps */
+#define FIXED         2e6
+#define ITEMS         8 /* that a thread's batch holds (dataset/extract.c) */
 
 /* Entries of a node's row that are not 0. */
 static double entries_of_node(const struct clv_recipe *recipe, double pixels, double of_image)
@@ -31,21 +42,45 @@ static double entries_of_node(const struct clv_recipe *recipe, double pixels, do
     return fmin(n, clv_recipe_n_features(recipe));
 }
 
-static double bytes_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels)
+/* The working copy of an image. */
+struct working {
+    double width, height, n, n_nodes, n_edges;
+    double of_node; /* pixels */
+};
+
+static struct working working_of(const struct clv_recipe *recipe, double width, double height)
 {
-    double pixels = working_count(recipe, width * height), shrink = sqrt(pixels / (width * height));
-    double n_nodes = fmin(working_superpixels(recipe, pixels), pixels), edges_of_node = 3, of_node = pixels / n_nodes;
+    double n = working_count(recipe, width * height), shrink = sqrt(n / (width * height));
+    struct working result = {.width = shrink * width, .height = shrink * height, .n = n};
     if (recipe->nodes == CLV_NODES_PATCHES) {
         double step = recipe->patch_step_px, side = recipe->patch_px;
-        n_nodes =
-            fmax(1, floor((shrink * width - side) / step + 1)) * fmax(1, floor((shrink * height - side) / step + 1));
-        edges_of_node = 2;
-        of_node = side * side;
+        result.n_nodes =
+            fmax(1, floor((result.width - side) / step + 1)) * fmax(1, floor((result.height - side) / step + 1));
+        result.n_edges = 2 * result.n_nodes;
+        result.of_node = side * side;
+    } else {
+        result.n_nodes = fmin(working_superpixels(recipe, n), n);
+        result.n_edges = 3 * result.n_nodes;
+        result.of_node = n / result.n_nodes;
     }
+    return result;
+}
+
+static double bytes_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels)
+{
+    const struct working working = working_of(recipe, width, height);
     double entry = sizeof(float) + sizeof(int32_t), p = clv_recipe_n_edge_features(recipe);
     double node = sizeof(int64_t) + sizeof(float) + sizeof(int32_t) + (double)n_labels * sizeof(float);
-    return n_nodes * (node + entry * entries_of_node(recipe, of_node, pixels) +
-                      edges_of_node * (2 * sizeof(int32_t) + p * sizeof(float)));
+    return working.n_nodes * (node + entry * entries_of_node(recipe, working.of_node, working.n)) +
+           working.n_edges * (2 * sizeof(int32_t) + p * sizeof(float));
+}
+
+void memory_count_nodes(double *n_nodes, double *n_edges, const struct clv_recipe *recipe, int32_t width,
+                        int32_t height)
+{
+    const struct working working = working_of(recipe, width, height);
+    *n_nodes = working.n_nodes;
+    *n_edges = working.n_edges;
 }
 
 double memory_of_image(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
@@ -67,37 +102,81 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
         if (item_image_size(&width, &height, &set->items[i], limits, &ignored) == CLV_OK)
             needed += bytes_of_image(recipe, width, height, set->labels.n_labels);
     }
-    if (needed <= had)
-        return CLV_OK;
-    return fail(
-        err, CLV_ERR_MEMORY,
-        "the features of %zu images need about %.3g GB of memory, %.3g GB can be had; fewer nodes, blocks or images "
-        "need less, a feature file (cleave features) next to none",
-        set->n_items, needed / GIGABYTE, had / GIGABYTE);
+    char what[64];
+    snprintf(what, sizeof what, "the features of %zu images", set->n_items);
+    return memory_require_of(had, needed, what,
+                             "fewer nodes, blocks or images need less, a feature file (cleave features) next to none",
+                             err);
+}
+
+double memory_of_decoding(double n_pixels, double file_size)
+{
+    return DECODING * n_pixels + file_size;
+}
+
+/* What describing gradients takes, words or not. */
+static double bytes_of_sift(const struct clv_recipe *recipe, double width, double height)
+{
+    double cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px), largest = 1;
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        largest = fmax(largest, recipe->bin_size_px[s]);
+    double beyond = 5 * largest + 4 + recipe->step_px;
+    return recipe->sift == CLV_SIFT_CLEAVE ? SUMS * (width + beyond) * (height + beyond) + CELL * cells
+                                           : VLFEAT_PLANES * width * height + VLFEAT_CELL * cells;
+}
+
+/* Lists of the pixels of patches' windows: their own, those of surroundings, which are three times as wide, and the
+ * whole image's. */
+static double bytes_of_windows(const struct clv_recipe *recipe)
+{
+    double across = (double)recipe->patch_px / recipe->patch_step_px;
+    if (recipe->nodes != CLV_NODES_PATCHES)
+        return 0;
+    return LIST * (across * across * (recipe->blocks & CLV_BLOCK_SURROUND ? 10 : 1) +
+                   (recipe->blocks & CLV_BLOCK_SCENE ? 1 : 0));
+}
+
+/* What the blocks look at in an image, or a tile of it, of so many working pixels. */
+static double bytes_of_views(const struct clv_recipe *recipe, double width, double height)
+{
+    double n = width * height, cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px);
+    double kept = (SCENE + bytes_of_windows(recipe) + (has_words(recipe) ? WORD * recipe->n_scales : 0)) * n;
+    double briefly = recipe->blocks & CLV_BLOCK_HOG ? PLANES * n : recipe->blocks & CLV_BLOCK_CONTRAST ? ZONES * n : 0;
+    if (has_words(recipe) || recipe->blocks & CLV_BLOCK_FISHER)
+        briefly = fmax(briefly, bytes_of_sift(recipe, width, height));
+    if (recipe->blocks & CLV_BLOCK_FISHER)
+        kept += (double)(FISHER_CELL * (size_t)recipe->n_scales) * cells;
+    return fmax(RUNS * n, kept + briefly);
+}
+
+double memory_of_example(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
+{
+    return COPY * working_count(recipe, (double)width * height) + memory_of_image(recipe, width, height, n_labels);
+}
+
+double memory_of_features(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
+{
+    const struct working working = working_of(recipe, width, height);
+    double seen = recipe->scale > 0 ? (double)recipe->tile_px + 2 * recipe->halo_px : INFINITY;
+    double seen_width = fmin(working.width, seen), seen_height = fmin(working.height, seen);
+    double of_tile = recipe->scale > 0 ? COPY * seen_width * seen_height : 0;
+    return FIXED + SLACK * (memory_of_example(recipe, width, height, n_labels) + of_tile +
+                            bytes_of_views(recipe, seen_width, seen_height) + NODE * working.n_nodes +
+                            GROWTH * memory_of_image(recipe, width, height, n_labels));
 }
 
 double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
 {
-    double n = (double)width * height, working = working_count(recipe, n), step = recipe->step_px;
-    double item = ITEM_EXCESS * memory_of_image(recipe, width, height, n_labels);
-    double of_pixel = WORKING + WORD * recipe->n_scales + DESCRIPTOR / (step * step);
-    if (recipe->blocks & CLV_BLOCK_FISHER)
-        of_pixel +=
-            (double)(recipe->n_scales * (MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS)) * sizeof(float) / (step * step);
-    if (recipe->nodes == CLV_NODES_PATCHES) {
-        double windows = (double)recipe->patch_px / recipe->patch_step_px;
-        bool has_wide = recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE);
-        of_pixel += LIST * windows * windows * (has_wide ? 10 : 1); /* wide ones are three times as wide */
-    }
-    return fmax(DECODING * n, IMAGE * n + of_pixel * working + 2 * item) + ITEMS * item;
+    double n = (double)width * height;
+    return fmax(memory_of_decoding(n, 0), IMAGE * n + memory_of_features(recipe, width, height, n_labels)) +
+           ITEMS * memory_of_image(recipe, width, height, n_labels);
 }
 
-static enum clv_status refuse(const char *path, double needed, double had, struct clv_error *err)
+static enum clv_status require(double had, double needed, const char *path, struct clv_error *err)
 {
-    return fail(
-        err, CLV_ERR_MEMORY,
-        "%s: making its features may take %.3g GB of memory, %.3g GB can be had; fewer --working-pixels need less",
-        path, needed / GIGABYTE, had / GIGABYTE);
+    enum clv_status status =
+        memory_require_of(had, needed, "making its features", "fewer --working-pixels need less", err);
+    return status ? fail_within(err, status, path) : CLV_OK;
 }
 
 /* With the item's maps. */
@@ -112,8 +191,7 @@ enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const s
                                         const struct clv_item *item, int32_t width, int32_t height,
                                         const struct clv_image_limits *limits, struct clv_error *err)
 {
-    double needed = memory_of_item(recipe, set, item, width, height, limits), had = memory_available();
-    return needed <= had ? CLV_OK : refuse(item->image, needed, had, err);
+    return require(memory_available(), memory_of_item(recipe, set, item, width, height, limits), item->image, err);
 }
 
 enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, const struct clv_recipe *recipe,
@@ -133,8 +211,7 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
             largest = set->items[i].image;
         }
     }
-    if (most > had)
-        return refuse(largest, most, had, err);
+    MUST(require(had, most, largest, err));
     *chosen = most * n_threads > had ? int32_within(had / most, 0, n_threads) : n_threads;
     return CLV_OK;
 }

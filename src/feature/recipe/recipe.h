@@ -104,8 +104,18 @@ enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size
  * pixels, each with as many different words as a square of its area meets. */
 double memory_of_image(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
 
-/* An upper bound of the bytes that one thread takes while it makes the features of such an image, and of the images
- * that wait with it to be taken over. Measured by tests/feature/recipe/test_memory_estimate.c. */
+/* How many nodes and edges such an image has, about. */
+void memory_count_nodes(double *n_nodes, double *n_edges, const struct clv_recipe *recipe, int32_t width,
+                        int32_t height);
+
+/* Upper bounds of the bytes that an image takes beyond its pixels: while it is read, from a file of file_size bytes; as
+ * an example, once its features are made; and while they are made, the example included. */
+double memory_of_decoding(double n_pixels, double file_size);
+double memory_of_example(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
+double memory_of_features(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
+
+/* An upper bound of the bytes that one thread takes while it reads such an image and makes its features, and of the
+ * images that wait with it to be taken over. Measured by tests/feature/recipe/test_memory_estimate.c. */
 double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
 
 /* How many of n_threads (0: all the machine's) may extract the set's images at a time, at least 1, so that what can be

@@ -159,10 +159,10 @@ bool hidden_propagates(const struct clv_training *training, const struct hidden_
     for (size_t i = 0; !is_found && i < training->n_examples; i++) {
         struct hidden_item item = {0};
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        dataset_looked_at(training->dataset, &problem);
         is_found = !problem.label ||
                    hidden_choose_both(&item, space, settings, &problem, &training->shape, &ignored) != CLV_OK ||
                    item.free_by == HIDDEN_PROPAGATION || item.clamped_by == HIDDEN_PROPAGATION;
-        dataset_looked_at(training->dataset, &problem);
     }
     hidden_workspaces_free(space, 1);
     return is_found;

@@ -357,7 +357,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
 static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_shape *next,
                                     struct clv_error *err)
 {
-    double bytes = 0, there = memory_available();
+    double bytes = 0;
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
         double entry = sizeof *problem.index + sizeof *problem.value;
@@ -365,9 +365,7 @@ static enum clv_status check_memory(const struct clv_dataset *dataset, const str
         bytes += (double)problem.n_nodes * (double)context_size(next->n_labels) * entry;
         bytes += dataset->items[i].row ? 0 : (double)(problem.row[problem.n_nodes] - problem.row[0]) * entry;
     }
-    FAIL_IF(!(bytes <= there), CLV_ERR_MEMORY,
-            "features of a second stage may take %.0f MB of memory, of which there are %.0f", bytes / 1e6, there / 1e6);
-    return CLV_OK;
+    return memory_require(bytes, "features of a second stage", "--stages 1 does without them", err);
 }
 
 /* Features of what was seen behind all items' own. */

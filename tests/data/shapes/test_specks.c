@@ -62,24 +62,42 @@ TEST(random_maps_merge_as_by_the_whole_image)
     }
 }
 
-TEST(noise_of_small_squares_fits_the_bytes_that_are_reckoned_with)
+/* labels[side][side]: noise of n_labels in squares of `square` pixels. */
+static void fill_noise(uint8_t *labels, int32_t side, int32_t square, uint32_t n_labels)
 {
-    enum { WIDTH = 256 };
-    static uint8_t labels[WIDTH * WIDTH];
     uint32_t state = 3;
-    struct specks *specks;
-    bool changes;
-    for (int y = 0; y < WIDTH; y++)
-        for (int x = 0; x < WIDTH; x++)
-            labels[y * WIDTH + x] = x % 2   ? labels[y * WIDTH + x - 1]
-                                    : y % 2 ? labels[(y - 1) * WIDTH + x]
-                                            : (uint8_t)(noise(&state) % 5);
-    must(specks_begin(&specks, &(struct specks_settings){WIDTH, 40, SPECKS_BYTES * WIDTH * WIDTH}, err));
-    for (int y = 0; y < WIDTH; y++)
-        must(specks_row(specks, labels + y * WIDTH, err));
+    for (int32_t y = 0; y < side; y++)
+        for (int32_t x = 0; x < side; x++, labels++)
+            *labels = x % square ? labels[-1] : y % square ? labels[-side] : (uint8_t)(noise(&state) % n_labels);
+}
+
+static enum clv_status merge_noise(const uint8_t *labels, int32_t side, double bytes)
+{
+    OWNED(specks_drop) struct specks *specks = NULL;
+    struct clv_error error;
+    bool changes = false;
+    must(specks_begin(&specks, &(struct specks_settings){side, 40, (size_t)(bytes * side * side)}, err));
+    for (int32_t y = 0; y < side; y++) {
+        enum clv_status status = specks_row(specks, labels + y * side, &error);
+        if (status)
+            return status;
+    }
     must(specks_settle(&changes, specks, err));
-    ck_assert(changes);
-    specks_free(specks);
+    return CLV_OK;
+}
+
+/* An upper bound for any labels, and one that single pixels of many labels nearly reach. */
+TEST(noise_fits_the_bytes_that_are_reckoned_with)
+{
+    enum { SIDE_PX = 256 };
+    static uint8_t labels[SIDE_PX * SIDE_PX];
+    for (int32_t square = 1; square <= 2; square++)
+        for (uint32_t n_labels = 2; n_labels < 256; n_labels += 23) {
+            fill_noise(labels, SIDE_PX, square, n_labels);
+            ck_assert_int_eq(merge_noise(labels, SIDE_PX, SPECKS_BYTES), CLV_OK);
+        }
+    fill_noise(labels, SIDE_PX, 1, 255);
+    ck_assert_int_eq(merge_noise(labels, SIDE_PX, SPECKS_BYTES * 0.9), CLV_ERR_MEMORY);
 }
 
 TEST(too_many_pieces_and_rows_that_change_are_refused)
