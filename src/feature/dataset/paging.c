@@ -4,7 +4,7 @@
  * - passes in the order of the items are read by huge pages, which is as fast as reading the file from end to end;
  * - for items in random order, each array's part is read at once, the next ones' ahead of their turn
  *   (dataset_expects), and the least recent items' pages are freed, so that the system need not search for memory;
- * - edges and other arrays of few bytes stay in memory.
+ * - the pages of edges stay in memory if all of them take half of it at most.
  *
  * Nothing depends on it but time. Start at dataset_looked_at. */
 #include "feature/dataset/dataset.h"
@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/memory.h"
@@ -32,7 +31,7 @@ enum {
 
 /* An item's parts of the arrays. */
 struct item_parts {
-    const void *index, *value, *edges, *edge_features; /* NULL: not in a file, or kept in memory */
+    const void *index, *value, *edges, *edge_features; /* index NULL: not in a file */
     size_t n_entries, edge_bytes, edge_feature_bytes;
 };
 
@@ -41,7 +40,7 @@ struct dataset_paging {
     struct pages_file *files; /* [n_files] if they are large, else NULL */
     size_t n_files;
     bool is_large;    /* the files are larger than memory */
-    bool keeps_edges; /* in memory */
+    bool keeps_edges; /* in memory, as long as the system has room */
     bool is_in_order;
     int n_against;        /* looks in a row that were not as is_in_order says */
     uintptr_t begin, end; /* values of the item that was looked at last */
@@ -73,13 +72,11 @@ static struct item_parts parts_of(const struct clv_dataset *dataset, const struc
     struct item_parts parts = {.value = address_of(problem), .n_entries = entries_of(problem)};
     if (!is_dense)
         parts.index = problem->index + problem->row[0];
-    if (!dataset->paging->keeps_edges) {
-        parts.edges = problem->edges;
-        parts.edge_features = problem->edge_features;
-        parts.edge_bytes = (size_t)problem->n_edges * sizeof *problem->edges;
-        parts.edge_feature_bytes =
-            (size_t)problem->n_edges * (size_t)problem->n_edge_features * sizeof *problem->edge_features;
-    }
+    parts.edges = problem->edges;
+    parts.edge_features = problem->edge_features;
+    parts.edge_bytes = (size_t)problem->n_edges * sizeof *problem->edges;
+    parts.edge_feature_bytes =
+        (size_t)problem->n_edges * (size_t)problem->n_edge_features * sizeof *problem->edge_features;
     return parts;
 }
 
@@ -101,6 +98,8 @@ static void drop(const struct clv_dataset *dataset, const struct item_parts *par
     if (parts->index)
         pages_drop(file, parts->index, parts->n_entries * sizeof(int32_t));
     pages_drop(file, parts->value, parts->n_entries * sizeof(float));
+    if (self->keeps_edges)
+        return;
     pages_drop(file, parts->edges, parts->edge_bytes);
     pages_drop(file, parts->edge_features, parts->edge_feature_bytes);
 }
@@ -131,24 +130,11 @@ static void enter(struct dataset_paging *self, const struct item_parts *parts)
     self->recent_bytes += bytes_of(parts);
 }
 
-/* The array's name: of those that are read by parts if they are too large. */
-static bool is_of_items(const struct dataset_paging *self, const char *name)
-{
-    bool is_of_edges = strcmp(name, "edges") == 0 || strcmp(name, "edge_features") == 0;
-    return strcmp(name, "index") == 0 || strcmp(name, "value") == 0 || strcmp(name, "x") == 0 ||
-           strcmp(name, "superpixels") == 0 || (is_of_edges && !self->keeps_edges);
-}
-
 static void read_as(const struct clv_dataset *dataset, enum pages_reading reading)
 {
     for (size_t k = 0; k < dataset->n_files; k++) {
-        const struct clv_tensors *tensors = dataset->files[k]->tensors;
-        for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
-            const struct clv_tensor *tensor = clv_tensors_at(tensors, i);
-            size_t bytes;
-            if (is_of_items(dataset->paging, tensor->name) && tensor_bytes(&bytes, tensor))
-                pages_read_as(tensor->data, bytes, reading);
-        }
+        const struct file_map *map = tensors_map(dataset->files[k]->tensors);
+        pages_read_as(map->bytes, map->size, reading);
     }
 }
 
@@ -269,27 +255,22 @@ void dataset_paging_free(struct dataset_paging *self)
     arrays_free(self->files, self);
 }
 
-/* The bytes of all files, and of their arrays that are not read by items. */
-static void measure(double *all, double *small, const struct clv_dataset *dataset)
+static double bytes_named(const struct clv_tensors *tensors, const char *name)
 {
-    for (size_t k = 0; k < dataset->n_files; k++) {
-        const struct clv_tensors *tensors = dataset->files[k]->tensors;
-        *all += (double)tensors_map(tensors)->size;
-        for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
-            const struct clv_tensor *tensor = clv_tensors_at(tensors, i);
-            size_t bytes;
-            if (!is_of_items(dataset->paging, tensor->name) && tensor_bytes(&bytes, tensor))
-                *small += (double)bytes;
-        }
-    }
+    const struct clv_tensor *tensor = clv_tensors_find(tensors, name);
+    size_t bytes;
+    return tensor && tensor_bytes(&bytes, tensor) ? (double)bytes : 0;
 }
 
 enum clv_status dataset_paging_begin(struct clv_dataset *dataset, struct clv_error *err)
 {
     struct dataset_paging *self = dataset->paging;
-    double left = memory_available(), all = 0, small = 0;
-    self->keeps_edges = true;
-    measure(&all, &small, dataset);
+    double left = memory_available(), all = 0, of_edges = 0;
+    for (size_t k = 0; k < dataset->n_files; k++) {
+        const struct clv_tensors *tensors = dataset->files[k]->tensors;
+        all += (double)tensors_map(tensors)->size;
+        of_edges += bytes_named(tensors, "edges") + bytes_named(tensors, "edge_features");
+    }
     self->is_large = all > left;
     if (!self->is_large)
         return CLV_OK;
@@ -302,7 +283,7 @@ enum clv_status dataset_paging_begin(struct clv_dataset *dataset, struct clv_err
         if (self->n_files < MAX_OPEN)
             pages_open(file, map->path, map->bytes, map->size);
     }
-    self->keeps_edges = small < left / 2;
+    self->keeps_edges = of_edges < left / 2;
     self->max_recent_bytes = (size_t)(left / 4);
     if (self->max_looked_at > self->max_recent_bytes)
         self->max_looked_at = self->max_recent_bytes;
