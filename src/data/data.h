@@ -222,15 +222,8 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
 /* Where the array begins in the file. */
 size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor *tensor);
 
-/* file_map_forget of a mapped file; nothing for one that was parsed. */
-void tensors_forget(const struct clv_tensors *tensors);
-
-/* file_map_scatter of a mapped file, and its bytes; nothing and 0 for one that was parsed. */
-void tensors_scatter(const struct clv_tensors *tensors);
-size_t tensors_mapped(const struct clv_tensors *tensors);
-
-/* Pages by which it is mapped: FILE_HUGE_PAGE for a large file, else 0. */
-size_t tensors_huge_page(const struct clv_tensors *tensors);
+/* The map of a file that was opened; without bytes for one that was parsed. */
+const struct file_map *tensors_map(const struct clv_tensors *tensors);
 
 /* The size of a tensor's array; false if the type or shape is out of range or the product overflows. */
 bool tensor_bytes(size_t *bytes, const struct clv_tensor *tensor);

@@ -53,24 +53,9 @@ size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor
     return (size_t)(tensors->data_begin + ((const struct entry *)tensor)->begin);
 }
 
-void tensors_forget(const struct clv_tensors *tensors)
+const struct file_map *tensors_map(const struct clv_tensors *tensors)
 {
-    file_map_forget(&tensors->map);
-}
-
-void tensors_scatter(const struct clv_tensors *tensors)
-{
-    file_map_scatter(&tensors->map);
-}
-
-size_t tensors_mapped(const struct clv_tensors *tensors)
-{
-    return tensors->map.size;
-}
-
-size_t tensors_huge_page(const struct clv_tensors *tensors)
-{
-    return tensors->map.size > FILE_LARGE ? FILE_HUGE_PAGE : 0;
+    return &tensors->map;
 }
 
 static enum clv_status parse_metadata(struct clv_tensors *self, const struct json_value *object, struct clv_error *err)

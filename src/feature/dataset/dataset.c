@@ -31,33 +31,8 @@ void clv_dataset_free(struct clv_dataset *dataset)
     for (size_t k = 0; k < dataset->n_files; k++)
         file_free(dataset->files[k]);
     clv_labels_release(&dataset->labels);
-    arrays_free(dataset->files, dataset->items, dataset->looked_at, dataset);
-}
-
-static void fetch(const struct clv_problem *problem)
-{
-    size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
-    file_map_fetch(problem->index + problem->row[0], n_entries * sizeof *problem->index);
-    file_map_fetch(problem->value + problem->row[0], n_entries * sizeof *problem->value);
-    file_map_fetch(problem->edges, n_edges * sizeof *problem->edges);
-    file_map_fetch(problem->edge_features, n_edges * (size_t)problem->n_edge_features * sizeof *problem->edge_features);
-}
-
-void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem)
-{
-    if (!dataset || !dataset->n_files)
-        return;
-    if (dataset->is_scattered)
-        fetch(problem);
-    size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
-    size_t bytes = n_entries * (sizeof *problem->index + sizeof *problem->value) +
-                   n_edges * (2 + (size_t)problem->n_edge_features) * sizeof(float) +
-                   4 * tensors_huge_page(dataset->files[0]->tensors); /* what is next to each array's part */
-    if (atomic_fetch_add(dataset->looked_at, bytes) + bytes < LOOKED_AT_MAX)
-        return;
-    atomic_store(dataset->looked_at, 0);
-    for (size_t k = 0; k < dataset->n_files; k++)
-        tensors_forget(dataset->files[k]->tensors);
+    dataset_paging_free(dataset->paging);
+    arrays_free(dataset->files, dataset->items, dataset);
 }
 
 size_t clv_dataset_size(const struct clv_dataset *dataset)

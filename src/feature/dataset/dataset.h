@@ -1,12 +1,11 @@
 /* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
  * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
  * or several are (feature_shards.c: features_read.c over features_arrays.c). Feature files are written by
- * features_write.c, image by image, and dataset_write.c, from memory. This header declares what those share. Read
- * extract.c first. */
+ * features_write.c, image by image, and dataset_write.c, from memory. paging.c decides which pages of files are in
+ * memory. This header declares what those share. Read extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
 #define FEATURE_DATASET_DATASET_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -73,15 +72,24 @@ struct clv_dataset {
     size_t n_mirrored;           /* the last items: the first ones, mirrored (dataset_add_mirrored) */
     struct dataset_file **files; /* [n_files] that are mapped, in the order of their items; NULL: none */
     size_t n_files, files_capacity;
-    atomic_size_t *looked_at; /* bytes of the files since pages were last given back */
-    bool is_scattered;        /* the files are larger than memory: features are fetched item by item */
+    struct dataset_paging *paging; /* of the files */
 };
 
-/* To be called before a problem's features are looked at, each time: every LOOKED_AT_MAX bytes of mapped files their
- * pages are given back, so that learning from files takes memory that does not grow with them; where the files are
- * larger than memory, it begins to read the features. Safe in parallel; NULL, and what is in memory, is fine. */
+/* To be called before a problem's features are looked at, each time: pages of mapped files are given back, so that
+ * learning from files takes memory that does not grow with them; where the files are larger than memory, the features
+ * are read at once. Safe in parallel; NULL, and what is in memory, is fine. */
 #define LOOKED_AT_MAX ((size_t)256 << 20)
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
+
+/* Begins to read the features of a problem that will be looked at soon, at most MAX_EXPECTED looks later, where the
+ * files are larger than memory. Nothing depends on it but time. */
+#define MAX_EXPECTED 16
+void dataset_expects(const struct clv_dataset *dataset, const struct clv_problem *problem);
+
+/* What a dataset knows about the pages of its files. It begins when all of them are open. */
+enum clv_status dataset_paging_new(struct dataset_paging **paging, struct clv_error *err) CLV_CHECK;
+void dataset_paging_free(struct dataset_paging *self);
+enum clv_status dataset_paging_begin(struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 /* The item must be complete and fit those before; it is the dataset's from here on. */
 enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err) CLV_CHECK;

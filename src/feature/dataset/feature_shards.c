@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "base/memory.h"
 #include "cluster/shard.h"
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
@@ -198,17 +197,6 @@ static enum clv_status check_once(const struct path_list *files, struct clv_erro
     return CLV_OK;
 }
 
-/* Files that are larger than memory are read by items from here on. */
-static void scatter_if_large(struct clv_dataset *dataset)
-{
-    double bytes = 0;
-    for (size_t k = 0; k < dataset->n_files; k++)
-        bytes += (double)tensors_mapped(dataset->files[k]->tensors);
-    dataset->is_scattered = bytes > memory_available();
-    for (size_t k = 0; k < dataset->n_files && dataset->is_scattered; k++)
-        tensors_scatter(dataset->files[k]->tensors);
-}
-
 /* Adds the file at `path`; *recipe is the first file's. */
 static enum clv_status add_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                 struct clv_error *err)
@@ -241,7 +229,7 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
     }
     FAIL_IF(place.n_opened < place.n_shards, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
             files.paths[files.n - 1], place.n_opened, place.n_shards);
-    scatter_if_large(result);
+    MUST(dataset_paging_begin(result, err));
     *dataset = TAKE(result);
     if (recipe && clv_recipe_n_features(&own) > 0)
         *recipe = TAKE(own);

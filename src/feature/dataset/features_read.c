@@ -233,9 +233,8 @@ static void reading_release(struct features_reading *self)
 static enum clv_status append_file(struct clv_dataset *dataset, struct clv_tensors *tensors, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *own = tensors;
-    if (!dataset->looked_at)
-        dataset->looked_at = array_zalloc(1, sizeof *dataset->looked_at);
-    NEED(dataset->looked_at);
+    if (!dataset->paging)
+        MUST(dataset_paging_new(&dataset->paging, err));
     NEED(!array_reserve((void **)&dataset->files, &dataset->files_capacity, dataset->n_files + 1,
                         sizeof(struct dataset_file *)));
     struct dataset_file *file = array_zalloc(1, sizeof *file);

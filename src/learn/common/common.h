@@ -191,6 +191,10 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
                               struct clv_error *err) CLV_CHECK;
 void examples_release(struct examples *self);
 
+/* Says that next[n] are the next examples, in this order: their features are read ahead from files that are larger than
+ * memory. More than the first few are of no use. */
+void examples_expect(const struct examples *self, const int32_t *next, size_t n);
+
 /* In which units a learner takes C, lambda or a radius. relative: weights are measured as w s, so that one value suits
  * features of any size and any number of nodes; raw: as they are, as papers write them. */
 enum weight_units { UNITS_RELATIVE, UNITS_RAW };
@@ -416,6 +420,7 @@ struct course {
     void *owner;
     size_t pass, n_passes; /* that are through, and of them all; progress is told in these: passes, rounds or steps */
     size_t n_taken;        /* examples that the pass's steps have taken */
+    const int32_t *order;  /* [n] of the pass's examples, which are read ahead in it; NULL: another one */
     size_t batch;          /* examples a step takes, except a pass's last one; 1 at first */
     size_t look_every;     /* passes between two looks, of which the last pass has one as well; 0: the loop knows */
     bool looks_first;      /* there is a look before any pass */

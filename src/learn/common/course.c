@@ -96,8 +96,11 @@ bool course_goes_on(struct course *self)
 
 bool course_pass_goes_on(struct course *self)
 {
-    if (self->n_taken < self->examples->n)
+    if (self->n_taken < self->examples->n) {
+        if (self->order)
+            examples_expect(self->examples, self->order + self->n_taken, self->examples->n - self->n_taken);
         return !course_stops(self);
+    }
     self->pass++;
     self->n_taken = 0;
     return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cluster/comm.h"
 #include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 #include "infer/oracle/oracle_state.h"
@@ -101,6 +102,15 @@ void examples_release(struct examples *self)
     decoders_free(self->decoders, self->n_threads);
     arrays_free(self->problems, self->truth_loss);
     *self = (struct examples){0};
+}
+
+void examples_expect(const struct examples *self, const int32_t *next, size_t n)
+{
+    if (comm_size() > 1)
+        return; /* most of them are for other processes */
+    for (size_t k = 0; k < n && k < MAX_EXPECTED; k++)
+        if ((size_t)next[k] < self->n) /* behind them are weak ones */
+            dataset_expects(self->training->dataset, &self->problems[next[k]]);
 }
 
 double examples_squared_unit(const struct examples *self, double units)

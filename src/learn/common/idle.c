@@ -55,9 +55,7 @@ static bool has_given(const struct clv_training *training)
 {
     for (size_t k = 0; training->given && k < training->n_weak; k++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
-        bool is_given = is_any_label(training->given[k], problem.n_nodes, true);
-        dataset_looked_at(training->dataset, &problem);
-        if (is_given)
+        if (is_any_label(training->given[k], problem.n_nodes, true))
             return true;
     }
     return false;
@@ -67,9 +65,7 @@ static bool has_hidden(const struct clv_training *training)
 {
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        bool is_hidden = is_any_label(problem.label, problem.n_nodes, false);
-        dataset_looked_at(training->dataset, &problem);
-        if (is_hidden)
+        if (is_any_label(problem.label, problem.n_nodes, false))
             return true;
     }
     return false;

@@ -130,6 +130,7 @@ enum clv_status hidden_dual_steps(size_t *n_taken, struct hidden_dual *self, uin
     const int32_t *these = &self->order[*n_taken];
     double height[HIDDEN_PARTS];
     rng_permutation(self->order, n, seed, RNG_STREAM(RNG_ORDER, (uint32_t)pass));
+    examples_expect(&hidden->examples, these, n - *n_taken);
     MUST(hidden_gradient(self->change, NULL, NULL, hidden,
                          &(struct hidden_pass){HIDDEN_FREE, these, taken, self->point.w}, err));
     for (size_t j = 0; j < taken; j++)

@@ -30,6 +30,7 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
+    self->course.order = self->order;
     FAIL_IF(self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE, CLV_ERR_USAGE,
             "solver adagrad-full is for at most %d weights, and this model has %zu", FULL_ADAGRAD_MAX_SIZE, size);
     if (self->solver == SOLVER_FULL_ADAGRAD)

@@ -222,6 +222,7 @@ enum clv_status latent_pass(bool *is_through, struct latent *self, struct ascent
     while (course->n_taken < n) {
         if (course_stops(course))
             return CLV_OK;
+        examples_expect(&self->examples, self->order + course->n_taken, n - course->n_taken);
         MUST(is_plain ? step_plainly(self, ascent, rate, terms, err) : step_on_batch(self, ascent, terms, err));
         MUST(course_step(course, err));
     }

@@ -203,6 +203,8 @@ static enum clv_status run_pass(struct bcfw *self, struct clv_error *err)
 {
     rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, self->n_passes));
     while (self->place.draw < self->n) {
+        if (!self->rules.sampling)
+            examples_expect(&self->examples, self->order + self->place.draw, self->n - self->place.draw);
         size_t n = course_stops(&self->course) ? 0 : choose_batch(self);
         if (!n)
             return CLV_OK;

@@ -205,6 +205,7 @@ static enum clv_status descent_open(struct descent *self, const struct clv_learn
     course_open(course, learner, result, examples);
     course->n_passes = rules->passes;
     course->look_every = CHECK_EVERY;
+    course->order = self->order;
     course_holds(course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
     course_holds(course, (struct state_field){"average", CLV_F64, self->size, self->average, STATE_FINITE});
     course_holds(course, (struct state_field){"best", CLV_F64, self->size, self->best, STATE_FINITE});

@@ -87,6 +87,7 @@ static void update_node(struct independent *self, const struct clv_problem *prob
 static void take_step(struct independent *self, size_t i, uint32_t pass)
 {
     const struct clv_problem *problem = &self->examples.problems[i];
+    dataset_looked_at(self->course.training->dataset, problem);
     rng_permutation(self->node_order, (size_t)problem->n_nodes, self->course.training->seed + i,
                     RNG_STREAM(RNG_ORDER, 2 * pass + 1));
     for (int32_t j = 0; j < problem->n_nodes; j++) {
@@ -166,6 +167,7 @@ static enum clv_status independent_open(struct independent *self, const struct c
     }
     size_t n_alpha = n_nodes * self->n_rows * 2;
     course_open(&self->course, &independent_learner, result, examples);
+    self->course.order = self->order;
     self->course.n_passes = (size_t)training->parameters[PASSES];
     self->course.look_every = CHECK_EVERY;
     course_holds(&self->course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});

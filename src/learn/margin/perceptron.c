@@ -97,6 +97,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     if (training->init)
         memcpy(self->w, training->init, self->size * sizeof *self->w);
     course_open(&self->course, &perceptron_learner, result, &self->examples);
+    self->course.order = self->order;
     self->course.n_passes = (size_t)training->parameters[PASSES];
     self->course.look_every = 1;
     course_holds(&self->course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});

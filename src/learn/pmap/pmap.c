@@ -207,6 +207,7 @@ static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_err
         if (course_stops(&self->course))
             break;
         size_t begin = (size_t)place->n_taken;
+        examples_expect(&self->examples, self->order + begin, n - begin);
         self->n_taken = n - begin < self->batch ? n - begin : self->batch;
         memcpy(self->taken, self->order + begin, self->n_taken * sizeof *self->taken);
         MUST(take_step(self, err));

@@ -374,12 +374,69 @@ TEST(pages_of_a_large_file_are_given_back_after_a_while)
     must(clv_features_open(&file, NULL, path, err));
     struct clv_problem problem = clv_dataset_problem(file, 0);
     size_t before = mapped_resident();
-    size_t bytes = (size_t)problem.row[NODES] * 2 * sizeof(float), looked_at = bytes; /* opening it looked as well */
-    for (; looked_at + bytes < LOOKED_AT_MAX; looked_at += bytes)
+    size_t looked_at = size; /* opening it looked as well */
+    for (; looked_at + size < LOOKED_AT_MAX; looked_at += size)
         dataset_looked_at(file, &problem);
     ck_assert_uint_ge(mapped_resident() + size / 8, before);
     dataset_looked_at(file, &problem);
     ck_assert_uint_le(mapped_resident() + size / 2, before);
     ck_assert_mem_eq(problem.value, x, size); /* and are there again when needed */
     ck_assert_uint_ge(mapped_resident() + size / 8, before);
+}
+
+static struct clv_problem problem_of(const struct clv_dataset *dataset, size_t item)
+{
+    return clv_dataset_problem(dataset, item);
+}
+
+/* Looks at an item as learners do, and at all of its values: feature k of the file is k. */
+static void look_at_item(const struct clv_dataset *dataset, size_t item, size_t n_values)
+{
+    struct clv_problem problem = problem_of(dataset, item);
+    dataset_looked_at(dataset, &problem);
+    for (size_t k = 0; k < n_values; k++)
+        ck_assert_float_eq(problem.value[k], (float)(item * n_values + k));
+}
+
+TEST(items_of_files_larger_than_memory_are_the_same_in_any_order)
+{
+    enum { ITEMS = 640, NODES = 64, D = 200, VALUES = NODES * D };
+    const size_t size = (size_t)ITEMS * VALUES * sizeof(float); /* 32 MB, below 2^24 values */
+    if (IS_SANITIZED) {
+        skip("items_of_files_larger_than_memory_are_the_same_in_any_order",
+             "a sanitizer takes address space of its own");
+        return;
+    }
+    OWNED_ARRAY float *x = malloc(size);
+    int64_t offset[ITEMS + 1];
+    char names[ITEMS * 4 + 1] = "";
+    int32_t order[ITEMS];
+    for (size_t i = 0; i < size / sizeof *x; i++)
+        x[i] = (float)i;
+    for (int i = 0; i <= ITEMS; i++)
+        offset[i] = (int64_t)i * NODES;
+    for (int i = 0; i < ITEMS; i++)
+        snprintf(names + strlen(names), 5, "%s%03d", i ? "\n" : "", i);
+    const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {ITEMS + 1}, offset},
+                                         {"x", CLV_F32, 2, {(int64_t)ITEMS * NODES, D}, x}};
+    const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", names}};
+    const char *path = here("larger.safetensors");
+    must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
+    OWNED(dataset_drop) struct clv_dataset *file = NULL;
+    leave_memory((double)size * 1.5); /* half of its size, once it is mapped */
+    must(clv_features_open(&file, NULL, path, err));
+    for (size_t i = 0; i < ITEMS; i++)
+        look_at_item(file, i, VALUES);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        rng_permutation(order, ITEMS, 1, RNG_STREAM(RNG_TEST, pass));
+        for (size_t i = 0; i < ITEMS; i++) {
+            for (size_t next = i; next < ITEMS && next < i + MAX_EXPECTED; next++) {
+                struct clv_problem problem = problem_of(file, (size_t)order[next]);
+                dataset_expects(file, &problem);
+            }
+            look_at_item(file, (size_t)order[i], VALUES);
+        }
+    }
+    for (size_t i = 0; i < ITEMS; i++)
+        look_at_item(file, i, VALUES);
 }
