@@ -2,8 +2,8 @@
  *
  * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
  * field's scores. A solution goes persistency.c (nodes that their own scores decide, and what hangs on the rest), then
- * push_relabel.c or search.c, by the graph's structure; then the labels are read here. clamp.c forces
- * single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
+ * search.c, in some small graphs after push_relabel.c, which may finish it; then the labels are read here. clamp.c
+ * forces single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
  * sixteen problems that differ in their terminal weights only, a vector lane each; forest_cut.c those without cycles.
  * exact_cut.c has what whole numbers of 30 bits cannot hold.
  *
@@ -313,12 +313,13 @@ static inline int32_t *maxflow_leaf_arc(const struct maxflow *graph, int32_t at)
     return &graph->queue[2 * (size_t)graph->n_nodes + 1 - (size_t)at];
 }
 
-/* The core's flow by search trees. What source trees hold has label 1. */
+/* The core's flow by search trees, from any preflow on. What source trees hold has label 1. */
 void maxflow_search(struct maxflow *graph);
 
 /* Pushes the core's excess to nodes with a deficit, until none that is left can get to one. What excess that is left
- * over reaches has label 1. */
-void maxflow_push(struct maxflow *graph);
+ * over reaches has label 1. Returns false where that takes more work than a search may: then there are no labels, and
+ * maxflow_search goes on from what was pushed. */
+bool maxflow_push(struct maxflow *graph);
 
 /* The core's labels, once there is no more way: 1 for what excess that is left over reaches. */
 void maxflow_read_core(struct maxflow *graph);

@@ -8,9 +8,8 @@
 #include "base/base.h"
 #include "infer/infer.h"
 
-#define FEW_TERMINALS 8
-#define SMALL_CORE    1024
-#define FEWEST_UNITS  0x1p8 /* that a node's unary has on average, whatever the scores' scale */
+#define SMALL_CORE   1024
+#define FEWEST_UNITS 0x1p8 /* that a node's unary has on average, whatever the scores' scale */
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -129,30 +128,28 @@ void maxflow_read_leaves(struct maxflow *graph)
     }
 }
 
-/* Pushing wins where it works by vectors on what fits into the nearest cache, elimination has taken out some nodes but
- * not most, and arcs carry as much back as forth; or where hardly any node has excess or a deficit, and all flow goes
- * far. `make bench-solve` shows it. */
-static bool suits_pushing(const struct maxflow *graph, int32_t n_roots)
+/* Pushing mostly wins where it works by vectors on what fits into the nearest cache, elimination has taken out some nodes
+ * but not most, and arcs carry as much back as forth; where it does not, it gives up, and the search goes on from what
+ * was pushed. Everywhere else the search is the more even one. `make bench-solve` and `make bench-dynamic` show it. */
+static bool suits_pushing(const struct maxflow *graph)
 {
     bool is_loose = graph->n_core > graph->n_nodes / 4 && graph->n_core < graph->n_nodes - graph->n_nodes / 16;
     bool is_dense = 2 * (int64_t)graph->n_edges > 5 * (int64_t)graph->n_nodes;
-    return n_roots <= FEW_TERMINALS || (graph->is_symmetric && graph->n_core < SMALL_CORE && is_loose && is_dense);
+    return graph->is_symmetric && graph->n_core < SMALL_CORE && is_loose && is_dense;
 }
 
 void maxflow_solve(struct maxflow *graph)
 {
-    int32_t n_sources = 0, n_sinks = 0;
+    bool has_sources = false, has_sinks = false;
     maxflow_eliminate(graph);
     maxflow_strip_leaves(graph);
     for (int32_t c = 0; c < graph->n_core; c++) {
-        n_sources += graph->excess[graph->core[c]] > 0;
-        n_sinks += graph->excess[graph->core[c]] < 0;
+        has_sources |= graph->excess[graph->core[c]] > 0;
+        has_sinks |= graph->excess[graph->core[c]] < 0;
     }
-    if (!n_sources || !n_sinks)
+    if (!has_sources || !has_sinks)
         maxflow_read_core(graph);
-    else if (suits_pushing(graph, n_sources + n_sinks))
-        maxflow_push(graph);
-    else
+    else if (!suits_pushing(graph) || !maxflow_push(graph))
         maxflow_search(graph);
     maxflow_read_leaves(graph);
 }

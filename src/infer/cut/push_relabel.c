@@ -5,7 +5,7 @@
 #include "infer/cut/cut.h"
 #include "infer/cut/row_scan.h"
 
-/* Exact distances again after this many scans a core node, for the long-lived cases. */
+/* Pushing gives up after this many scans a core node, about as much work as a search of the same graph. */
 #define SCANS_A_NODE 6
 
 struct levels {
@@ -160,8 +160,8 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
     graph->excess[i] = excess;
 }
 
-/* One round from exact distances. Returns 1 when it ended for having taken long. */
-static inline int push_round(struct maxflow *graph, int64_t budget, bool is_strong, int has_avx2)
+/* Pushes from exact distances on. Returns whether it has finished within the budget. */
+static inline bool push_all(struct maxflow *graph, int64_t budget, bool is_strong, int has_avx2)
 {
     struct levels levels;
     measure(graph, &levels, has_avx2);
@@ -175,23 +175,23 @@ static inline int push_round(struct maxflow *graph, int64_t budget, bool is_stro
         while (levels.highest >= 0 && graph->active[levels.highest] < 0)
             levels.highest--;
         if (levels.highest < 0)
-            return 0;
+            return true;
         int32_t i = graph->active[levels.highest];
         graph->active[levels.highest] = graph->next[i];
         discharge(graph, &levels, i, is_strong, has_avx2);
     }
-    return 1;
+    return false;
 }
 
 /* One for each kind of graph: neither carries what only the other one uses. */
-ROWS_CLONE static int push_weak_avx2(struct maxflow *graph, int64_t budget)
+ROWS_CLONE static bool push_weak_avx2(struct maxflow *graph, int64_t budget)
 {
-    return push_round(graph, budget, 0, 1);
+    return push_all(graph, budget, 0, 1);
 }
 
-ROWS_CLONE static int push_strong_avx2(struct maxflow *graph, int64_t budget)
+ROWS_CLONE static bool push_strong_avx2(struct maxflow *graph, int64_t budget)
 {
-    return push_round(graph, budget, 1, 1);
+    return push_all(graph, budget, 1, 1);
 }
 
 void maxflow_read_core(struct maxflow *graph)
@@ -217,16 +217,16 @@ void maxflow_read_core(struct maxflow *graph)
         graph->label[queue[at]] = 1;
 }
 
-void maxflow_push(struct maxflow *graph)
+bool maxflow_push(struct maxflow *graph)
 {
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
     /* How much elimination has left is the measure of how strongly neighbours bind each other. Care pays off in clamps
      * only: where there were some, there will be more. */
     bool is_strong = graph->clamps && graph->n_core > graph->n_nodes - graph->n_nodes / 4;
-    bool is_unfinished = graph->n_core > 0;
-    while (is_unfinished)
-        is_unfinished = !graph->has_avx2 ? push_round(graph, budget, is_strong, 0)
-                        : is_strong      ? push_strong_avx2(graph, budget)
-                                         : push_weak_avx2(graph, budget);
-    maxflow_read_core(graph);
+    bool is_finished = !graph->has_avx2 ? push_all(graph, budget, is_strong, 0)
+                       : is_strong      ? push_strong_avx2(graph, budget)
+                                        : push_weak_avx2(graph, budget);
+    if (is_finished)
+        maxflow_read_core(graph);
+    return is_finished;
 }

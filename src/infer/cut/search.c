@@ -13,7 +13,8 @@ enum { ROOT = -1, NONE = -2 };            /* in place of a parent */
 struct search {
     struct maxflow *graph;
     int32_t *next_active;    /* [n_nodes] -1: the last one */
-    int32_t first, last;     /* active nodes */
+    int32_t first, last;     /* active nodes; label[] marks them */
+    int32_t n_source_active; /* of them in source trees, or more */
     int32_t orphans, newest; /* first and last orphan */
     int32_t now;             /* this augmentation; node[i].current is that in which `level` was exact */
 };
@@ -43,11 +44,17 @@ INLINE void hang(struct maxflow *graph, int32_t i, int32_t level, int32_t parent
     graph->node[i].up = up;
 }
 
-static void activate(struct search *self, int32_t i)
+enum { SINK_ACTIVE = 1, SOURCE_ACTIVE }; /* marks of active nodes; a node keeps its mark when it leaves a source tree */
+
+static void activate(struct search *self, int32_t i, int side)
 {
-    if (self->graph->label[i])
+    uint8_t before = self->graph->label[i], mark = side ? SINK_ACTIVE : SOURCE_ACTIVE;
+    if (before >= mark)
         return;
-    self->graph->label[i] = 1;
+    self->graph->label[i] = mark;
+    self->n_source_active += mark == SOURCE_ACTIVE;
+    if (before)
+        return;
     self->next_active[i] = -1;
     if (self->last < 0)
         self->first = i;
@@ -56,14 +63,16 @@ static void activate(struct search *self, int32_t i)
     self->last = i;
 }
 
-/* The next active node that is in a tree, or -1. */
+/* The next active node that is in a tree, or -1. Once no node of a source tree is active these trees hold all that
+ * excess reaches: all labels are known, however far the sink trees have grown. */
 static int32_t take_active(struct search *self)
 {
-    while (self->first >= 0) {
+    while (self->n_source_active > 0) {
         int32_t i = self->first;
         self->first = self->next_active[i];
         if (self->first < 0)
             self->last = -1;
+        self->n_source_active -= self->graph->label[i] == SOURCE_ACTIVE;
         self->graph->label[i] = 0;
         if (self->graph->node[i].level)
             return i;
@@ -217,7 +226,8 @@ INLINE void adopt(struct search *self, int32_t i, int side)
     for (int32_t from = first; from < last; from += 32) {
         kin = last - first > 32 ? kin_of(graph, from, last, side) : kin;
         for (uint32_t left = kin.open; left; left &= left - 1)
-            activate(self, graph->arc[from + __builtin_ctz(left)].head); /* an orphan, too: it may find a parent */
+            activate(self, graph->arc[from + __builtin_ctz(left)].head,
+                     side); /* an orphan, too: it may find a parent */
         for (uint32_t left = kin.children; left; left &= left - 1)
             orphan_last(self, graph->arc[from + __builtin_ctz(left)].head);
     }
@@ -256,7 +266,7 @@ INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
             continue;
         if (level == 0) {
             take(graph, j, i, graph->arc[k].reverse, side);
-            activate(self, j);
+            activate(self, j, side);
         } else if (level < 0 && level > -FAR) {
             return k;
         } else if (level > here + 1 && level < FAR &&
@@ -304,7 +314,7 @@ static void start(struct search *self)
         graph->node[i].current = 0;
         graph->label[i] = 0;
         if (is_root)
-            activate(self, i);
+            activate(self, i, side);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "infer/cut/cut.h"
 #include "support/support.h"
+#include "tools/bench/dimacs.h"
 #if WITH_BK
 #include "maxflow_shim.h"
 
@@ -64,48 +65,6 @@ static void solve(struct maxflow *graph, const struct network *net)
     maxflow_solve(graph);
 }
 
-/* Terminal arcs of the same node are netted; the part that passes straight through is constant. */
-static void read_dimacs(struct network *net, const char *path)
-{
-    FILE *file = popen(formatted("gzip -dc '%s'", path), "r");
-    ck_assert_ptr_nonnull(file);
-    char line[256];
-    int32_t source = 0, sink = 0;
-    OWNED_ARRAY int64_t *out = NULL, *in = NULL;
-    memset(net, 0, sizeof *net);
-    while (fgets(line, sizeof line, file)) {
-        int32_t a, b, c;
-        char which;
-        if (sscanf(line, "p max %" SCNd32 " %*d", &net->n) == 1) {
-            out = calloc((size_t)net->n + 1, sizeof *out);
-            in = calloc((size_t)net->n + 1, sizeof *in);
-        } else if (sscanf(line, "n %" SCNd32 " %c", &a, &which) == 2) {
-            *(which == 's' ? &source : &sink) = a;
-        } else if (sscanf(line, "a %" SCNd32 " %" SCNd32 " %" SCNd32, &a, &b, &c) == 3) {
-            if (a == source)
-                out[b] += c;
-            else if (b == sink)
-                in[a] += c;
-            else if (net->m && net->edges[net->m - 1][0] == b && net->edges[net->m - 1][1] == a)
-                net->backward[net->m - 1] += c;
-            else
-                add_edge(net, a, b, c, 0);
-        }
-    }
-    ck_assert_int_eq(pclose(file), 0);
-    ck_assert(source == 1 && sink == 2); /* as in all files of this set */
-    net->n -= 2;
-    net->terminal = calloc((size_t)net->n, sizeof *net->terminal);
-    for (int32_t i = 0; i < net->n; i++) {
-        net->terminal[i] = (int32_t)(out[i + 3] - in[i + 3]);
-        net->constant += out[i + 3] < in[i + 3] ? out[i + 3] : in[i + 3];
-    }
-    for (int32_t e = 0; e < net->m; e++) {
-        net->edges[e][0] -= 3;
-        net->edges[e][1] -= 3;
-    }
-}
-
 TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
 {
     const char *table =
@@ -121,14 +80,16 @@ TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
     while (fgets(line, sizeof line, file)) {
         if (line[0] == '#' || sscanf(line, "%127s %*d %*d %" SCNd64 " %" SCNd32, name, &flow, &ones) != 3)
             continue;
-        OWNED(release_network) struct network net = {0};
-        read_dimacs(&net, real_data(name, formatted("maxflow/%s.max.gz", name)));
-        solve(&graph, &net);
+        OWNED(dimacs_release) struct dimacs problem = {0};
+        must(dimacs_read(&problem, real_data(name, formatted("maxflow/%s.max.gz", name)), err));
+        ck_assert_int_eq(maxflow_build(&graph, problem.n, problem.m, (const int32_t(*)[2])problem.edges), 0);
+        maxflow_set(&graph, problem.terminal, problem.forward, problem.backward);
+        maxflow_solve(&graph);
         int32_t found = 0;
-        for (int32_t i = 0; i < net.n; i++)
+        for (int32_t i = 0; i < problem.n; i++)
             found += graph.label[i];
-        ck_assert_msg(cut_value(&net, graph.label) == flow && found == ones, "%s: %" PRId64 ", %d", name,
-                      cut_value(&net, graph.label), found);
+        int64_t cost = dimacs_cost(&problem, graph.label);
+        ck_assert_msg(cost == flow && found == ones, "%s: %" PRId64 ", %d", name, cost, found);
         done++;
     }
     fclose(file);
