@@ -121,7 +121,7 @@ static double memory_of_labelling(const struct clv_model *model, int32_t width, 
     return bytes;
 }
 
-/* What comes after labelling: specks are merged, then files are written. */
+/* Bytes after labelling, where specks are merged and then files are written. */
 static double memory_of_files(const struct memory_work *work, double n)
 {
     double of_pixel = (work->has_overlay ? OVERLAY : 0) + (work->has_report ? REPORT : 0) +

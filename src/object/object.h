@@ -171,7 +171,7 @@ void object_rows_rewind(struct object_rows *self);
  * sees `halo` more on all sides, as far as the image goes. Objects that two windows share more than half of, where both
  * see, are one. It is shown as the window sees it that has the middle of its box, with all of its pixels; one that no
  * window sees as a whole is shown by all, each in its own pixels. What only one window finds, while another has
- * the middle, is no object. Where objects still overlap, the one of the earlier window is in front.
+ * the middle, is not an object. Where objects still overlap, the one of the earlier window is in front.
  *
  * In memory are the windows that are looked at, and of objects about 12 bytes for each row of each.
  *

@@ -438,9 +438,9 @@ static bool is_own(const struct object_window *window, const struct seen_object 
     return x >= 0 && y >= 0 && x < core->width && y < core->height;
 }
 
-/* Of those that are one, the window that has the middle shows all pixels, or, if none that sees it whole does, any
- * other one that sees it whole. What no window sees whole is shown by all of them, each in its own pixels. What only
- * one window sees, while its middle is another's, is none. */
+/* Chooses which windows show an object that several have found: the one that has its middle, if it has the object as a
+ * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of them,
+ * each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
 static void choose_shown(struct joining *self)
 {
     const struct object_windows *windows = self->windows;

@@ -46,7 +46,7 @@ struct shown_image {
     void *context;
 };
 
-/* The same objects of an image of any size, of which no more than windows are in memory (LEARNED_WINDOW_BYTES for each
+/* Finds these objects in an image of any size, of which no more than windows are in memory (LEARNED_WINDOW_BYTES for each
  * thread). options: sides of 0 are those that learned_objects_find has. An image that is larger than one window is shown
  * two times before, for its light. */
 #define LEARNED_WINDOW_BYTES 500e6

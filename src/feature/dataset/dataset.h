@@ -86,7 +86,7 @@ void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_probl
 #define MAX_EXPECTED 16
 void dataset_expects(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
-/* What a dataset knows about the pages of its files. It begins when all of them are open. */
+/* The state of the pages of a dataset's files. It begins when all of them are open. */
 enum clv_status dataset_paging_new(struct dataset_paging **paging, struct clv_error *err) CLV_CHECK;
 void dataset_paging_free(struct dataset_paging *self);
 enum clv_status dataset_paging_begin(struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;

@@ -114,7 +114,7 @@ double memory_of_decoding(double n_pixels, double file_size)
     return DECODING * n_pixels + file_size;
 }
 
-/* What describing gradients takes, words or not. */
+/* Bytes that describing gradients takes, with or without words. */
 static double bytes_of_sift(const struct clv_recipe *recipe, double width, double height)
 {
     double cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px), largest = 1;
@@ -136,7 +136,7 @@ static double bytes_of_windows(const struct clv_recipe *recipe)
                    (recipe->blocks & CLV_BLOCK_SCENE ? 1 : 0));
 }
 
-/* What the blocks look at in an image, or a tile of it, of so many working pixels. */
+/* Bytes of the arrays that the blocks read, of an image, or a tile of it, of this size in working pixels. */
 static double bytes_of_views(const struct clv_recipe *recipe, double width, double height)
 {
     double n = width * height, cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px);

@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) void weigh_bin(real *bin, const sum
     *bin = __builtin_convertvector((whole)*window, real) * (bin_weight(i) * bin_weight(j));
 }
 
-/* What turns the norm of sums into grey levels. */
+/* The factor that turns the norm of sums into grey levels. */
 static float norm_scale_of(int32_t bin_px)
 {
     return 1.0f / (STEPS * (float)(bin_px * bin_px) * (float)(bin_px * bin_px));

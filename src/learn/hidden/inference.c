@@ -266,7 +266,7 @@ static enum clv_status cut(struct hidden_workspace *self, const struct clv_field
     return CLV_OK;
 }
 
-/* self->y = the best labelling with the options' labels given, of those that TRW-S meets where it is no minimum cut;
+/* self->y = the best labelling with the options' labels given, of those that TRW-S meets where it is not a minimum cut;
  * and, unless it is NULL, the term that is. */
 static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, enum hidden_messages which,
                                 const struct clv_field *field, struct clv_bp_options options, struct clv_error *err)
