@@ -42,7 +42,8 @@ static void solve_both(double *ours, double *theirs, struct batch *batch, struct
 {
     double start = thread_seconds();
     memcpy(batch->excess, p->terminal, (size_t)graph->n * BATCH_LANES * sizeof *p->terminal);
-    batch_solve(batch, p->capacity);
+    if (!batch_solve(batch, p->capacity))
+        exit(70);
     double middle = thread_seconds();
     memset(labels, 0, (size_t)graph->n * sizeof *labels);
     for (int l = 0; l < BATCH_LANES; l++) {

@@ -75,16 +75,14 @@ int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int
     return 0;
 }
 
-void batch_solve(struct batch *batch, const int32_t *capacity)
+bool batch_solve(struct batch *batch, const int32_t *capacity)
 {
     for (int32_t e = 0; e < batch->n_edges; e++)
         for (int side = 0; side < 2; side++)
             batch->arcs[batch->slots[e][side]].capacity = capacity[e];
 #if defined(__x86_64__)
-    if (batch->has_avx2) {
-        batch_solve_avx2(batch, capacity);
-        return;
-    }
+    if (batch->has_avx2)
+        return batch_solve_avx2(batch, capacity);
 #endif
-    batch_solve_plain(batch, capacity);
+    return batch_solve_plain(batch, capacity);
 }

@@ -149,8 +149,8 @@ KERNEL wide shorts_widen(shorts v)
 
 #include "infer/cut/batch_kernel.h"
 
-AVX2 void batch_solve_avx2(struct batch *batch, const int32_t *capacity)
+AVX2 bool batch_solve_avx2(struct batch *batch, const int32_t *capacity)
 {
-    solve(batch, capacity);
+    return solve(batch, capacity);
 }
 #endif

@@ -190,7 +190,7 @@ KERNEL wide shorts_widen(shorts v)
 
 #include "infer/cut/batch_kernel.h"
 
-void batch_solve_plain(struct batch *batch, const int32_t *capacity)
+bool batch_solve_plain(struct batch *batch, const int32_t *capacity)
 {
-    solve(batch, capacity);
+    return solve(batch, capacity);
 }

@@ -4,9 +4,9 @@
 
 #include "infer/cut/cut.h"
 
-void batch_solve_plain(struct batch *batch, const int32_t *capacity);
+bool batch_solve_plain(struct batch *batch, const int32_t *capacity);
 #if defined(__x86_64__)
-void batch_solve_avx2(struct batch *batch, const int32_t *capacity);
+bool batch_solve_avx2(struct batch *batch, const int32_t *capacity);
 #endif
 
 #endif

@@ -32,6 +32,9 @@
 
 #define BATCH_LANES 16
 
+/* Graphs with more nodes are solved sooner one by one: their batches leave the caches. */
+#define BATCH_SUITS 4096
+
 /* Limit of the size of a node's terminal weight in every lane; the capacities of its edges may add up to this. */
 #define BATCH_LIMIT ((1 << 30) - 1)
 
@@ -73,9 +76,9 @@ void batch_release(struct batch *batch);
  * or -1 when out of memory. */
 int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
-/* Solves what the caller has put into excess, with capacity[n_edges] both ways; label[] holds the canonical
- * labellings. */
-void batch_solve(struct batch *batch, const int32_t *capacity);
+/* Solves what the caller has put into excess, with capacity[n_edges] both ways; label[] holds the canonical labellings.
+ * Returns false where sixteen searches may take less work: labels and excess are then of no use. */
+bool batch_solve(struct batch *batch, const int32_t *capacity);
 
 /* Terminal weights are in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT: the two capacities of an edge
  * then add up without overflow, and so does the residual capacity of either of its arcs. */

@@ -82,6 +82,26 @@ struct draws {
     uint32_t first, n;
 };
 
+/* Labels the first lanes of a batch that is filled, one after the other. */
+static enum clv_status solve_lanes(struct clv_oracle *oracle, const int32_t *capacity, uint32_t n_lanes,
+                                   const struct clv_field *field, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    struct batch *batch = &oracle->batch;
+    OWNED_ARRAY int32_t *terminal = array_alloc(n, sizeof *terminal);
+    NEED(terminal);
+    memset(batch->label, 0, n * sizeof *batch->label);
+    for (uint32_t l = 0; l < n_lanes; l++) {
+        for (size_t i = 0; i < n; i++)
+            terminal[i] = batch->excess[i * BATCH_LANES + l];
+        NEED(maxflow_load(&oracle->graph, field->n_nodes, field->n_edges, field->edges, terminal, capacity) == 0);
+        maxflow_solve(&oracle->graph);
+        for (size_t i = 0; i < n; i++)
+            batch->label[i] |= (uint16_t)(oracle->graph.label[i] << l);
+    }
+    return CLV_OK;
+}
+
 /* Up to sixteen draws of a two-label cut; unused lanes repeat the field without noise. *is_enough: what a batch holds
  * has what decides; else nothing is drawn. */
 static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, int32_t *y, double *value,
@@ -103,7 +123,11 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, in
     *is_enough = fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
     if (!*is_enough)
         return CLV_OK;
-    batch_solve(&oracle->batch, capacity);
+    bool is_small = field->n_nodes <= BATCH_SUITS, is_solved = is_small && batch_solve(&oracle->batch, capacity);
+    if (is_small && !is_solved)
+        fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
+    if (!is_solved)
+        MUST(solve_lanes(oracle, capacity, draws.n, field, err));
     for (uint32_t l = 0; l < draws.n; l++) {
         for (size_t i = 0; i < n; i++)
             y[l * n + i] = oracle->batch.label[i] >> l & 1;

@@ -392,7 +392,7 @@ TEST(lanes_equal_the_same_problems_one_by_one)
             }
         OWNED_ARRAY int32_t *terminals = malloc(((size_t)net.n * BATCH_LANES + 1) * sizeof *terminals);
         memcpy(terminals, batch.excess, (size_t)net.n * BATCH_LANES * sizeof *terminals);
-        batch_solve(&batch, net.forward);
+        ck_assert(batch_solve(&batch, net.forward));
         ck_assert_int_eq(maxflow_build(&graph, net.n, net.m, (const int32_t(*)[2])net.edges), 0);
         for (int32_t l = 0; l < BATCH_LANES; l++) {
             for (int32_t i = 0; i < net.n; i++)

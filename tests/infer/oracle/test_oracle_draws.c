@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/cut/cut.h"
 #include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/oracle/random_field.h"
@@ -121,6 +122,52 @@ TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
     array_free(edges);
     array_free(drawn);
     array_free(y);
+}
+
+/* A path in random order, strongly bound: flow goes far, and lanes give up; so do graphs of very many nodes. */
+TEST(draws_that_lanes_give_up_are_those_of_searches)
+{
+    enum { MOST = BATCH_SUITS + 100, DRAWS = 3 };
+    static int32_t order[MOST], edges[MOST][2], y[DRAWS * MOST], expected[MOST];
+    static double unary[MOST], coupling[MOST];
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (int32_t n = MOST - 200; n <= MOST; n += 200) {
+        rng_permutation(order, (size_t)n, 3, RNG_STREAM(RNG_TEST, 4));
+        for (int32_t e = 0; e + 1 < n; e++) {
+            edges[e][0] = order[e];
+            edges[e][1] = order[e + 1];
+            coupling[e] = 40 + rng_uniform(5, RNG_TEST, (uint64_t)e);
+        }
+        struct clv_field field = {.n_nodes = n,
+                                  .n_edges = n - 1,
+                                  .n_labels = 2,
+                                  .form = CLV_PAIRWISE_POTTS,
+                                  .edges = (const int32_t(*)[2])edges,
+                                  .unary = unary,
+                                  .pairwise = coupling};
+        memset(unary, 0, sizeof unary);
+        must(clv_perturbed_map(oracle, y, NULL, &field, 7, 0, DRAWS, err));
+        for (uint32_t draw = 0; draw < DRAWS; draw++) {
+            memset(unary, 0, sizeof unary);
+            gumbel_add(unary, n, 2, 7, draw);
+            must(clv_oracle_map(oracle, expected, NULL, &field, err));
+            ck_assert_mem_eq(&y[draw * (uint32_t)n], expected, (size_t)n * sizeof *expected);
+        }
+    }
+    OWNED(batch_release) struct batch batch = {.n_nodes = -1};
+    static int32_t capacity[MOST];
+    const int32_t n = MOST; /* as the edges are */
+    for (int32_t e = 0; e + 1 < n; e++)
+        capacity[e] = 1 << 20;
+    ck_assert_int_eq(batch_build(&batch, n, n - 1, (const int32_t(*)[2])edges), 0);
+    for (int32_t i = 0; i < n * BATCH_LANES; i++)
+        batch.excess[i] = 0;
+    for (int lane = 0; lane < BATCH_LANES; lane++) {
+        batch.excess[edges[0][0] * BATCH_LANES + lane] = 1 << 10;
+        batch.excess[edges[n - 2][1] * BATCH_LANES + lane] = -(1 << 10);
+    }
+    ck_assert(!batch_solve(&batch, capacity));
 }
 
 TEST(draws_leave_no_solution_to_ask_about)
