@@ -368,12 +368,6 @@ void file_map_close(struct file_map *map);
  * needed. For files that may be larger than memory. Safe while others read. */
 void file_map_forget(const struct file_map *map);
 
-/* For a file larger than memory that is looked at here and there: nothing is read around what is wanted any more, which
- * would be thrown away before its turn. What is wanted next is to be named by file_map_fetch, which begins to read it,
- * size bytes of any map, at once. */
-void file_map_scatter(const struct file_map *map);
-void file_map_fetch(const void *bytes, size_t size);
-
 /* The path of the mapped file that the address is in, or NULL; safe in a signal handler. Reading a map of a file that
  * was cut short meanwhile, or whose disk fails, is a SIGBUS at such an address. */
 const char *file_map_at(const void *address);

@@ -210,19 +210,3 @@ void file_map_forget(const struct file_map *map)
     if (map->bytes)
         madvise((void *)(uintptr_t)map->bytes, map->size, MADV_DONTNEED);
 }
-
-void file_map_scatter(const struct file_map *map)
-{
-    void *bytes = (void *)(uintptr_t)map->bytes;
-    if (!bytes)
-        return;
-    madvise(bytes, map->size, MADV_NOHUGEPAGE);
-    madvise(bytes, map->size, MADV_RANDOM);
-}
-
-void file_map_fetch(const void *bytes, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)bytes % page;
-    if (size)
-        madvise((char *)(uintptr_t)bytes - before, size + before, MADV_WILLNEED);
-}
