@@ -560,13 +560,15 @@ enum clv_status gather_inputs(struct batch *run, const struct clv_dataset *datas
 /* CLV_ERR_NO_INPUT: there are none; CLV_ERR_USAGE: several for standard output. */
 enum clv_status gather_check(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* by_tiles.c: all of an image that is larger than --max-pixels, up to its mask, next to which is a file of what is done
- * while it lasts. The path of that file, new; NULL: out of memory. */
+/* by_tiles.c: all of an image that is larger than --max-pixels, up to its mask, next to which are files of what is done
+ * while it lasts. */
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
-char *tiles_path(const char *mask);
 
-/* The path of the windows whose learned objects are found, likewise; what both depend on besides the raster. */
+/* raster_item.c: paths of those files, of tiles and of windows whose learned objects are found, and of any other one whose
+ * name begins with another's; new ones, NULL: out of memory. What tiles and windows depend on besides the raster. */
+char *file_beside(const char *path, const char *ending);
+char *tiles_path(const char *mask);
 char *windows_path(const char *mask);
 uint64_t tiles_key(const struct batch *run);
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/digest.h"
 #include "batch/batch.h"
 #include "batch/raster_files.h"
 #include "data/shapes/shapes.h"
@@ -67,41 +66,6 @@ enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
                 "-o %s: the mask of an image of more than --max-pixels is a GeoTIFF; name it .tif", run->to.file);
     }
     return CLV_OK;
-}
-
-static char *file_beside(const char *path, const char *ending)
-{
-    const size_t length = strlen(path) + strlen(ending) + 1;
-    char *beside = array_alloc(length, 1);
-    if (beside)
-        snprintf(beside, length, "%s%s", path, ending);
-    return beside;
-}
-
-char *tiles_path(const char *mask)
-{
-    return file_beside(mask, ".tiles");
-}
-
-char *windows_path(const char *mask)
-{
-    return file_beside(mask, ".windows");
-}
-
-/* Another model, other options that decide what is in tiles or follows from them: another key. */
-uint64_t tiles_key(const struct batch *run)
-{
-    const struct clv_files_options *options = &run->options;
-    const struct clv_image_limits *limits = &options->limits;
-    const char *files = limits->band_files ? limits->band_files : "";
-    uint64_t key = hash_bytes(HASH_START, run->model_digest, strlen(run->model_digest));
-    key = hash_bytes(key, clv_version(), strlen(clv_version()) + 1);
-    key = hash_bytes(key, files, strlen(files) + 1);
-    const int64_t numbers[] = {limits->grey16_low, limits->grey16_high, (int64_t)options->refine,
-                               (int64_t)options->decode};
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-        key = hash_number(key, (uint64_t)numbers[k]);
-    return key;
 }
 
 /* The mask while it is written. Where specks are merged or the model has learned of objects, which labels then agree

@@ -12,9 +12,8 @@
 #include "batch/file_kinds.h"
 #include "batch/parts.h"
 #include "batch/raster_files.h"
-#include "data/export/export.h"
 #include "image/raster/raster.h"
-#include "model/object_tensors.h"
+#include "object/object.h"
 #include "segment/segment.h"
 
 #define OBJECTS_BYTES         24.  /* a pixel whose objects are looked at */
@@ -30,17 +29,6 @@ void labelled_release(struct labelled *item)
     label_map_release(&item->map);
     learned_release(item->learned);
     raster_item_free(item->raster);
-}
-
-bool batch_has_learned_objects(const struct batch *run)
-{
-    return run->options.objects && run->model && learned_objects_are_there(run->model);
-}
-
-void batch_find_objects(bool is_object[256], const struct batch *run)
-{
-    for (int32_t label = 0; label < 256; label++)
-        is_object[label] = export_is_object(&run->labels, label);
 }
 
 static double objects_bytes(const struct batch *run, double n)

@@ -10,7 +10,19 @@
 #include "batch/parts.h"
 #include "data/export/export.h"
 #include "image/raster/raster.h"
+#include "model/object_tensors.h"
 #include "object/object.h"
+
+bool batch_has_learned_objects(const struct batch *run)
+{
+    return run->options.objects && run->model && learned_objects_are_there(run->model);
+}
+
+void batch_find_objects(bool is_object[256], const struct batch *run)
+{
+    for (int32_t label = 0; label < 256; label++)
+        is_object[label] = export_is_object(&run->labels, label);
+}
 
 static int32_t bands_of(const struct clv_model *model)
 {
@@ -104,13 +116,23 @@ static enum clv_status find_pieces(struct labelled *item, const struct batch *ru
     return clv_object_map_from_labels(&item->objects, item->labels, item->width, item->height, is_object, err);
 }
 
+/* Labels that were read back are finished: they stay as they are where learned objects would change them. */
+static enum clv_status find_by_model(struct labelled *item, const struct batch *run, struct clv_error *err)
+{
+    if (!item->was_there)
+        return clv_segment_objects(&item->objects, item->labels, run->model, &item->image, err);
+    OWNED_ARRAY uint8_t *labels = array_copy(item->labels, (size_t)item->width, (size_t)item->height);
+    NEED(labels);
+    return clv_segment_objects(&item->objects, labels, run->model, &item->image, err);
+}
+
 enum clv_status objects_find(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
     if (run->boxes) /* whose objects are what is in them */
         MUST(object_map_copy(&item->objects, &item->boxed, err));
     else if (run->model)
-        MUST(clv_segment_objects(&item->objects, item->labels, run->model, &item->image, err));
+        MUST(find_by_model(item, run, err));
     else
         MUST(find_pieces(item, run, err));
     MUST(clv_object_map_filter(&item->objects, options->min_area, options->clear_border, err));

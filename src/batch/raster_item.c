@@ -1,6 +1,10 @@
-/* Gives all files of a raster by tiles what they are made with (raster_files.h): its bands of rows, and how much memory may be taken
- * for what cannot be foretold. Start at raster_item_rows. */
+/* Gives all files of a raster by tiles what they are made with (raster_files.h): its bands of rows, how much memory may be
+ * taken for what cannot be foretold, and where the work that is done waits. Start at raster_item_rows. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/base.h"
+#include "base/digest.h"
 #include "batch/batch.h"
 #include "batch/raster_files.h"
 
@@ -11,6 +15,41 @@ void raster_item_free(struct raster_item *self)
     raster_place_release(&self->place);
     object_rows_release(&self->objects);
     arrays_free(self->labels, self);
+}
+
+char *file_beside(const char *path, const char *ending)
+{
+    const size_t length = strlen(path) + strlen(ending) + 1;
+    char *beside = array_alloc(length, 1);
+    if (beside)
+        snprintf(beside, length, "%s%s", path, ending);
+    return beside;
+}
+
+char *tiles_path(const char *mask)
+{
+    return file_beside(mask, ".tiles");
+}
+
+char *windows_path(const char *mask)
+{
+    return file_beside(mask, ".windows");
+}
+
+/* Another model, other options that decide what is in tiles or follows from them: another key. */
+uint64_t tiles_key(const struct batch *run)
+{
+    const struct clv_files_options *options = &run->options;
+    const struct clv_image_limits *limits = &options->limits;
+    const char *files = limits->band_files ? limits->band_files : "";
+    uint64_t key = hash_bytes(HASH_START, run->model_digest, strlen(run->model_digest));
+    key = hash_bytes(key, clv_version(), strlen(clv_version()) + 1);
+    key = hash_bytes(key, files, strlen(files) + 1);
+    const int64_t numbers[] = {limits->grey16_low, limits->grey16_high, (int64_t)options->refine,
+                               (int64_t)options->decode};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        key = hash_number(key, (uint64_t)numbers[k]);
+    return key;
 }
 
 size_t raster_budget(const struct batch *run)

@@ -16,6 +16,8 @@
 
 #include "base/base.h"
 #include "cleave/files.h"
+#include "cleave/objects.h"
+#include "image/raster/raster.h"
 #include "support/support.h"
 #include "support/ways.h"
 
@@ -23,7 +25,69 @@ TIMEOUT(120)
 
 enum { N_KILLS = 5 };
 
-SETUP_ONCE(ways_setup, NULL)
+/* Bright squares on a dark ground, some of which touch, as an image and as numbers. */
+static void draw_cells(struct clv_image *image, struct clv_object_map *map, int32_t width, int32_t height, int shift)
+{
+    must(clv_image_new(image, width, height, 3, err));
+    *map = (struct clv_object_map){.width = width, .height = height};
+    map->objects = array_zalloc((size_t)width, (size_t)height * sizeof *map->objects);
+    for (int32_t p = 0; p < width * height; p++) {
+        const int32_t x = p % width + shift, y = p / width + 2 * shift, across = width / 16 + 4;
+        const bool is_cell = y % 24 < 16 && x / 16 % 3;
+        const int32_t light = !is_cell ? 30 : x % 16 < 2 || x % 16 > 13 ? 120 : 200;
+        map->objects[p] = is_cell ? y / 24 * across + x / 16 : 0;
+        map->n_objects = map->objects[p] > map->n_objects ? map->objects[p] : map->n_objects;
+        memset(image->pixels + 3 * p, light + (p * 7919 + shift * 31) % 17, 3);
+    }
+}
+
+static char model_of_cells[256], raster[256];
+
+/* A raster, and a model of a fixed scale that has learned of objects. */
+static void write_cells(void)
+{
+    snprintf(model_of_cells, sizeof model_of_cells, "%s", here("cells.cleave"));
+    snprintf(raster, sizeof raster, "%s", here("region.tif"));
+    run_here("mkdir -p cells/images cells/instances");
+    for (int k = 0; k < 6; k++) {
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED(clv_object_map_release) struct clv_object_map map = {0};
+        draw_cells(&image, &map, 80, 80, k);
+        must(clv_png_write(here("cells/images/%d.png", k), &image, err));
+        must(clv_object_map_write(NULL, here("cells/instances/%d.png", k), &map, err));
+    }
+    run_here("cleave train -q cells -o cells.cleave --seed 1 --scale 1 --tile 64 --region-area 25 --blocks colour,size "
+             "--passes 3");
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
+    OWNED(raster_writer_abort) struct raster_writer writer = {0};
+    draw_cells(&image, &map, 210, 150, 7);
+    const struct raster_layout layout = {.width = image.width, .height = image.height, .n_channels = 3, .bits = 8};
+    must(raster_writer_create(&writer, raster, &layout, NULL, err));
+    must(raster_writer_rows(&writer, image.pixels, image.height, err));
+    must(raster_writer_commit(&writer, err));
+}
+
+static void setup(void)
+{
+    ways_setup();
+    write_cells();
+}
+
+SETUP_ONCE(setup, NULL)
+
+/* Windows of learned objects, then tiles. */
+static void by_tiles(struct clv_files_options *options)
+{
+    static const char *const images[] = {raster};
+    options->model_path = model_of_cells;
+    options->images = images;
+    options->n_images = 1;
+    options->limits.max_pixels = 999;
+    options->min_area = 5;
+}
+
+static const struct way tiles = {.name = "tiles", .choose = by_tiles, .has_model = true, .has_images = true};
 
 /* Everything that the way can have, in out. Paths are the test's, so this comes before a fork. */
 static void prepare(struct clv_files_options *options, const struct way *way, enum clv_existing existing)
@@ -120,9 +184,9 @@ static void check_kill(const struct way *way, size_t at, size_t n)
     run_here("rm -r out");
 }
 
-TESTS(killed_anywhere_and_resumed_gives_the_same_bytes, 0, N_WAYS)
+TESTS(killed_anywhere_and_resumed_gives_the_same_bytes, 0, N_WAYS + 1)
 {
-    const struct way *way = &ways[_i];
+    const struct way *way = _i < N_WAYS ? &ways[_i] : &tiles;
     const size_t n = run_until(SIZE_MAX, way);
     if (!n) {
         skip("kills", "processes cannot be watched here");

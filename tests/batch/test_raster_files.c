@@ -68,7 +68,7 @@ static void setup(void)
 {
     TIFFSetWarningHandler(NULL);
     folder = strdup(temporary_folder());
-    free(expect_success("mkdir -p %s/set/images %s/set/masks %s/in", folder, folder, folder));
+    free(expect_success("mkdir -p %s/set/images %s/set/masks %s/in %s/cells", folder, folder, folder, folder));
     for (int i = 0; i < N_IMAGES; i++)
         draw(formatted("%s/set/images/%d.tif", folder, i), formatted("%s/set/masks/%d.png", folder, i), 90, 70,
              (uint32_t)i, 0);
@@ -82,6 +82,16 @@ static void setup(void)
              folder);
     run_here("cd %s && cleave train -q set -o half --seed 1 --scale 2 --tile 64 --region-area 9 --blocks colour,size "
              "--passes 5",
+             folder);
+    for (int i = 0; i < N_IMAGES; i++) {
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+        OWNED(clv_object_map_release) struct clv_object_map map = {0};
+        must(clv_indexed_image_read(&mask, formatted("%s/set/masks/%d.png", folder, i), NULL, err));
+        must(clv_object_map_from_labels(&map, mask.values, mask.width, mask.height, NULL, err));
+        must(clv_object_map_write(NULL, formatted("%s/cells/%d.png", folder, i), &map, err));
+    }
+    run_here("cd %s && mkdir found && cp -r set/images set/masks found && mv cells found/instances && cleave train -q "
+             "found -o cells --seed 1 --scale 1 --tile 64 --region-area 25 --blocks colour,size --passes 5",
              folder);
     run_here(
         "cd %s && cleave train -q set -o likely --seed 1 --scale 1 --tile 64 --region-area 25 --blocks colour,size "
@@ -159,46 +169,75 @@ static const char *const options[] = {BARE, BARE "--mask-format binary --crop --
                                       "--min-area 40 --cutout --crop --export geojson"};
 enum { N_OPTIONS = sizeof options / sizeof *options };
 
-static const char *line_of(int k, const char *output, const char *more)
+static const char *line_of(const char *model, const char *wanted, const char *output, const char *more)
 {
     static char line[900];
-    const char *report = strstr(options[k], "--report ");
-    const size_t n = report ? (size_t)(report - options[k]) : strlen(options[k]);
-    snprintf(line, sizeof line, "cd %s && cleave segment -q -m m in -o %s %.*s %s %s %s", folder, output, (int)n,
-             options[k], report ? formatted("--report %s/report", output) : "", report ? report + 9 : "", more);
+    const char *report = strstr(wanted, "--report ");
+    const size_t n = report ? (size_t)(report - wanted) : strlen(wanted);
+    snprintf(line, sizeof line, "cd %s && cleave segment -q -m %s in -o %s %.*s %s %s %s", folder, model, output,
+             (int)n, wanted, report ? formatted("--report %s/report", output) : "", report ? report + 9 : "", more);
     return line;
 }
 
-TESTS(every_file_is_that_of_the_whole_raster, 0, N_OPTIONS)
+/* All files of a run by tiles are those of its masks with all of them in memory. */
+static void expect_whole(const char *model, const char *wanted)
 {
     run_here("cd %s && rm -rf tiles whole again", folder);
-    run_here("%s", line_of(_i, "tiles", "--max-pixels 19"));
+    run_here("%s", line_of(model, wanted, "tiles", "--max-pixels 19"));
     run_here("cd %s && mkdir whole && cp tiles/*.tif whole", folder);
-    run_here("%s", line_of(_i, "whole", "--resume"));
+    run_here("%s", line_of(model, wanted, "whole", "--resume"));
     run_here("cd %s && cd tiles && for f in *.tif; do cmp $f ../whole/$f || exit 1; done", folder);
     for (size_t k = 0; k < sizeof exact / sizeof *exact; k++)
         if (access(formatted("%s/whole/%s", folder, exact[k]), F_OK) == 0)
             run_here("cd %s && diff -r tiles/%s whole/%s", folder, exact[k], exact[k]);
     for (int i = 0; i < N_NAMES; i++) {
-        if (strstr(options[_i], "--overlay"))
+        if (strstr(wanted, "--overlay"))
             expect_pixels("overlays", names[i], 3);
         expect_pixels("cutouts", names[i], 4);
-        if (strstr(options[_i], "--objects"))
+        if (strstr(wanted, "--objects"))
             expect_objects(names[i]);
     }
+}
+
+TESTS(every_file_is_that_of_the_whole_raster, 0, N_OPTIONS)
+{
+    expect_whole("m", options[_i]);
+}
+
+/* Objects that the model has learned to find, whose masks agree with them: those of the whole raster, too. */
+static const char *const learned[] = {BARE "--objects --min-area 12",
+                                      "--cutout --export geojson --objects --clear-border --mask-format binary"};
+
+TESTS(learned_objects_and_their_masks_are_those_of_the_whole_raster, 0, sizeof learned / sizeof *learned)
+{
+    expect_whole("cells", learned[_i]);
+    run_here(
+        "cd %s && test $(wc -l < tiles/objects.tsv) -gt 20 && ! ls tiles | grep -e windows -e tiles -e unmerged && "
+        "rm -rf again && mkdir again",
+        folder);
+    run_here("%s", line_of("cells", learned[_i], "whole", "--overwrite --no-refine"));
+    run_here("%s", line_of("cells", learned[_i], "tiles", "--overwrite --no-refine --max-pixels 19"));
+    run_here("cd %s && cd tiles && for f in *.tif; do cmp $f ../whole/$f || exit 1; done && cmp objects.tsv "
+             "../whole/objects.tsv",
+             folder);
+    run_here("cd %s && rm -rf again && cp -r tiles again && rm -rf again/objects again/objects.tsv again/geojson "
+             "again/cutouts again/.cleave-parts",
+             folder);
+    run_here("%s", line_of("cells", learned[_i], "again", "--resume --max-pixels 19"));
+    run_here("cd %s && diff -r -x report -x .cleave-run tiles again && rm -rf again", folder);
 }
 
 /* A mask that is there is read back by rows, whatever made it; a mask with its specks merged is that of the whole. */
 TEST(files_that_are_missing_are_made_of_the_mask_that_is_there)
 {
     run_here("cd %s && rm -rf tiles whole again", folder);
-    run_here("%s", line_of(2, "tiles", "--max-pixels 19"));
+    run_here("%s", line_of("m", options[2], "tiles", "--max-pixels 19"));
     run_here("cd %s && cp -r tiles again && cd again && rm -rf overlays cutouts geojson voc objects.tsv .cleave-parts",
              folder);
-    run_here("%s", line_of(2, "again", "--max-pixels 19 --resume"));
+    run_here("%s", line_of("m", options[2], "again", "--max-pixels 19 --resume"));
     run_here("cd %s && diff -r tiles again", folder);
     ck_assert_int_eq(count_files(formatted("%s/again/overlays", folder)), N_NAMES);
-    run_here("%s", line_of(2, "whole", ""));
+    run_here("%s", line_of("m", options[2], "whole", ""));
     run_here("cd %s && cmp tiles/wide.tif whole/wide.tif", folder);
     expect_error(65, "--overwrite does all images again",
                  "cd %s && cleave segment -q -m m in/wide.tif -o again --max-pixels 19 "
@@ -349,6 +388,87 @@ TEST(a_full_disk_in_the_middle_of_any_file_is_told_and_nothing_is_lost)
                  line);
     }
     run_here("cd %s && rm -rf again", folder);
+}
+
+/* Runs it with a limit on the size of files that is less than that of tiles/NAME, which is told; nothing of that file is
+ * left, and --resume makes what is in tiles. */
+static void expect_full_disk(const char *name, const char *line)
+{
+    expect_error(74, name,
+                 "cd %s && trap '' XFSZ && size=$(wc -c < tiles/%s) && ulimit -f $(((size - 1) / 512)) && exec "
+                 "%s -o again --resume",
+                 folder, name, line);
+    run_here("cd %s && ! test -e again/%s && %s -o again --resume && diff -r tiles again && rm -rf again", folder, name,
+             line);
+}
+
+/* The mask comes after its tiles, which are larger than it: they are there from a run that could not write
+ * labels whose specks are not merged yet, for a folder of their name. */
+static void leave_tiles(void)
+{
+    run_here("cd %s && rm -rf again && mkdir -p again/wide.tif.unmerged/folder", folder);
+    expect_error(73, "wide.tif.unmerged",
+                 "cd %s && cleave segment -q -m m in/wide.tif --max-pixels 19 --min-area 2 -o again", folder);
+    run_here("cd %s && rm -r again/wide.tif.unmerged && test -e again/wide.tif.tiles && cp tiles/.cleave-run again",
+             folder);
+}
+
+TEST(a_full_disk_in_the_middle_of_a_mask_is_told_and_its_tiles_stay)
+{
+    static const char *const lines[] = {"cleave segment -q -m m in/wide.tif --max-pixels 19",
+                                        "cleave segment -q -m m in/wide.tif --max-pixels 19 --min-area 2",
+                                        "cleave segment -q -m m in/wide.tif --max-pixels 19 --mask-format grey"};
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        run_here("cd %s && rm -rf tiles && %s -o tiles", folder, lines[k]);
+        leave_tiles();
+        expect_full_disk("wide.tif", lines[k]);
+    }
+}
+
+/* Maps of all labels are larger than tiles; an image of one label's probabilities goes on from the same tiles. */
+TEST(a_full_disk_in_the_middle_of_probabilities_is_told_and_their_tiles_stay)
+{
+    const char *maps = "cleave probabilities -q -m m in/wide.tif --max-pixels 19 --all-labels --side 700 --samples 2";
+    const char *one = "cleave probabilities -q -m m in/wide.tif --max-pixels 19 --samples 2";
+    run_here("cd %s && rm -rf tiles again && %s -o tiles", folder, maps);
+    expect_full_disk("wide.npy", maps);
+    expect_error(
+        74, "wide.npy",
+        "cd %s && trap '' XFSZ && size=$(wc -c < tiles/wide.npy) && ulimit -f $(((size - 1) / 512)) && exec %s -o "
+        "again",
+        folder, maps);
+    run_here("cd %s && rm -rf tiles && %s -o tiles && mv again/wide.npy.tiles again/wide.tif.tiles && cp "
+             "tiles/.cleave-run again",
+             folder, one);
+    expect_full_disk("wide.tif", one);
+}
+
+/* More than two labels that are coupled over regions in loops have no margins; uncoupled ones have. */
+TEST(margins_of_more_than_two_coupled_labels_are_refused)
+{
+    run_here("cd %s && rm -rf tiles three && mkdir three && cp -r set/images set/masks three && "
+             "printf 'value\tname\n0\tground\n1\tone\n2\ttwo\n' > three/labels.tsv",
+             folder);
+    for (int i = 0; i < N_IMAGES; i++) {
+        OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+        must(clv_indexed_image_read(&mask, formatted("%s/three/masks/%d.png", folder, i), NULL, err));
+        for (int32_t p = 0; p < mask.width * mask.height; p++)
+            mask.values[p] += mask.values[p] && p % mask.width < mask.width / 2;
+        must(clv_png_write_labels(formatted("%s/three/masks/%d.png", folder, i), mask.width, mask.height, mask.values,
+                                  NULL, 0, err));
+    }
+    run_here(
+        "cd %s && cleave train -q three -o potts --seed 1 --scale 1 --tile 64 --region-area 25 --blocks colour,size "
+        "--pairwise potts --learner mssvm --passes 3 && cleave train -q three -o apart --seed 1 --scale 1 --tile 64 "
+        "--region-area 25 "
+        "--blocks colour,size --pairwise none --passes 3",
+        folder);
+    expect_error(64, "more than two labels, coupled between regions that form loops, have no margins",
+                 "cd %s && cleave probabilities -m potts in/dot.tif --max-pixels 19 -o tiles --margins", folder);
+    run_here(
+        "cd %s && ! test -e tiles && cleave probabilities -q -m apart in/dot.tif --max-pixels 19 -o tiles --margins "
+        "&& rm -r tiles",
+        folder);
 }
 
 /* What has been labelled stays when the mask does not fit, and is gone on with. */

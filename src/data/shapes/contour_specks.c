@@ -57,8 +57,8 @@ static enum clv_status add_part(struct specks *self, uint8_t label, struct clv_e
     const struct array_part by_part[] = {{&self->region_of, sizeof *self->region_of},
                                          {&self->label_of, sizeof *self->label_of},
                                          {&self->n_pixels, sizeof *self->n_pixels}};
-    size_t n = self->n_parts + 1;
-    FAIL_IF(n > INT32_MAX, CLV_ERR_MEMORY, "more than 2^31 pieces of labels, too many to merge by --min-area");
+    const size_t n = self->n_parts + 1, most = self->how.max_pieces > 0 ? (size_t)self->how.max_pieces : INT32_MAX;
+    FAIL_IF(n > most, CLV_ERR_MEMORY, "more than %zu pieces of labels, too many to merge by --min-area", most);
     NEED(n <= self->parts_capacity || !array_reserve_all(by_part, 3, &self->parts_capacity, n));
     self->region_of[self->n_parts] = (int32_t)self->n_parts;
     self->label_of[self->n_parts] = label;

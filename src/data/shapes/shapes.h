@@ -109,11 +109,12 @@ enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t he
  *     specks_begin, specks_row for each row from the top, specks_settle, specks_merge_row for each row once more
  *
  * The second time a row gets its new labels. Kept are 13 bytes per piece of a region that meets others further down,
- * and 8 per pair of them that touch. CLV_ERR_MEMORY, which names --min-area: they exceed `budget`; CLV_ERR_DATA: the
- * rows differ the second time. *changes: whether any label does. Rows after a failure are not to be given. */
+ * and 8 per pair of them that touch. CLV_ERR_MEMORY, which names --min-area: they exceed `budget`, or the pieces are more
+ * than max_pieces; CLV_ERR_DATA: the rows differ the second time. *changes: whether any label does. Rows after a failure are not to be given. */
 struct specks_settings {
     int32_t width, min_pixels;
-    size_t budget; /* in bytes; 0: without bound */
+    size_t budget;      /* in bytes; 0: without bound */
+    int32_t max_pieces; /* 0: 2^31 - 1 */
 };
 struct specks;
 enum clv_status specks_begin(struct specks **self, const struct specks_settings *how, struct clv_error *err) CLV_CHECK;

@@ -76,7 +76,7 @@ static enum clv_status merge_noise(const uint8_t *labels, int32_t side, double b
     OWNED(specks_drop) struct specks *specks = NULL;
     struct clv_error error;
     bool changes = false;
-    must(specks_begin(&specks, &(struct specks_settings){side, 40, (size_t)(bytes * side * side)}, err));
+    must(specks_begin(&specks, &(struct specks_settings){side, 40, (size_t)(bytes * side * side), 0}, err));
     for (int32_t y = 0; y < side; y++) {
         enum clv_status status = specks_row(specks, labels + y * side, &error);
         if (status)
@@ -109,7 +109,7 @@ TEST(too_many_pieces_and_rows_that_change_are_refused)
     bool changes;
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         labels[p] = (uint8_t)(noise(&state) % 7);
-    must(specks_begin(&specks, &(struct specks_settings){WIDTH, 5, 4000}, err));
+    must(specks_begin(&specks, &(struct specks_settings){WIDTH, 5, 4000, 0}, err));
     enum clv_status status = CLV_OK;
     struct clv_error error;
     for (int y = 0; y < HEIGHT && status == CLV_OK; y++)
@@ -117,7 +117,7 @@ TEST(too_many_pieces_and_rows_that_change_are_refused)
     ck_assert_int_eq(status, CLV_ERR_MEMORY);
     ck_assert_ptr_nonnull(strstr(error.message, "--min-area"));
     specks_free(specks);
-    must(specks_begin(&specks, &(struct specks_settings){WIDTH, 5, 0}, err));
+    must(specks_begin(&specks, &(struct specks_settings){WIDTH, 5, 0, 0}, err));
     for (int y = 0; y < HEIGHT; y++)
         must(specks_row(specks, labels, err)); /* the first row again and again */
     must(specks_settle(&changes, specks, err));
@@ -126,4 +126,25 @@ TEST(too_many_pieces_and_rows_that_change_are_refused)
     ck_assert_int_eq(status, CLV_ERR_DATA);
     specks_free(specks);
     ck_assert_int_eq(specks_begin(&specks, &(struct specks_settings){.width = 0}, &error), CLV_ERR_USAGE);
+}
+
+/* Pieces are numbered by 32 bits. The limit stands in for 2^31 - 1: one piece more is refused, whatever memory there
+ * is, and as many as that are merged. */
+TEST(more_pieces_than_have_numbers_are_refused)
+{
+    enum { WIDTH = 8, N_ROWS = 3 };
+    const uint8_t rows[2][WIDTH] = {{0, 1, 0, 1, 0, 1, 0, 1}, {2, 3, 2, 3, 2, 3, 2, 3}};
+    for (int more = 0; more < 2; more++) {
+        const struct specks_settings how = {.width = WIDTH, .min_pixels = 2, .max_pieces = N_ROWS * WIDTH - more};
+        OWNED(specks_drop) struct specks *specks = NULL;
+        bool changes;
+        must(specks_begin(&specks, &how, err));
+        for (int y = 0; y < N_ROWS - more; y++)
+            must(specks_row(specks, rows[y % 2], err));
+        if (more)
+            must_fail(CLV_ERR_MEMORY, "more than 23 pieces of labels, too many to merge by --min-area",
+                      specks_row(specks, rows[0], err));
+        else
+            must(specks_settle(&changes, specks, err));
+    }
 }
