@@ -221,6 +221,7 @@ const struct clv_option train_option_rows[] = {
 
 static const char *const kinds_of_nodes[] = {"superpixels", "patches", NULL}; /* enum clv_nodes */
 static const char *const sources[] = {"cleave", "vlfeat", NULL};              /* enum clv_sift, enum clv_kmeans */
+static const char *const searches[] = {"exact", "groups", NULL};              /* enum clv_word_search */
 static const char *const kernels[] = {"none", "chi2", "intersection", NULL};
 static const char *const map_uses[] = {"auto", "keep", "ignore", NULL}; /* enum clv_map_use */
 
@@ -266,6 +267,11 @@ const struct clv_option feature_option_rows[] = {
      .help = "Whose SIFT descriptors: cleave's own, or VLFeat's, the reference"},
     {"kmeans", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.kmeans), .choices = sources,
      .help = "Whose k-means learns the words: cleave's own, or VLFeat's, the reference"},
+    {"word-search", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.word_search), .choices = searches,
+     .help =
+         "How the visual word of a descriptor is found: exact or groups\n"
+         "exact: the nearest of all. groups: the nearest in the four nearest groups of 16 similar words, mostly the "
+         "same one, for a half to a quarter of the time; of 512 words at most"},
     {"kernel-map", 0, "NAME", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.kernel_map), .choices = kernels,
      .help = "Kernel that compares histograms of words and colours\n"
              "none: Hellinger's, in one number a bin. The others take three numbers a bin"},
@@ -311,7 +317,7 @@ const struct option_rule feature_option_rules[] = {
     {"superpixels", RULE_IDLE, "nodes=patches", "--patch-size says how large patches are"},
     {"patch-size patch-step", RULE_NEEDS, "nodes=patches", "whose grid it sets"},
     {"sift-step codebook-samples sift-bins sift", RULE_NEEDS, "@sift", "no block is made of SIFT descriptors"},
-    {"words kmeans", RULE_NEEDS, "@words", "no block is made of words"},
+    {"words kmeans word-search", RULE_NEEDS, "@words", "no block is made of words"},
     {"kernel-map", RULE_NEEDS, "@histograms", "no block is a histogram"},
     {"maps", RULE_EXCLUDES, "@no-maps", "name the block maps as well"},
     {0},

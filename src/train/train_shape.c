@@ -173,7 +173,8 @@ static bool same_mixture(const float *a, const float *b)
 /* Whether two recipes have the same codebooks; codebooks without words are the same as any. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
-    bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->kernel_map == b->kernel_map;
+    bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->word_search == b->word_search &&
+                a->kernel_map == b->kernel_map;
     for (int32_t s = 0; same && s < a->n_scales; s++)
         same = !a->codebooks[s].n_words || (a->codebooks[s].n_words == b->codebooks[s].n_words &&
                                             memcmp(a->codebooks[s].centres, b->codebooks[s].centres,

@@ -101,6 +101,7 @@ static const struct option_row recipe_rows[] = {
     {"--sift-step", "--sift-step 5", NULL, 0},
     {"--superpixels", "--superpixels 20", NULL, 0},
     {"--tile", NULL, "goes with --scale", 0},
+    {"--word-search", "--word-search groups", "--words 130 --codebook-samples 2000", 0},
     {"--words", "--words 5", NULL, 0},
     {"--working-pixels", "--working-pixels 300", NULL, 0},
     {NULL},

@@ -1,5 +1,5 @@
 /* Word assignment on descriptors of the real horses: ours at every level this processor has, and VLFeat's exact one,
- * all on one thread, taking turns. Words are compared one by one. */
+ * all on one thread, taking turns, with words compared one by one; then ours by groups beside ours. */
 #include <string.h>
 #include <vl/kmeans.h>
 
@@ -66,6 +66,39 @@ static double run_ours(enum words_level level, int32_t *word, const struct clv_c
     return (double)n / (bench_cpu() - begin);
 }
 
+static double run_groups(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n)
+{
+    struct clv_error err;
+    double begin = bench_cpu();
+    stop_on(words_find(word, codebook, CLV_WORD_SEARCH_GROUPS, descriptors, n, &err), &err);
+    return (double)n / (bench_cpu() - begin);
+}
+
+/* What a search by groups wins over an exact one, and how many words are the same. */
+static void compare_groups(const uint8_t *descriptors, size_t n)
+{
+    struct codebook_options options = {
+        .n_words = N_WORDS, .n_iterations = 5, .seed = 1, .search = CLV_WORD_SEARCH_GROUPS};
+    struct clv_codebook codebook = {0};
+    struct clv_error err;
+    struct bench_series exact = {0}, groups = {0};
+    int32_t *nearest = malloc(n * sizeof *nearest), *found = malloc(n * sizeof *found);
+    size_t n_equal = 0;
+    stop_on(codebook_learn(&codebook, NULL, descriptors, n, &options, &err), &err);
+    for (int round = 0; round < ROUNDS; round++) {
+        bench_add(&exact, run_ours(words_best_level(), nearest, &codebook, descriptors, n));
+        bench_add(&groups, run_groups(found, &codebook, descriptors, n));
+    }
+    for (size_t i = 0; i < n; i++)
+        n_equal += nearest[i] == found[i];
+    struct bench_summary ratio = bench_ratio(&groups, &exact);
+    printf("words by groups: %.1fx exact (%.1f..%.1f), %.1f %% the same words, %d rounds\n", ratio.median, ratio.low,
+           ratio.high, 100.0 * (double)n_equal / (double)n, ROUNDS);
+    array_free(codebook.centres);
+    free(nearest);
+    free(found);
+}
+
 static double run_vlfeat(vl_uint32 *word, VlKMeans *kmeans, const float *descriptors, size_t n)
 {
     double begin = bench_cpu();
@@ -120,6 +153,7 @@ int main(void)
     for (int level = best; level >= 0; level--)
         printf(" %s %.0f,", names[level], bench_summarise(speed[level]).median);
     printf(" VLFeat %.0f descriptors/s, %d words, %d rounds\n", bench_summarise(vlfeat).median, N_WORDS, ROUNDS);
+    compare_groups(descriptors, n_theirs);
     vl_kmeans_delete(kmeans);
     array_free(codebook.centres);
     free(descriptors);

@@ -185,9 +185,10 @@ static void print_recipe(const struct clv_recipe *recipe)
         printf("words         %d for each SIFT bin size of", recipe->n_words);
         for (int32_t s = 0; s < recipe->n_scales; s++)
             printf(" %d", recipe->bin_size_px[s]);
-        printf(" px, every %d px%s%s\n", recipe->step_px,
+        printf(" px, every %d px%s%s%s\n", recipe->step_px,
                recipe->sift == CLV_SIFT_VLFEAT ? ", described by VLFeat" : "",
-               recipe->kmeans == CLV_KMEANS_VLFEAT ? ", learned by VLFeat" : "");
+               recipe->kmeans == CLV_KMEANS_VLFEAT ? ", learned by VLFeat" : "",
+               recipe->word_search == CLV_WORD_SEARCH_GROUPS ? ", found by groups" : "");
     }
 }
 
@@ -317,6 +318,7 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     text_put(text, "]");
     json_put_string(text, "sift", recipe->sift == CLV_SIFT_VLFEAT ? "vlfeat" : "cleave");
     json_put_string(text, "kmeans", recipe->kmeans == CLV_KMEANS_VLFEAT ? "vlfeat" : "cleave");
+    json_put_string(text, "word_search", recipe->word_search == CLV_WORD_SEARCH_GROUPS ? "groups" : "exact");
     json_put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
 }
 

@@ -25,7 +25,7 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
     OWNED(word_map_release) struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
                                                       .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
     NEED(cell_word && result.word && result.met);
-    MUST(words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err));
+    MUST(words_find(cell_word, &recipe->codebooks[scale], recipe->word_search, grid.values, n_cells, err));
     for (int32_t y = 0; y < sift->height; y++) {
         const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)grid.n_columns;
         int32_t *row = result.word + (size_t)y * (size_t)sift->width;

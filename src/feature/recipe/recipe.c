@@ -143,6 +143,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         {"patch_step_px", recipe->patch_step_px, 1, 1024},
         {"sift", recipe->sift, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT},
         {"kmeans", recipe->kmeans, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT},
+        {"word_search", recipe->word_search, CLV_WORD_SEARCH_EXACT, CLV_WORD_SEARCH_GROUPS},
         {"kernel_map", recipe->kernel_map, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION},
         {"n_maps", recipe->n_maps, 0, CLV_MAX_MAPS},
         {"map_pool", recipe->map_pool, 0, CLV_MAP_MEAN | CLV_MAP_MAX | CLV_MAP_DEVIATION},
@@ -162,6 +163,8 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
     const struct block *of_patches = block_that_is(recipe->blocks, PATCHES_ONLY);
     FAIL_IF(of_patches && recipe->nodes != CLV_NODES_PATCHES, CLV_ERR_USAGE, "recipe: the block %s is for patches",
             of_patches->name);
+    FAIL_IF(recipe->word_search == CLV_WORD_SEARCH_GROUPS && recipe->n_words > CLV_MAX_GROUPED_WORDS, CLV_ERR_USAGE,
+            "recipe: %d words cannot be found by groups, at most %d can", recipe->n_words, CLV_MAX_GROUPED_WORDS);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         MUST(check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err));
         if (need_codebooks && has_words(recipe) &&

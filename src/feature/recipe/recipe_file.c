@@ -42,6 +42,7 @@ static const struct {
     {"patch_step_px", offsetof(struct clv_recipe, patch_step_px), OF_PATCHES},
     {"sift", offsetof(struct clv_recipe, sift), CHOICE},
     {"kmeans", offsetof(struct clv_recipe, kmeans), CHOICE},
+    {"word_search", offsetof(struct clv_recipe, word_search), CHOICE},
     {"kernel_map", offsetof(struct clv_recipe, kernel_map), CHOICE},
     {"map_pool", offsetof(struct clv_recipe, map_pool), CHOICE},
     {"scale", offsetof(struct clv_recipe, scale), REAL_CHOICE},

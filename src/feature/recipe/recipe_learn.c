@@ -104,6 +104,7 @@ static enum clv_status learn_words(void *context, size_t scale, int thread, stru
     const struct codebook_options options = {.n_words = recipe->n_words,
                                              .n_iterations = KMEANS_ITERATIONS,
                                              .kmeans = recipe->kmeans,
+                                             .search = recipe->word_search,
                                              .seed = job->seed,
                                              .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56),
                                              .progress = job->progress};

@@ -4,6 +4,7 @@
 #include "feature/words/words.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -82,6 +83,80 @@ static bool update_centres(const struct clv_codebook *codebook, const uint8_t *d
     return moved;
 }
 
+/* A centre of a part that is split in two, by where it stands between the means of both halves. */
+struct ranked {
+    int32_t rank;
+    uint8_t centre[SIZE];
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : memcmp(x->centre, y->centre, SIZE);
+}
+
+static void mean_of(uint8_t *mean, const struct ranked *part, int32_t n)
+{
+    uint32_t sum[SIZE] = {0};
+    for (int32_t i = 0; i < n; i++)
+        for (int k = 0; k < SIZE; k++)
+            sum[k] += part[i].centre[k];
+    for (int k = 0; k < SIZE; k++)
+        mean[k] = (uint8_t)(sum[k] / (uint32_t)n);
+}
+
+/* The index of the first of the centres furthest from `from`. */
+static int32_t furthest(const struct ranked *part, int32_t n, const uint8_t *from)
+{
+    int32_t best = 0, distance = -1;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t d = square_distance(part[i].centre, from);
+        if (d > distance) {
+            distance = d;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Splits a part into two of similar centres, the first of which fills whole groups, and each of these likewise down to
+ * single groups: k-means of two centres with halves of a fixed size. */
+static void split_into_groups(struct ranked *part, int32_t n)
+{
+    enum { ROUNDS = 8 };
+    if (n <= WORDS_GROUP)
+        return;
+    int32_t half = (n / 2 + WORDS_GROUP / 2) / WORDS_GROUP * WORDS_GROUP;
+    if (half >= n)
+        half -= WORDS_GROUP;
+    uint8_t low[SIZE], high[SIZE];
+    mean_of(low, part, n);
+    memcpy(low, part[furthest(part, n, low)].centre, SIZE);
+    memcpy(high, part[furthest(part, n, low)].centre, SIZE);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int32_t i = 0; i < n; i++)
+            part[i].rank = square_distance(part[i].centre, low) - square_distance(part[i].centre, high);
+        qsort(part, (size_t)n, sizeof *part, compare_ranked);
+        mean_of(low, part, half);
+        mean_of(high, part + half, n - half);
+    }
+    split_into_groups(part, half);
+    split_into_groups(part + half, n - half);
+}
+
+static enum clv_status sort_into_groups(const struct clv_codebook *codebook, struct clv_error *err)
+{
+    size_t n = (size_t)codebook->n_words;
+    OWNED_ARRAY struct ranked *part = array_zalloc(n, sizeof *part);
+    NEED(part);
+    for (size_t w = 0; w < n; w++)
+        memcpy(part[w].centre, codebook->centres + w * SIZE, SIZE);
+    split_into_groups(part, codebook->n_words);
+    for (size_t w = 0; w < n; w++)
+        memcpy(codebook->centres + w * SIZE, part[w].centre, SIZE);
+    return CLV_OK;
+}
+
 /* Lloyd's algorithm on bytes. word[n] is scratch. */
 static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t *descriptors, int32_t *word, size_t n,
                               const struct codebook_options *options, struct clv_error *err)
@@ -120,6 +195,8 @@ enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion
         MUST(codebook_vlfeat_refine(centres, descriptors, n, options, err));
     else
         MUST(refine(&learned, descriptors, word, n, options, err));
+    if (options->search == CLV_WORD_SEARCH_GROUPS)
+        MUST(sort_into_groups(&learned, err));
     if (distortion) {
         MUST(words_assign(word, &learned, descriptors, n, err));
         *distortion = mean_square_distance(&learned, descriptors, word, n);

@@ -15,12 +15,12 @@ struct codebook_options {
     int32_t kmeans; /* enum clv_kmeans: who moves the centres */
     uint64_t seed, stream;
     const struct clv_progress *progress; /* or NULL */
+    int32_t search; /* enum clv_word_search: with groups the centres are sorted into groups at the end */
 };
 
 /* Centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most n_iterations of
  * Lloyd's algorithm, with centres rounded to bytes after each (VLFeat's: at the end). With fewer distinct descriptors
- * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream,
- * same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
+ * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream, same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
  * codebook is untouched. O(n x n_words x n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
@@ -83,6 +83,19 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
 /* Assigns words at the best level that the processor has. */
 enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,
                              struct clv_error *err) CLV_CHECK;
+
+/* Codebooks whose centres stand in groups: each WORDS_GROUP in a row are similar (the last ones may be fewer). */
+enum { WORDS_GROUP = 16, WORDS_MAX_GROUPED = CLV_MAX_GROUPED_WORDS };
+
+/* word[i] = the nearest centre to descriptors[i] among those of the four groups whose means are nearest to it: the
+ * lowest on ties, of words and of groups; the same at every level. At most WORDS_MAX_GROUPED words. O(n x (n_words / 16
+ * + 64) x 128); memory O(n_words). */
+enum clv_status words_assign_grouped_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
+                                        const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
+
+/* Finds words as `search` says (enum clv_word_search), at the best level that the processor has. */
+enum clv_status words_find(int32_t *word, const struct clv_codebook *codebook, int32_t search,
+                           const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
 
 /* Dense SIFT on a grid that covers the whole image: every pixel has a nearest descriptor, images down to 1x1
  * included. */

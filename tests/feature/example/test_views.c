@@ -129,6 +129,7 @@ TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
     recipe_put_json(&text, &recipe);
     ck_assert_ptr_null(strstr(text.bytes, "sift\""));
     ck_assert_ptr_null(strstr(text.bytes, "kmeans"));
+    ck_assert_ptr_null(strstr(text.bytes, "word_search"));
     ck_assert_ptr_null(strstr(text.bytes, "kernel_map"));
     text_release(&text);
 
@@ -137,20 +138,22 @@ TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
     const char *path = here("choices.safetensors");
     recipe.sift = CLV_SIFT_VLFEAT;
     recipe.kmeans = CLV_KMEANS_VLFEAT;
+    recipe.word_search = CLV_WORD_SEARCH_GROUPS;
     recipe.kernel_map = CLV_KERNEL_MAP_INTERSECTION;
     recipe.blocks = CLV_BLOCK_SIZE | CLV_BLOCK_HOG;
     must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
     must(clv_features_open(&dataset, &read, path, err));
     ck_assert_int_eq(read.sift, CLV_SIFT_VLFEAT);
     ck_assert_int_eq(read.kmeans, CLV_KMEANS_VLFEAT);
+    ck_assert_int_eq(read.word_search, CLV_WORD_SEARCH_GROUPS);
     ck_assert_int_eq(read.kernel_map, CLV_KERNEL_MAP_INTERSECTION);
     ck_assert_int_eq(read.blocks, CLV_BLOCK_SIZE | CLV_BLOCK_HOG);
     clv_dataset_free(dataset);
     clv_recipe_release(&read);
 
-    static const char *const names[] = {"sift", "kmeans", "kernel_map"};
-    int32_t *const choices[] = {&recipe.sift, &recipe.kmeans, &recipe.kernel_map};
-    for (size_t k = 0; k < 3; k++) {
+    static const char *const names[] = {"sift", "kmeans", "word_search", "kernel_map"};
+    int32_t *const choices[] = {&recipe.sift, &recipe.kmeans, &recipe.word_search, &recipe.kernel_map};
+    for (size_t k = 0; k < 4; k++) {
         int32_t good = *choices[k];
         *choices[k] = 3;
         text_init(&text, 4096);

@@ -176,7 +176,7 @@ TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
 TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone)
 {
     OWNED_ARRAY uint8_t *descriptors = clustered(900, 90);
-    struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK, NULL};
+    struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK, NULL, CLV_WORD_SEARCH_EXACT};
     struct clv_codebook one = {0}, many = {0}, other = {0};
     must(codebook_learn(&one, NULL, descriptors, 900, &options, err));
     vl_rand_seed(vl_get_rand(), 5);
@@ -204,4 +204,33 @@ TESTS(an_interrupted_codebook_is_left_as_it_was, CLV_KMEANS_CLEAVE, CLV_KMEANS_V
     must_fail(CLV_ERR_INTERRUPTED, "interrupted",
               learn_by(_i, &codebook, NULL, descriptors, 50, 5, 20, 1, &progress, err));
     ck_assert_ptr_null(codebook.centres);
+}
+
+static int compare_centres(const void *a, const void *b)
+{
+    return memcmp(a, b, SIZE);
+}
+
+TEST(words_in_groups_are_the_same_beside_similar_ones)
+{
+    enum { N = 3000, K = 200 };
+    OWNED_ARRAY uint8_t *descriptors = clustered(N, 250);
+    struct clv_codebook exact = {0}, grouped = {0};
+    struct codebook_options options = {.n_words = K, .n_iterations = 5, .seed = 1, .stream = RNG_CODEBOOK};
+    must(codebook_learn(&exact, NULL, descriptors, N, &options, err));
+    options.search = CLV_WORD_SEARCH_GROUPS;
+    must(codebook_learn(&grouped, NULL, descriptors, N, &options, err));
+    double inside = 0, across = 0; /* squared distances of words in one group, and of words half a book apart */
+    for (int w = 0; w < K; w++)
+        for (int k = 0; k < SIZE; k++) {
+            int c = grouped.centres[w * SIZE + k];
+            inside += pow(c - grouped.centres[(w / WORDS_GROUP * WORDS_GROUP + w % 8) * SIZE + k], 2);
+            across += pow(c - grouped.centres[(w + K / 2) % K * SIZE + k], 2);
+        }
+    ck_assert_double_lt(inside, across);
+    qsort(exact.centres, K, SIZE, compare_centres);
+    qsort(grouped.centres, K, SIZE, compare_centres);
+    ck_assert_mem_eq(exact.centres, grouped.centres, (size_t)K * SIZE);
+    array_free(exact.centres);
+    array_free(grouped.centres);
 }

@@ -122,3 +122,90 @@ TEST(an_empty_codebook_is_refused)
     int32_t word;
     must_fail(CLV_ERR_USAGE, "codebook is empty", words_assign(&word, &codebook, descriptor, 1, err));
 }
+
+static long score_of(const uint8_t *c, const uint8_t *x)
+{
+    long score = 0;
+    for (int k = 0; k < SIZE; k++)
+        score += 2 * (long)x[k] * c[k] - (long)c[k] * c[k];
+    return score;
+}
+
+/* The definition: the best centre of the four groups of 16 with the best rounded means, the lowest on ties. */
+static int32_t nearest_of_groups(const struct clv_codebook *codebook, const uint8_t *x)
+{
+    enum { SEARCHED = 4 };
+    int32_t n_groups = (codebook->n_words + WORDS_GROUP - 1) / WORDS_GROUP, best = -1;
+    bool is_searched[WORDS_MAX_GROUPED / WORDS_GROUP] = {false};
+    for (int turn = 0; turn < SEARCHED && turn < n_groups; turn++) {
+        int32_t chosen = -1;
+        long chosen_score = 0;
+        for (int32_t g = 0; g < n_groups; g++) {
+            int32_t first = g * WORDS_GROUP, end = first + WORDS_GROUP;
+            end = end < codebook->n_words ? end : codebook->n_words;
+            uint8_t mean[SIZE];
+            for (int k = 0; k < SIZE; k++) {
+                double sum = 0;
+                for (int32_t w = first; w < end; w++)
+                    sum += codebook->centres[w * SIZE + k];
+                mean[k] = (uint8_t)(sum / (end - first) + 0.5);
+            }
+            long score = score_of(mean, x);
+            if (!is_searched[g] && (chosen < 0 || score > chosen_score)) {
+                chosen = g;
+                chosen_score = score;
+            }
+        }
+        is_searched[chosen] = true;
+    }
+    for (int32_t w = 0; w < codebook->n_words; w++)
+        if (is_searched[w / WORDS_GROUP] &&
+            (best < 0 || score_of(codebook->centres + w * SIZE, x) > score_of(codebook->centres + best * SIZE, x)))
+            best = w;
+    return best;
+}
+
+TEST(words_by_groups_are_the_nearest_of_four_groups_at_every_level_and_size)
+{
+    static const int32_t sizes[] = {1, 16, 17, 47, 64, 130, 500, 512};
+    static const uint32_t ranges[] = {2, 60, 256};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t r = 0; r < 3; r++) {
+            OWNED_ARRAY uint8_t *centres = random_bytes((size_t)sizes[s], ranges[r], 1);
+            const struct clv_codebook codebook = {sizes[s], centres};
+            for (size_t n = 1; n <= 21; n += 4) {
+                OWNED_ARRAY uint8_t *descriptors = random_bytes(n, ranges[r], 2);
+                OWNED_ARRAY int32_t *word = malloc(n * sizeof *word);
+                for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
+                    must(words_assign_grouped_at((enum words_level)level, word, &codebook, descriptors, n, err));
+                    for (size_t i = 0; i < n; i++)
+                        ck_assert_int_eq(word[i], nearest_of_groups(&codebook, descriptors + i * SIZE));
+                }
+            }
+        }
+}
+
+TEST(many_descriptors_have_the_words_that_they_have_alone)
+{
+    enum { N = 9000, WORDS = 100 };
+    OWNED_ARRAY uint8_t *centres = random_bytes(WORDS, 150, 1);
+    OWNED_ARRAY uint8_t *descriptors = random_bytes(N, 150, 2);
+    const struct clv_codebook codebook = {WORDS, centres};
+    OWNED_ARRAY int32_t *word = malloc(N * sizeof *word);
+    must(words_find(word, &codebook, CLV_WORD_SEARCH_GROUPS, descriptors, N, err));
+    for (size_t i = 0; i < N; i += 7) {
+        int32_t alone;
+        must(words_find(&alone, &codebook, CLV_WORD_SEARCH_GROUPS, descriptors + i * SIZE, 1, err));
+        ck_assert_int_eq(word[i], alone);
+    }
+}
+
+TEST(more_than_512_words_are_not_found_by_groups)
+{
+    OWNED_ARRAY uint8_t *centres = random_bytes(WORDS_MAX_GROUPED + 1, 150, 1);
+    const struct clv_codebook codebook = {WORDS_MAX_GROUPED + 1, centres}, none = {0};
+    int32_t word;
+    must_fail(CLV_ERR_USAGE, "codebook of 513 words",
+              words_find(&word, &codebook, CLV_WORD_SEARCH_GROUPS, centres, 1, err));
+    must_fail(CLV_ERR_USAGE, "codebook of 0 words", words_find(&word, &none, CLV_WORD_SEARCH_GROUPS, centres, 1, err));
+}
