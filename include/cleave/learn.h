@@ -23,11 +23,11 @@
  *             training.examples = examples;
  *             training.n_examples = N;
  *             training.seed = 1;
- *             status = clv_learner_shape(&training.shape, learner, dataset, &error);
+ *             status = clv_learner_layout(&training.layout, learner, dataset, &error);
  *             if (status == CLV_OK)
  *                 status = clv_train(&result, learner, &training, &error);
  *             if (status == CLV_OK)
- *                 status = clv_evaluate_all(&loss, dataset, &training.shape, result.w, &result.decoding,
+ *                 status = clv_evaluate_all(&loss, dataset, &training.layout, result.w, &result.decoding,
  *                                           CLV_ENGINE_CLEAVE, 0, &error);
  *         }
  *         if (status == CLV_OK)
@@ -177,7 +177,7 @@ struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
     size_t n_examples;
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     double parameters[CLV_MAX_PARAMETERS];
     uint64_t seed;
     int n_threads;
@@ -191,7 +191,7 @@ struct clv_training {
     const struct clv_pseudo_labels *pseudo_labels; /* clv_train's own */
     const struct clv_dataset *validation;          /* all with truth, for validation_loss; NULL: none */
     const struct clv_checkpoints *checkpoints;     /* NULL: none */
-    const double *init; /* [clv_shape_size] weights to start from, finite; NULL: none. See clv_learner */
+    const double *init; /* [clv_weight_layout_size] weights to start from, finite; NULL: none. See clv_learner */
 };
 
 /* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are
@@ -212,8 +212,9 @@ struct clv_training_note {
 #define CLV_MAX_NOTES 8
 
 struct clv_training_result {
-    double *w;        /* [clv_shape_size(shape)], array owned by the result */
-    double *variance; /* [clv_shape_size(shape)] of the posterior whose mean is w; NULL: w is a point estimate */
+    double *w; /* [clv_weight_layout_size(layout)], array owned by the result */
+    double
+        *variance; /* [clv_weight_layout_size(layout)] of the posterior whose mean is w; NULL: w is a point estimate */
     struct clv_curve_point *curve;
     size_t n_curve;
     double *validation_loss;      /* [n_curve] weighted Hamming on the validation set; NULL: not known */
@@ -254,8 +255,8 @@ struct clv_learner {
  * meant for (none without edges, full tables for patches, windows of slices of more than two labels and feature files
  * that say so, else Potts), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset without
  * examples, CLV_ERR_MEMORY. *shape is then unchanged. */
-CLV_API enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_learner *learner,
-                                          const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_learner_layout(struct clv_weight_layout *layout, const struct clv_learner *learner,
+                                           const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
@@ -279,13 +280,13 @@ CLV_API enum clv_status clv_train(struct clv_training_result *result, const stru
  * NULL: the oracle's MAP, in which all nodes take part, as when segmenting; by other rules nodes of unknown label are
  * the hidden ones. */
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
-                                     size_t n_examples, const struct clv_shape *shape, const double *w,
+                                     size_t n_examples, const struct clv_weight_layout *layout, const double *w,
                                      const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                                      struct clv_error *err) CLV_CHECK;
 
 /* Evaluates all of a dataset's examples with truth. */
 CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset,
-                                         const struct clv_shape *shape, const double *w,
+                                         const struct clv_weight_layout *layout, const double *w,
                                          const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                                          struct clv_error *err) CLV_CHECK;
 

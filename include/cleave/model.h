@@ -2,7 +2,7 @@
  *
  *     struct clv_model model;
  *     if (clv_model_read(&model, "animals.cleave", &error) == CLV_OK) {
- *         printf("%d labels, learned by %s\n", model.shape.n_labels, clv_record_get(&model.record, "learner"));
+ *         printf("%d labels, learned by %s\n", model.layout.n_labels, clv_record_get(&model.record, "learner"));
  *         clv_model_release(&model);
  *     }
  *
@@ -39,15 +39,15 @@ CLV_API const char *clv_record_get(const struct clv_record *record, const char *
  * that the second stage sees besides the recipe's: each node's own, its neighbours', those above, below, left, right
  * and further away, and the whole image's (auto-context, Tu & Bai 2010). */
 struct clv_stage {
-    struct clv_shape shape; /* the features are the recipe's */
-    double *w;              /* [clv_shape_size(shape)] */
-    double temperature;     /* > 0 */
+    struct clv_weight_layout layout; /* the features are the recipe's */
+    double *w;                       /* [clv_weight_layout_size(layout)] */
+    double temperature;              /* > 0 */
 };
 
 /* W and couplings under one recipe. A struct of zeros is an empty model; clv_model_release makes one of any. */
 struct clv_model {
-    struct clv_shape shape;
-    double *w; /* [clv_shape_size(shape)] */
+    struct clv_weight_layout layout;
+    double *w; /* [clv_weight_layout_size(layout)] */
     struct clv_decoding decoding;
     struct clv_recipe recipe;
     bool has_recipe; /* false: trained on features from elsewhere */

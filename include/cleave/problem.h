@@ -18,7 +18,7 @@
  *         const double w[2] = {3, 0.5}; // W, then c
  *         struct clv_problem problem = {.n_nodes = 2, .n_edges = 1, .n_features = 1, .n_edge_features = 1, .row = row,
  *                                       .index = index, .value = value, .edges = edges, .edge_features = edge_feature};
- *         struct clv_shape shape = {.n_labels = 2, .n_features = 1, .n_edge_features = 1,
+ *         struct clv_weight_layout shape = {.n_labels = 2, .n_features = 1, .n_edge_features = 1,
  *                                   .pairwise = CLV_PAIRWISE_POTTS};
  *         double unary[2], coupling[1];
  *         struct clv_field field = {.n_nodes = 2, .n_edges = 1, .n_labels = 2, .form = CLV_PAIRWISE_POTTS,
@@ -72,19 +72,19 @@ enum clv_pairwise {
 
 /* How a weight vector is laid out: first W, rows x n_features (rows = 1 if n_labels == 2, else n_labels), then c[p] or
  * P[n_labels][n_labels][p]. */
-struct clv_shape {
+struct clv_weight_layout {
     int32_t n_labels, n_features, n_edge_features;
     enum clv_pairwise pairwise;
 };
-CLV_API size_t clv_shape_rows(const struct clv_shape *shape);
-CLV_API size_t clv_shape_unary_size(const struct clv_shape *shape); /* rows x n_features */
-CLV_API size_t clv_shape_size(const struct clv_shape *shape);       /* all weights */
+CLV_API size_t clv_weight_layout_rows(const struct clv_weight_layout *layout);
+CLV_API size_t clv_weight_layout_unary_size(const struct clv_weight_layout *layout); /* rows x n_features */
+CLV_API size_t clv_weight_layout_size(const struct clv_weight_layout *layout);       /* all weights */
 
 /* Checks a shape (CLV_ERR_USAGE) and a problem against it and itself (CLV_ERR_DATA, naming the node or edge): 2 to 255
  * labels, sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and volume, labels in
  * range. With form NONE edge features are not looked at. The other functions here check nothing. O(size of the
  * problem). */
-CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
+CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                           struct clv_error *err) CLV_CHECK;
 
 /* Kinds of graphs that a problem's edges form; each kind is one of the next, too. */
@@ -115,18 +115,18 @@ static inline const double *clv_field_table(const struct clv_field *field, int32
 }
 
 /* unary = W x, into the caller's array. O(non-zeros x rows). */
-CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_shape *shape,
+CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                               const double *w);
 /* coupling[n_edges] = <c, e_ij>, or table[n_edges][K][K] = <P[a][b], e_ij>, by the shape's form; nothing for form
  * NONE. */
-CLV_API void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
-                                 const double *w);
+CLV_API void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem,
+                                 const struct clv_weight_layout *layout, const double *w);
 
-/* psi += scale * Psi(x, y): psi[clv_shape_size]. Nodes with y = CLV_UNKNOWN and edges that touch one contribute
+/* psi += scale * Psi(x, y): psi[clv_weight_layout_size]. Nodes with y = CLV_UNKNOWN and edges that touch one contribute
  * nothing. O(non-zeros of the nodes whose label has a row + edges x p): with two labels only nodes with label 1 are
  * touched. */
-CLV_API void clv_joint_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
-                                   const int32_t *y, double scale);
+CLV_API void clv_joint_feature_add(double *psi, const struct clv_problem *problem,
+                                   const struct clv_weight_layout *layout, const int32_t *y, double scale);
 
 /* f(y) of a field. y complete. */
 CLV_API double clv_field_score(const struct clv_field *field, const int32_t *y);

@@ -172,7 +172,7 @@ static enum clv_status find_probabilities(struct labelled *item, const struct ba
 {
     const struct clv_problem *problem = &example->problem;
     OWNED_ARRAY double *values =
-        array_alloc((size_t)problem->n_nodes, (size_t)run->model->shape.n_labels * sizeof *values);
+        array_alloc((size_t)problem->n_nodes, (size_t)run->model->layout.n_labels * sizeof *values);
     NEED(values);
     if (!batch_has_maps(run))
         item->unmet = run->options.features ? 0 : label_unmet_share(run->model, problem);

@@ -281,7 +281,7 @@ static enum clv_status find_means(struct labelled *item, struct raster_cut *cut,
 static enum clv_status check_probabilities(const struct batch *run, struct clv_error *err)
 {
     const struct clv_model *model = run->model;
-    const bool is_small = model->shape.n_labels == 2 || model->shape.pairwise == CLV_PAIRWISE_NONE;
+    const bool is_small = model->layout.n_labels == 2 || model->layout.pairwise == CLV_PAIRWISE_NONE;
     const bool are_margins = run->options.probabilities == CLV_PROBABILITIES_MARGINS;
     if (!batch_is_probable(run) || is_small || (!are_margins && model->decoding.rule != CLV_DECODE_ORACLE))
         return CLV_OK;
@@ -300,7 +300,7 @@ static void decide_by_map(struct clv_model *model, const struct batch *run, cons
         return;
     }
     enum clv_decoding_rule rule = model->decoding.rule;
-    bool is_cut = rule == CLV_DECODE_ORACLE || rule == CLV_DECODE_MAP || model->shape.pairwise == CLV_PAIRWISE_NONE;
+    bool is_cut = rule == CLV_DECODE_ORACLE || rule == CLV_DECODE_MAP || model->layout.pairwise == CLV_PAIRWISE_NONE;
     if (is_cut || run->options.decode != CLV_DECODING_AUTO)
         return;
     model->decoding.rule = CLV_DECODE_MAP;

@@ -145,7 +145,7 @@ static enum clv_status each_sequence(struct batch *run, struct clv_error *err)
                                        .score = batch_is_probable(run) ? score_window : NULL};
         MUST(slices_label(&self->slices, err));
     }
-    if (n_longest > size && run->model->shape.n_edge_features)
+    if (n_longest > size && run->model->layout.n_edge_features)
         report_message(&run->progress, CLV_NOTE,
                        "a sequence of %zu slices is longer than the model's window of %zu: a slice is labelled with "
                        "those nearest to it, not with all; `train --window N' makes models of larger ones",

@@ -95,7 +95,7 @@ void memory_gate_leave(struct memory_gate *self, double bytes)
 static double memory_of_refining(const struct memory_work *work, int32_t width, int32_t height)
 {
     const struct clv_recipe *recipe = &work->model->recipe;
-    const int32_t n_labels = work->model->shape.n_labels;
+    const int32_t n_labels = work->model->layout.n_labels;
     double n = (double)width * height;
     double bytes =
         REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
@@ -110,13 +110,13 @@ static double memory_of_refining(const struct memory_work *work, int32_t width, 
 /* Labelling the nodes of an example: scores and messages; with two stages, the features of the second. */
 static double memory_of_labelling(const struct clv_model *model, int32_t width, int32_t height)
 {
-    const double k = model->shape.n_labels;
+    const double k = model->layout.n_labels;
     double n_nodes, n_edges;
     memory_count_nodes(&n_nodes, &n_edges, &model->recipe, width, height);
-    double of_edge = EDGE + EDGE_LABEL * k + (model->shape.pairwise == CLV_PAIRWISE_FULL ? EDGE_PAIR * k * k : 0);
+    double of_edge = EDGE + EDGE_LABEL * k + (model->layout.pairwise == CLV_PAIRWISE_FULL ? EDGE_PAIR * k * k : 0);
     double bytes = n_nodes * (NODE + NODE_LABEL * k) + n_edges * of_edge;
     if (model->first) /* rows grow by copies of themselves */
-        bytes += 3 * (n_nodes * context_size(model->shape.n_labels) * (sizeof(float) + sizeof(int32_t)) +
+        bytes += 3 * (n_nodes * context_size(model->layout.n_labels) * (sizeof(float) + sizeof(int32_t)) +
                       memory_of_image(&model->recipe, width, height, 0));
     return bytes;
 }
@@ -135,7 +135,7 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
     double n = (double)width * height, decoding = memory_of_decoding(n, file_size), later = memory_of_files(work, n);
     if (!model)
         return fmax(decoding, PICTURE * n + fmax(work->is_given ? 0 : BOX_CUT * n, later));
-    double example = memory_of_example(&model->recipe, width, height, model->shape.n_labels);
+    double example = memory_of_example(&model->recipe, width, height, model->layout.n_labels);
     double labelling = memory_of_labelling(model, width, height);
     if (model->recipe.window) { /* slices that are labelled together */
         example *= model->recipe.window;
@@ -144,7 +144,7 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
     if (work->is_refined)
         labelling = fmax(labelling, memory_of_refining(work, width, height));
     later = fmax(later,
-                 fmax(memory_of_features(&model->recipe, width, height, model->shape.n_labels), example + labelling));
+                 fmax(memory_of_features(&model->recipe, width, height, model->layout.n_labels), example + labelling));
     return fmax(decoding, PICTURE * n + work->map_bytes + later);
 }
 

@@ -77,7 +77,7 @@ int32_t probability_shade(double p)
 void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
                           const float *volume, int32_t n_nodes)
 {
-    size_t n = (size_t)n_nodes, k = (size_t)run->model->shape.n_labels;
+    size_t n = (size_t)n_nodes, k = (size_t)run->model->layout.n_labels;
     double pixels = 0, share = 0, entropy = 0;
     for (size_t i = 0; i < n; i++) {
         double p = marginals[i * k + (size_t)run->label], weight = volume ? (double)volume[i] : 1;
@@ -93,7 +93,7 @@ static enum clv_status paint(uint8_t *shades, struct probability_summary *summar
                              const struct clv_example *example, const double *marginals, struct clv_error *err)
 {
     const struct clv_problem *problem = &example->problem;
-    const size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
+    const size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->layout.n_labels;
     OWNED_ARRAY int32_t *shade = array_alloc(n, sizeof *shade);
     NEED(shade);
     for (size_t i = 0; i < n; i++)
@@ -165,7 +165,7 @@ static enum clv_status make_map(struct label_map *map, const struct batch *run, 
 {
     const struct clv_files_options *options = &run->options;
     const struct clv_superpixels *nodes = &example->superpixels;
-    size_t n_labels = (size_t)run->model->shape.n_labels;
+    size_t n_labels = (size_t)run->model->layout.n_labels;
     OWNED(label_map_release) struct label_map result = {0};
     label_map_size(&result.width, &result.height, run, nodes->width, nodes->height);
     size_t n = (size_t)result.width * (size_t)result.height;
@@ -205,10 +205,10 @@ void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch 
     snprintf(by, sizeof by, "shares of %d samples", run->options.n_samples);
     if (model->decoding.rule != CLV_DECODE_ORACLE)
         snprintf(by, sizeof by, "loopy belief propagation");
-    if (model->shape.pairwise == CLV_PAIRWISE_NONE)
+    if (model->layout.pairwise == CLV_PAIRWISE_NONE)
         snprintf(by, sizeof by, "exact, each region by itself");
     snprintf(words, PROBABILITIES_WORDS, "%s%s%s%s%s", by,
-             model->shape.pairwise == CLV_PAIRWISE_NONE ? "" : "; exact where regions form no loop",
+             model->layout.pairwise == CLV_PAIRWISE_NONE ? "" : "; exact where regions form no loop",
              clv_model_scores(model) == CLV_SCORES_MARGIN ? "; scores of " : "",
              clv_model_scores(model) != CLV_SCORES_MARGIN ? ""
              : learner                                    ? learner

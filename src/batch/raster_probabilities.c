@@ -14,7 +14,7 @@
 static enum clv_status show_shades(struct labelled *item, const struct batch *run, struct raster_cut *cut,
                                    const double *values, int32_t n_nodes, struct clv_error *err)
 {
-    const size_t n = (size_t)n_nodes, n_labels = (size_t)run->model->shape.n_labels;
+    const size_t n = (size_t)n_nodes, n_labels = (size_t)run->model->layout.n_labels;
     OWNED_ARRAY int32_t *shade = array_alloc(n, sizeof *shade);
     OWNED_ARRAY float *volume = array_alloc(n, sizeof *volume);
     NEED(shade && volume);
@@ -37,7 +37,7 @@ struct map_row {
 static enum clv_status map_row_init(struct map_row *self, const struct batch *run, const struct raster_cut *cut,
                                     struct clv_error *err)
 {
-    const size_t n_labels = self->n_labels = (size_t)run->model->shape.n_labels;
+    const size_t n_labels = self->n_labels = (size_t)run->model->layout.n_labels;
     label_map_size(&self->width, &self->height, run, cut->working_width, cut->working_height);
     NEED(self->sum = array_zalloc((size_t)self->width, n_labels * sizeof *self->sum));
     NEED(self->count = array_zalloc((size_t)self->width, sizeof *self->count));
@@ -86,7 +86,7 @@ static enum clv_status write_map(const struct labelled *item, const struct batch
     OWNED(npy_rows_abort) struct npy_rows file = {0};
     OWNED(map_row_release) struct map_row row = {0};
     MUST(map_row_init(&row, run, cut, err));
-    const int32_t shape[3] = {run->model->shape.n_labels, row.height, row.width};
+    const int32_t shape[3] = {run->model->layout.n_labels, row.height, row.width};
     MUST(npy_rows_open(&file, item->target->mask, are_margins, shape, err));
     for (int32_t y = 0; y < height; y++) {
         const size_t at = label_map_pixel(y, height, row.height);
@@ -108,7 +108,7 @@ enum clv_status raster_probabilities_make(struct labelled *item, const struct ba
 {
     struct clv_field field = raster_cut_field(cut);
     OWNED_ARRAY double *values =
-        array_alloc((size_t)field.n_nodes, (size_t)run->model->shape.n_labels * sizeof *values);
+        array_alloc((size_t)field.n_nodes, (size_t)run->model->layout.n_labels * sizeof *values);
     NEED(values);
     MUST(probabilities_find_of_field(values, &item->summary, run, &field, oracle, err));
     return batch_has_maps(run) ? write_map(item, run, cut, values, err)

@@ -30,7 +30,7 @@ static enum clv_status check_parameter(const struct clv_learner *learner, int in
 static enum clv_status check_init(const struct clv_learner *learner, const struct clv_training *training,
                                   struct clv_error *err)
 {
-    size_t size = training->init ? clv_shape_size(&training->shape) : 0;
+    size_t size = training->init ? clv_weight_layout_size(&training->layout) : 0;
     FAIL_IF(training->init && !learner->takes_init, CLV_ERR_USAGE, "%s cannot start from given weights", learner->name);
     for (size_t k = 0; k < size; k++)
         if (!isfinite(training->init[k]))
@@ -43,16 +43,16 @@ struct example_check {
     const struct clv_learner *learner;
 };
 
-static enum clv_status check_form(const struct clv_learner *learner, const struct clv_shape *shape,
+static enum clv_status check_form(const struct clv_learner *learner, const struct clv_weight_layout *layout,
                                   const struct clv_problem *problem, struct clv_error *err)
 {
     static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
     enum clv_graph graph;
     MUST(problem_graph(&graph, problem, err));
-    bool learns_full = learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph);
-    FAIL_IF(!learner_trains(learner, shape->pairwise, shape->n_labels, graph), CLV_ERR_USAGE,
+    bool learns_full = learner_trains(learner, CLV_PAIRWISE_FULL, layout->n_labels, graph);
+    FAIL_IF(!learner_trains(learner, layout->pairwise, layout->n_labels, graph), CLV_ERR_USAGE,
             "%s does not learn %s pairwise terms of %d labels on a %s; %s %s", learner->name,
-            shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph],
+            layout->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", layout->n_labels, graphs[graph],
             learns_full ? "it" : learner_of_any_graph()->name, learns_full ? "learns full ones" : "does");
     return CLV_OK;
 }
@@ -62,9 +62,9 @@ static enum clv_status check_problem(const struct example_check *check, const st
 {
     const struct clv_training *training = check->training;
     dataset_looked_at(training->dataset, problem);
-    MUST(clv_problem_check(problem, &training->shape, err));
+    MUST(clv_problem_check(problem, &training->layout, err));
     FAIL_IF(!problem->label || !problem->theta, CLV_ERR_DATA, "has no true labels to learn from");
-    return check_form(check->learner, &training->shape, problem, err);
+    return check_form(check->learner, &training->layout, problem, err);
 }
 
 static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
@@ -86,7 +86,7 @@ static enum clv_status check_weak_problem(const struct clv_training *training, c
                                           struct clv_error *err)
 {
     dataset_looked_at(training->dataset, problem);
-    MUST(clv_problem_check(problem, &training->shape, err));
+    MUST(clv_problem_check(problem, &training->layout, err));
     FAIL_IF(!problem->volume, CLV_ERR_DATA, "has no volumes");
     return CLV_OK;
 }
@@ -124,7 +124,7 @@ static bool teaches_without_masks(const struct clv_training *training)
     bool is_given = false;
     for (size_t k = 0; k < training->n_weak && training->given; k++)
         is_given |= training->given[k] != NULL;
-    return is_given && training->shape.n_labels == 2;
+    return is_given && training->layout.n_labels == 2;
 }
 
 static enum clv_status check_training(const struct clv_learner *learner, const struct clv_training *training,
@@ -133,8 +133,8 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     size_t size = clv_dataset_size(training->dataset);
     if ((training->n_examples < 1 && !teaches_without_masks(training)) || training->n_examples > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->n_examples);
-    FAIL_IF(training->shape.n_labels != clv_dataset_n_labels(training->dataset), CLV_ERR_USAGE,
-            "shape has %d labels, the data %d", training->shape.n_labels, clv_dataset_n_labels(training->dataset));
+    FAIL_IF(training->layout.n_labels != clv_dataset_n_labels(training->dataset), CLV_ERR_USAGE,
+            "shape has %d labels, the data %d", training->layout.n_labels, clv_dataset_n_labels(training->dataset));
     for (size_t i = 0; i < training->n_examples; i++)
         if (training->examples[i] < 0 || (size_t)training->examples[i] >= size)
             return fail(err, CLV_ERR_USAGE, "example %zu is number %d of a dataset of %zu", i, training->examples[i],
@@ -218,19 +218,19 @@ enum clv_status train_part(struct clv_training_result *result, const struct clv_
     return train(result, learner, training, true, err);
 }
 
-enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_learner *learner,
-                                  const struct clv_dataset *dataset, struct clv_error *err)
+enum clv_status clv_learner_layout(struct clv_weight_layout *layout, const struct clv_learner *learner,
+                                   const struct clv_dataset *dataset, struct clv_error *err)
 {
     enum clv_graph graph;
     FAIL_IF(!clv_dataset_size(dataset), CLV_ERR_USAGE, "there are no examples whose shape could be learned");
     MUST(dataset_graph(&graph, dataset, err));
     struct clv_problem first = clv_dataset_problem(dataset, 0);
-    struct clv_shape chosen = {.n_labels = clv_dataset_n_labels(dataset),
-                               .n_features = first.n_features,
-                               .n_edge_features = first.n_edge_features,
-                               .pairwise = dataset_pairwise(dataset)};
+    struct clv_weight_layout chosen = {.n_labels = clv_dataset_n_labels(dataset),
+                                       .n_features = first.n_features,
+                                       .n_edge_features = first.n_edge_features,
+                                       .pairwise = dataset_pairwise(dataset)};
     while (!learner_trains(learner, chosen.pairwise, chosen.n_labels, graph))
         chosen.pairwise = (enum clv_pairwise)(chosen.pairwise - 1);
-    *shape = chosen;
+    *layout = chosen;
     return CLV_OK;
 }

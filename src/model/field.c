@@ -4,26 +4,26 @@
 
 #include "base/base.h"
 
-enum clv_status scored_field_init(struct clv_field *field, const struct clv_shape *shape, const double *w,
+enum clv_status scored_field_init(struct clv_field *field, const struct clv_weight_layout *layout, const double *w,
                                   const struct clv_problem *problem, struct clv_error *err)
 {
     *field = (struct clv_field){0};
-    MUST(clv_problem_check(problem, shape, err));
-    size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)shape->n_labels;
+    MUST(clv_problem_check(problem, layout, err));
+    size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)layout->n_labels;
     *field = (struct clv_field){
         .n_nodes = problem->n_nodes,
-        .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
-        .n_labels = shape->n_labels,
-        .form = shape->pairwise,
+        .n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
+        .n_labels = layout->n_labels,
+        .form = layout->pairwise,
         .edges = problem->edges,
-        .unary = array_alloc(n * clv_shape_rows(shape), sizeof(double)),
+        .unary = array_alloc(n * clv_weight_layout_rows(layout), sizeof(double)),
     };
-    if (shape->pairwise != CLV_PAIRWISE_NONE)
-        field->pairwise = array_alloc(m * (shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
-    if (!field->unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))
+    if (layout->pairwise != CLV_PAIRWISE_NONE)
+        field->pairwise = array_alloc(m * (layout->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
+    if (!field->unary || (layout->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))
         return fail_memory(err);
-    clv_unary_scores(field->unary, problem, shape, w);
-    clv_pairwise_scores(field->pairwise, problem, shape, w);
+    clv_unary_scores(field->unary, problem, layout, w);
+    clv_pairwise_scores(field->pairwise, problem, layout, w);
     return CLV_OK;
 }
 

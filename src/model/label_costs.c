@@ -15,7 +15,7 @@ static const double OFFSET = 1, MOST = 3;
 
 enum clv_status label_costs_attach(struct clv_model *model, const double *w, double price, struct clv_error *err)
 {
-    size_t n_labels = (size_t)model->shape.n_labels, size = (size_t)evidence_size(model->shape.n_labels);
+    size_t n_labels = (size_t)model->layout.n_labels, size = (size_t)evidence_size(model->layout.n_labels);
     OWNED_ARRAY double *values = array_alloc(n_labels, (1 + size) * sizeof *values);
     NEED(values);
     for (size_t l = 0; l < n_labels; l++) {
@@ -38,7 +38,7 @@ bool label_costs_are_there(const struct clv_model *model)
 static enum clv_status check(const struct clv_model *model, struct clv_error *err)
 {
     const struct clv_tensor *tensor = clv_model_attached(model, LABEL_COSTS);
-    int32_t n_labels = model->shape.n_labels, size = 1 + evidence_size(n_labels);
+    int32_t n_labels = model->layout.n_labels, size = 1 + evidence_size(n_labels);
     if (tensor->dtype != CLV_F64 || tensor->n_dimensions != 2 || tensor->shape[0] != n_labels ||
         tensor->shape[1] != size)
         return fail(err, CLV_ERR_DATA, "the model's tensor \"" LABEL_COSTS "\" is not f64 [%d][%d]", n_labels, size);
@@ -55,17 +55,17 @@ enum clv_status label_costs_of(double *cost, const struct clv_model *model, cons
                                struct clv_error *err)
 {
     MUST(check(model, err));
-    size_t k = (size_t)model->shape.n_labels, n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
-    size_t size = (size_t)evidence_size(model->shape.n_labels);
+    size_t k = (size_t)model->layout.n_labels, n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
+    size_t size = (size_t)evidence_size(model->layout.n_labels);
     const double *w = clv_model_attached(model, LABEL_COSTS)->data;
     OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
     OWNED_ARRAY double *evidence = array_alloc(2 * k + size, sizeof *evidence);
     NEED(marginals && evidence);
     MUST(stage_marginals(marginals, model->first, problem, err));
-    evidence_measure(evidence, marginals, problem->n_nodes, model->shape.n_labels);
+    evidence_measure(evidence, marginals, problem->n_nodes, model->layout.n_labels);
     for (size_t l = 0; l < k; l++) {
         double *row = evidence + 2 * k, score = 0;
-        evidence_row(row, evidence, model->shape.n_labels, (int32_t)l);
+        evidence_row(row, evidence, model->layout.n_labels, (int32_t)l);
         for (size_t c = 0; c < size; c++)
             score += w[l * (1 + size) + 1 + c] * row[c];
         cost[l] = w[l * (1 + size)] * fmin(fmax(OFFSET - score, 0), MOST);

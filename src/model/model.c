@@ -29,7 +29,7 @@ enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, cons
     double cost[UINT8_MAX + 1];
     bool has_costs = model->n_extra && label_costs_are_there(model);
     MUST(model->first ? model_field_init(&field, model, problem, err)
-                      : scored_field_init(&field, &model->shape, model->w, problem, err));
+                      : scored_field_init(&field, &model->layout, model->w, problem, err));
     if (has_costs)
         MUST(label_costs_of(cost, model, problem, err));
     return has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
@@ -51,12 +51,12 @@ static enum clv_marginals looped_marginals_of(const struct clv_model *model)
 enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
                                          const struct clv_problem *problem, struct clv_error *err)
 {
-    struct clv_shape shape = model->first ? model->first->shape : model->shape;
-    MUST(clv_problem_check(problem, &shape, err));
+    struct clv_weight_layout layout = model->first ? model->first->layout : model->layout;
+    MUST(clv_problem_check(problem, &layout, err));
     const struct clv_field graph = {.n_nodes = problem->n_nodes,
                                     .n_edges = problem->n_edges,
-                                    .n_labels = model->shape.n_labels,
-                                    .form = model->shape.pairwise,
+                                    .n_labels = model->layout.n_labels,
+                                    .form = model->layout.pairwise,
                                     .edges = problem->edges};
     return model_field_marginals_kind(kind, model, &graph, err);
 }

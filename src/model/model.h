@@ -21,7 +21,7 @@ void tensor_release(struct clv_tensor *tensor);
  * does not check its values: whoever attached it knows what they must be. */
 enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor,
                                  struct clv_error *err) CLV_CHECK;
-#define CLV_VARIANCE "variance" /* f64 [clv_shape_size(shape)]: of the posterior whose mean is w */
+#define CLV_VARIANCE "variance" /* f64 [clv_weight_layout_size(layout)]: of the posterior whose mean is w */
 const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
 
 /* The key of a model's record: which share of the features in its own training images their labelled parts lack.
@@ -41,7 +41,7 @@ void decoding_choose(struct clv_decoding *decoding, enum clv_decoding_choice cho
 /* The field of a problem under weights. */
 
 /* Checks the problem against the shape; memory of its own: scored_field_release whatever the status. */
-enum clv_status scored_field_init(struct clv_field *field, const struct clv_shape *shape, const double *w,
+enum clv_status scored_field_init(struct clv_field *field, const struct clv_weight_layout *layout, const double *w,
                                   const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
 void scored_field_release(struct clv_field *field);
 
@@ -150,7 +150,7 @@ enum clv_status model_marginals(double *marginals, const struct clv_model *model
                                 struct clv_error *err) CLV_CHECK;
 
 /* The shape of the stage that comes after a stage, with pairwise terms of that form. */
-struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwise form);
+struct clv_weight_layout stage_next_layout(const struct clv_weight_layout *layout, enum clv_pairwise form);
 
 /* The field of a problem, which is checked against the shape of the model's first stage; memory of its own:
  * scored_field_release whatever the status. */

@@ -37,105 +37,106 @@ static const char *const forms[] = {
     [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
 #define N_FORMS ((int)(sizeof forms / sizeof *forms))
 
-static bool shape_has_form(const struct clv_shape *shape)
+static bool shape_has_form(const struct clv_weight_layout *layout)
 {
-    return (int)shape->pairwise >= 0 && (int)shape->pairwise < N_FORMS;
+    return (int)layout->pairwise >= 0 && (int)layout->pairwise < N_FORMS;
 }
 
 /* The members "n_labels":K,"n_features":d,.. without braces; the shape's form must be one that there is. */
-static void shape_put_json(struct text *text, const struct clv_shape *shape)
+static void shape_put_json(struct text *text, const struct clv_weight_layout *layout)
 {
-    text_printf(text, "\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"", shape->n_labels,
-                shape->n_features, shape->n_edge_features, forms[shape->pairwise]);
+    text_printf(text, "\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"", layout->n_labels,
+                layout->n_features, layout->n_edge_features, forms[layout->pairwise]);
 }
 
 /* Reads the same members from a file's object. Only the form is checked. */
-static enum clv_status shape_read(struct clv_shape *shape, const struct json_value *object, const char *path,
+static enum clv_status shape_read(struct clv_weight_layout *layout, const struct json_value *object, const char *path,
                                   struct clv_error *err)
 {
     const char *form = "";
-    MUST(metadata_count(&shape->n_labels, object, "n_labels", INT32_MIN, INT32_MAX, path, err));
-    MUST(metadata_count(&shape->n_features, object, "n_features", INT32_MIN, INT32_MAX, path, err));
-    MUST(metadata_count(&shape->n_edge_features, object, "n_edge_features", INT32_MIN, INT32_MAX, path, err));
+    MUST(metadata_count(&layout->n_labels, object, "n_labels", INT32_MIN, INT32_MAX, path, err));
+    MUST(metadata_count(&layout->n_features, object, "n_features", INT32_MIN, INT32_MAX, path, err));
+    MUST(metadata_count(&layout->n_edge_features, object, "n_edge_features", INT32_MIN, INT32_MAX, path, err));
     int i = 0;
     json_get_text(json_member(object, "pairwise"), &form);
     while (i < N_FORMS && strcmp(form, forms[i]) != 0)
         i++;
-    shape->pairwise = (enum clv_pairwise)i;
+    layout->pairwise = (enum clv_pairwise)i;
     return i < N_FORMS
                ? CLV_OK
                : fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
 }
 
 /* Checks that a shape is possible; `name` is the file. */
-static enum clv_status shape_check(const struct clv_shape *shape, const char *name, struct clv_error *err)
+static enum clv_status shape_check(const struct clv_weight_layout *layout, const char *name, struct clv_error *err)
 {
-    if (shape->n_labels < 2 || shape->n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_DATA, "%s: n_labels is %d, must be 2 to %d", name, shape->n_labels, CLV_MAX_LABELS);
-    if (shape->n_features < 1 || shape->n_edge_features < 0 ||
-        (shape->n_edge_features < 1 && shape->pairwise != CLV_PAIRWISE_NONE))
-        return fail(err, CLV_ERR_DATA, "%s: n_features is %d and n_edge_features %d", name, shape->n_features,
-                    shape->n_edge_features);
+    if (layout->n_labels < 2 || layout->n_labels > CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_DATA, "%s: n_labels is %d, must be 2 to %d", name, layout->n_labels, CLV_MAX_LABELS);
+    if (layout->n_features < 1 || layout->n_edge_features < 0 ||
+        (layout->n_edge_features < 1 && layout->pairwise != CLV_PAIRWISE_NONE))
+        return fail(err, CLV_ERR_DATA, "%s: n_features is %d and n_edge_features %d", name, layout->n_features,
+                    layout->n_edge_features);
     return CLV_OK;
 }
 
-static enum clv_status check_parts(const struct clv_shape *shape, const double *unary, const double *pairwise,
+static enum clv_status check_parts(const struct clv_weight_layout *layout, const double *unary, const double *pairwise,
                                    const char *name, struct clv_error *err)
 {
-    size_t n_unary = clv_shape_unary_size(shape), n_pairwise = clv_shape_size(shape) - n_unary;
+    size_t n_unary = clv_weight_layout_unary_size(layout), n_pairwise = clv_weight_layout_size(layout) - n_unary;
     for (size_t i = 0; i < n_unary; i++)
         if (!isfinite(unary[i]))
             return fail(err, CLV_ERR_DATA, "%s: unary weight %zu is %g", name, i, unary[i]);
     for (size_t i = 0; pairwise && i < n_pairwise; i++) {
         FAIL_IF(!isfinite(pairwise[i]), CLV_ERR_DATA, "%s: pairwise weight %zu is %g", name, i, pairwise[i]);
-        if (pairwise[i] < 0 && shape->pairwise == CLV_PAIRWISE_POTTS)
+        if (pairwise[i] < 0 && layout->pairwise == CLV_PAIRWISE_POTTS)
             return fail(err, CLV_ERR_DATA, "%s: coupling %zu is %g, must not be negative", name, i, pairwise[i]);
     }
     return CLV_OK;
 }
 
-/* Weights w[clv_shape_size(shape)] must be finite, and couplings not negative. */
-static enum clv_status weights_check(const struct clv_shape *shape, const double *w, const char *name,
+/* Weights w[clv_weight_layout_size(layout)] must be finite, and couplings not negative. */
+static enum clv_status weights_check(const struct clv_weight_layout *layout, const double *w, const char *name,
                                      struct clv_error *err)
 {
-    return check_parts(shape, w, w + clv_shape_unary_size(shape), name, err);
+    return check_parts(layout, w, w + clv_weight_layout_unary_size(layout), name, err);
 }
 
 /* Weights as one tensor or two, views of them; returns how many. */
-static size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_shape *shape, const double *w,
+static size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_weight_layout *layout, const double *w,
                               const struct weight_names *names)
 {
-    int64_t k = shape->n_labels, p = shape->n_edge_features;
-    const double *pairwise = w + clv_shape_unary_size(shape);
+    int64_t k = layout->n_labels, p = layout->n_edge_features;
+    const double *pairwise = w + clv_weight_layout_unary_size(layout);
     size_t n = 0;
     tensors[n++] = (struct clv_tensor){.name = names->unary,
                                        .dtype = CLV_F64,
                                        .n_dimensions = 2,
-                                       .shape = {(int64_t)clv_shape_rows(shape), shape->n_features},
+                                       .shape = {(int64_t)clv_weight_layout_rows(layout), layout->n_features},
                                        .data = w};
-    if (shape->pairwise == CLV_PAIRWISE_POTTS)
+    if (layout->pairwise == CLV_PAIRWISE_POTTS)
         tensors[n++] = (struct clv_tensor){
             .name = names->pairwise, .dtype = CLV_F64, .n_dimensions = 1, .shape = {p}, .data = pairwise};
-    if (shape->pairwise == CLV_PAIRWISE_FULL)
+    if (layout->pairwise == CLV_PAIRWISE_FULL)
         tensors[n++] = (struct clv_tensor){
             .name = names->pairwise, .dtype = CLV_F64, .n_dimensions = 3, .shape = {k, k, p}, .data = pairwise};
     return n;
 }
 
 /* *w (array_free it) from a file's tensors, checked against a shape that was, and as weights_check does. */
-static enum clv_status weights_read(double **w, const struct clv_shape *shape, const struct clv_tensors *tensors,
-                                    const struct weight_names *names, const char *path, struct clv_error *err)
+static enum clv_status weights_read(double **w, const struct clv_weight_layout *layout,
+                                    const struct clv_tensors *tensors, const struct weight_names *names,
+                                    const char *path, struct clv_error *err)
 {
-    int64_t k = shape->n_labels, p = shape->n_edge_features;
+    int64_t k = layout->n_labels, p = layout->n_edge_features;
     const struct clv_tensor *unary, *pairwise = NULL;
     MUST(clv_tensors_require(&unary, tensors, names->unary, CLV_F64, 2,
-                             (int64_t[]){(int64_t)clv_shape_rows(shape), shape->n_features}, err));
-    if (shape->pairwise == CLV_PAIRWISE_POTTS)
+                             (int64_t[]){(int64_t)clv_weight_layout_rows(layout), layout->n_features}, err));
+    if (layout->pairwise == CLV_PAIRWISE_POTTS)
         MUST(clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 1, (int64_t[]){p}, err));
-    if (shape->pairwise == CLV_PAIRWISE_FULL)
+    if (layout->pairwise == CLV_PAIRWISE_FULL)
         MUST(clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 3, (int64_t[]){k, k, p}, err));
-    MUST(check_parts(shape, unary->data, pairwise ? pairwise->data : NULL, path, err));
-    size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
+    MUST(check_parts(layout, unary->data, pairwise ? pairwise->data : NULL, path, err));
+    size_t n_unary = clv_weight_layout_unary_size(layout), n = clv_weight_layout_size(layout);
     double *read = array_alloc(n, sizeof *read);
     NEED(read);
     memcpy(read, unary->data, n_unary * sizeof *read);
@@ -149,9 +150,9 @@ static enum clv_status weights_read(double **w, const struct clv_shape *shape, c
 
 static enum clv_status check_stages(const struct clv_model *model, const char *name, struct clv_error *err)
 {
-    const struct clv_shape *first = &model->first->shape, *last = &model->shape;
+    const struct clv_weight_layout *first = &model->first->layout, *last = &model->layout;
     MUST(shape_check(first, name, err));
-    struct clv_shape next = stage_next_shape(first, last->pairwise);
+    struct clv_weight_layout next = stage_next_layout(first, last->pairwise);
     if (first->n_labels != last->n_labels || last->n_features != next.n_features ||
         last->n_edge_features != next.n_edge_features)
         return fail(err, CLV_ERR_DATA,
@@ -165,13 +166,13 @@ static enum clv_status check_stages(const struct clv_model *model, const char *n
 
 static enum clv_status check_shape(const struct clv_model *model, const char *name, struct clv_error *err)
 {
-    const struct clv_shape *shape = &model->shape;
-    MUST(shape_check(shape, name, err));
+    const struct clv_weight_layout *layout = &model->layout;
+    MUST(shape_check(layout, name, err));
     if (model->first)
         MUST(check_stages(model, name, err));
-    FAIL_IF(model->labels.n_labels != shape->n_labels, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name,
-            shape->n_labels, model->labels.n_labels);
-    const struct clv_shape *of_nodes = model->first ? &model->first->shape : shape;
+    FAIL_IF(model->labels.n_labels != layout->n_labels, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name,
+            layout->n_labels, model->labels.n_labels);
+    const struct clv_weight_layout *of_nodes = model->first ? &model->first->layout : layout;
     if (!model->has_recipe)
         return CLV_OK;
     int32_t n_features = clv_recipe_n_features(&model->recipe);
@@ -203,7 +204,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         text_init(texts[i], SIZE_MAX / 2);
     text_put(&header->model, "{");
-    shape_put_json(&header->model, &model->shape);
+    shape_put_json(&header->model, &model->layout);
     if (model->decoding.rule != CLV_DECODE_ORACLE) {
         text_printf(&header->model,
                     ",\"decoding\":\"%s\",\"hidden_temperature\":", decoding_rule_name(model->decoding.rule));
@@ -212,7 +213,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     text_put(&header->model, "}");
     if (model->first) {
         text_put(&header->first, "{");
-        shape_put_json(&header->first, &model->first->shape);
+        shape_put_json(&header->first, &model->first->layout);
         text_put(&header->first, ",\"temperature\":");
         text_put_json_number(&header->first, model->first->temperature);
         text_put(&header->first, "}");
@@ -232,9 +233,9 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
 /* The model's own tensors, as views of it; returns how many. */
 static size_t own_tensors(struct clv_tensor *tensors, const struct clv_model *model)
 {
-    size_t n = weights_tensors(tensors, &model->shape, model->w, &names_of_last);
+    size_t n = weights_tensors(tensors, &model->layout, model->w, &names_of_last);
     if (model->first)
-        n += weights_tensors(tensors + n, &model->first->shape, model->first->w, &names_of_first);
+        n += weights_tensors(tensors + n, &model->first->layout, model->first->w, &names_of_first);
     tensors[n++] = labels_tensor(&model->labels);
     if (model->has_recipe)
         n += recipe_tensors(tensors + n, &model->recipe);
@@ -262,13 +263,13 @@ static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names,
 
 enum clv_status clv_model_write(const char *path, const struct clv_model *model, struct clv_error *err)
 {
-    FAIL_IF(!shape_has_form(&model->shape) || (model->first && !shape_has_form(&model->first->shape)), CLV_ERR_USAGE,
-            "%s: unknown pairwise form %d", path, (int)model->shape.pairwise);
+    FAIL_IF(!shape_has_form(&model->layout) || (model->first && !shape_has_form(&model->first->layout)), CLV_ERR_USAGE,
+            "%s: unknown pairwise form %d", path, (int)model->layout.pairwise);
     FAIL_IF(!model->w || !model->labels.palette, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
     MUST(check_shape(model, path, err));
-    MUST(weights_check(&model->shape, model->w, path, err));
+    MUST(weights_check(&model->layout, model->w, path, err));
     if (model->first)
-        MUST(weights_check(&model->first->shape, model->first->w, path, err));
+        MUST(weights_check(&model->first->layout, model->first->w, path, err));
     OWNED(header_release) struct header header = {0};
     OWNED(text_release) struct text names = {0};
     OWNED_ARRAY struct clv_tensor *tensors = array_alloc(N_OWN_TENSORS + model->n_extra, sizeof *tensors);
@@ -319,12 +320,12 @@ static enum clv_status read_decoding(struct clv_decoding *decoding, const struct
     return CLV_OK;
 }
 
-static enum clv_status read_shape(struct clv_shape *shape, struct clv_decoding *decoding,
+static enum clv_status read_shape(struct clv_weight_layout *layout, struct clv_decoding *decoding,
                                   const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {
     OWNED(json_drop) struct json_value *root = NULL;
     MUST(metadata_parse(&root, tensors, "model", path, err));
-    MUST(shape_read(shape, root, path, err));
+    MUST(shape_read(layout, root, path, err));
     return read_decoding(decoding, root, path, err);
 }
 
@@ -338,7 +339,7 @@ static enum clv_status read_first(struct clv_model *model, const struct clv_tens
     MUST(metadata_parse(&root, tensors, "first", path, err));
     model->first = array_zalloc(1, sizeof *model->first);
     NEED(model->first);
-    MUST(shape_read(&model->first->shape, root, path, err));
+    MUST(shape_read(&model->first->layout, root, path, err));
     FAIL_IF(!json_get_double(json_member(root, "temperature"), &model->first->temperature), CLV_ERR_DATA,
             "%s: the first stage has no temperature", path);
     return CLV_OK;
@@ -375,7 +376,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     OWNED(clv_model_release) struct clv_model result = {0};
     const char *labels = NULL, *recipe = NULL;
     MUST(check_format(tensors, path, err));
-    MUST(read_shape(&result.shape, &result.decoding, tensors, path, err));
+    MUST(read_shape(&result.layout, &result.decoding, tensors, path, err));
     MUST(read_first(&result, tensors, path, err));
     MUST(metadata_require(&labels, tensors, "labels", path, err));
     MUST(labels_parse(&result.labels, labels, tensors, path, err));
@@ -385,9 +386,9 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
         result.has_recipe = true;
     }
     MUST(check_shape(&result, path, err));
-    MUST(weights_read(&result.w, &result.shape, tensors, &names_of_last, path, err));
+    MUST(weights_read(&result.w, &result.layout, tensors, &names_of_last, path, err));
     if (result.first)
-        MUST(weights_read(&result.first->w, &result.first->shape, tensors, &names_of_first, path, err));
+        MUST(weights_read(&result.first->w, &result.first->layout, tensors, &names_of_first, path, err));
     MUST(read_extra(&result, tensors, path, err));
     MUST(record_read(&result.record, tensors, path, err));
     /* The digest comes last: the steps above name a fault more exactly. */

@@ -35,31 +35,31 @@ enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage
                                 struct clv_error *err)
 {
     OWNED(scored_field_release) struct clv_field field = {0};
-    MUST(scored_field_init(&field, &stage->shape, stage->w, problem, err));
+    MUST(scored_field_init(&field, &stage->layout, stage->w, problem, err));
     return stage_propagate(marginals, &field, stage->temperature, err);
 }
 
-struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwise form)
+struct clv_weight_layout stage_next_layout(const struct clv_weight_layout *layout, enum clv_pairwise form)
 {
-    struct clv_shape next = *shape;
+    struct clv_weight_layout next = *layout;
     next.pairwise = form;
-    next.n_features += context_size(shape->n_labels);
-    next.n_edge_features += context_edge_size(shape->n_edge_features, form);
+    next.n_features += context_size(layout->n_labels);
+    next.n_edge_features += context_edge_size(layout->n_edge_features, form);
     return next;
 }
 
 /* Makes the problem of the stage after, whose shape is `next`. context_release may follow a failure, too. */
 static enum clv_status stage_context(struct context *context, const struct clv_stage *stage,
-                                     const struct clv_shape *next, const struct clv_problem *problem,
+                                     const struct clv_weight_layout *next, const struct clv_problem *problem,
                                      struct clv_error *err)
 {
-    int32_t n_labels = stage->shape.n_labels;
+    int32_t n_labels = stage->layout.n_labels;
     size_t n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
     OWNED_ARRAY double *marginals = array_alloc(n, (size_t)n_labels * sizeof *marginals);
     *context = (struct context){0};
     NEED(marginals);
     MUST(stage_marginals(marginals, stage, problem, err));
-    return context_init(context, problem, marginals, n_labels, next->n_edge_features - stage->shape.n_edge_features,
+    return context_init(context, problem, marginals, n_labels, next->n_edge_features - stage->layout.n_edge_features,
                         err);
 }
 
@@ -68,8 +68,8 @@ enum clv_status model_field_init(struct clv_field *field, const struct clv_model
 {
     OWNED(context_release) struct context context = {0};
     if (!model->first)
-        return scored_field_init(field, &model->shape, model->w, problem, err);
+        return scored_field_init(field, &model->layout, model->w, problem, err);
     *field = (struct clv_field){0};
-    MUST(stage_context(&context, model->first, &model->shape, problem, err));
-    return scored_field_init(field, &model->shape, model->w, &context.problem, err); /* its edges are the problem's */
+    MUST(stage_context(&context, model->first, &model->layout, problem, err));
+    return scored_field_init(field, &model->layout, model->w, &context.problem, err); /* its edges are the problem's */
 }

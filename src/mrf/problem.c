@@ -11,20 +11,20 @@
 
 #define MAX_LABELS 255 /* as in masks */
 
-size_t clv_shape_rows(const struct clv_shape *shape)
+size_t clv_weight_layout_rows(const struct clv_weight_layout *layout)
 {
-    return shape->n_labels == 2 ? 1 : (size_t)shape->n_labels;
+    return layout->n_labels == 2 ? 1 : (size_t)layout->n_labels;
 }
 
-size_t clv_shape_unary_size(const struct clv_shape *shape)
+size_t clv_weight_layout_unary_size(const struct clv_weight_layout *layout)
 {
-    return clv_shape_rows(shape) * (size_t)shape->n_features;
+    return clv_weight_layout_rows(layout) * (size_t)layout->n_features;
 }
 
-static size_t pairwise_size(const struct clv_shape *shape)
+static size_t pairwise_size(const struct clv_weight_layout *layout)
 {
-    size_t p = (size_t)shape->n_edge_features, k = (size_t)shape->n_labels;
-    switch (shape->pairwise) {
+    size_t p = (size_t)layout->n_edge_features, k = (size_t)layout->n_labels;
+    switch (layout->pairwise) {
     case CLV_PAIRWISE_NONE: return 0;
     case CLV_PAIRWISE_POTTS: return p;
     case CLV_PAIRWISE_FULL: return k * k * p;
@@ -32,38 +32,38 @@ static size_t pairwise_size(const struct clv_shape *shape)
     return 0;
 }
 
-size_t clv_shape_size(const struct clv_shape *shape)
+size_t clv_weight_layout_size(const struct clv_weight_layout *layout)
 {
-    return clv_shape_unary_size(shape) + pairwise_size(shape);
+    return clv_weight_layout_unary_size(layout) + pairwise_size(layout);
 }
 
-static enum clv_status check_shape(const struct clv_shape *shape, struct clv_error *err)
+static enum clv_status check_shape(const struct clv_weight_layout *layout, struct clv_error *err)
 {
-    if (shape->n_labels < 2 || shape->n_labels > MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "shape: %d labels, must be 2 to %d", shape->n_labels, MAX_LABELS);
-    FAIL_IF(shape->n_features < 1, CLV_ERR_USAGE, "shape: %d features, must be at least 1", shape->n_features);
-    if (shape->pairwise != CLV_PAIRWISE_NONE && shape->pairwise != CLV_PAIRWISE_POTTS &&
-        shape->pairwise != CLV_PAIRWISE_FULL)
-        return fail(err, CLV_ERR_USAGE, "shape: unknown pairwise form %d", (int)shape->pairwise);
-    if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
-        return fail(err, CLV_ERR_USAGE, "shape: %d edge features, must be at least 1", shape->n_edge_features);
+    if (layout->n_labels < 2 || layout->n_labels > MAX_LABELS)
+        return fail(err, CLV_ERR_USAGE, "shape: %d labels, must be 2 to %d", layout->n_labels, MAX_LABELS);
+    FAIL_IF(layout->n_features < 1, CLV_ERR_USAGE, "shape: %d features, must be at least 1", layout->n_features);
+    if (layout->pairwise != CLV_PAIRWISE_NONE && layout->pairwise != CLV_PAIRWISE_POTTS &&
+        layout->pairwise != CLV_PAIRWISE_FULL)
+        return fail(err, CLV_ERR_USAGE, "shape: unknown pairwise form %d", (int)layout->pairwise);
+    if (layout->pairwise != CLV_PAIRWISE_NONE && layout->n_edge_features < 1)
+        return fail(err, CLV_ERR_USAGE, "shape: %d edge features, must be at least 1", layout->n_edge_features);
     return CLV_OK;
 }
 
-static enum clv_status check_sizes(const struct clv_problem *problem, const struct clv_shape *shape,
+static enum clv_status check_sizes(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                    struct clv_error *err)
 {
     if (problem->n_nodes < 1 || problem->n_edges < 0)
         return fail(err, CLV_ERR_DATA, "problem has %d nodes and %d edges", problem->n_nodes, problem->n_edges);
-    FAIL_IF(problem->n_features != shape->n_features, CLV_ERR_DATA, "problem has %d features per node, expected %d",
-            problem->n_features, shape->n_features);
-    if (shape->pairwise != CLV_PAIRWISE_NONE && problem->n_edge_features != shape->n_edge_features)
+    FAIL_IF(problem->n_features != layout->n_features, CLV_ERR_DATA, "problem has %d features per node, expected %d",
+            problem->n_features, layout->n_features);
+    if (layout->pairwise != CLV_PAIRWISE_NONE && problem->n_edge_features != layout->n_edge_features)
         return fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features,
-                    shape->n_edge_features);
+                    layout->n_edge_features);
     FAIL_IF(!problem->row, CLV_ERR_DATA, "problem has no feature rows");
     if (problem->n_edges > 0 && !problem->edges)
         return fail(err, CLV_ERR_DATA, "problem has %d edges but no edge list", problem->n_edges);
-    if (problem->n_edges > 0 && shape->pairwise != CLV_PAIRWISE_NONE && !problem->edge_features)
+    if (problem->n_edges > 0 && layout->pairwise != CLV_PAIRWISE_NONE && !problem->edge_features)
         return fail(err, CLV_ERR_DATA, "problem has %d edges but no edge features", problem->n_edges);
     return CLV_OK;
 }
@@ -91,7 +91,7 @@ static enum clv_status check_rows(const struct clv_problem *problem, struct clv_
     return CLV_OK;
 }
 
-static enum clv_status check_edges(const struct clv_problem *problem, const struct clv_shape *shape,
+static enum clv_status check_edges(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                    struct clv_error *err)
 {
     for (int32_t e = 0; e < problem->n_edges; e++) {
@@ -99,26 +99,26 @@ static enum clv_status check_edges(const struct clv_problem *problem, const stru
         FAIL_IF(a < 0 || b >= problem->n_nodes || a >= b, CLV_ERR_DATA,
                 "edge %d: its ends %d and %d must satisfy 0 <= first < second < %d", e, a, b, problem->n_nodes);
     }
-    if (shape->pairwise == CLV_PAIRWISE_NONE)
+    if (layout->pairwise == CLV_PAIRWISE_NONE)
         return CLV_OK;
     size_t p = (size_t)problem->n_edge_features;
     for (int32_t e = 0; e < problem->n_edges; e++)
         for (size_t k = 0; k < p; k++) {
             double value = problem->edge_features[(size_t)e * p + k];
-            if (!isfinite(value) || (value < 0 && shape->pairwise == CLV_PAIRWISE_POTTS))
+            if (!isfinite(value) || (value < 0 && layout->pairwise == CLV_PAIRWISE_POTTS))
                 return fail(err, CLV_ERR_DATA, "edge %d: feature %zu is %g", e, k, value);
         }
     return CLV_OK;
 }
 
-static enum clv_status check_truth(const struct clv_problem *problem, const struct clv_shape *shape,
+static enum clv_status check_truth(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                    struct clv_error *err)
 {
-    size_t n_labels = (size_t)shape->n_labels;
+    size_t n_labels = (size_t)layout->n_labels;
     for (int32_t i = 0; problem->label && i < problem->n_nodes; i++)
-        if (problem->label[i] != CLV_UNKNOWN && (problem->label[i] < 0 || problem->label[i] >= shape->n_labels))
+        if (problem->label[i] != CLV_UNKNOWN && (problem->label[i] < 0 || problem->label[i] >= layout->n_labels))
             return fail(err, CLV_ERR_DATA, "node %d: label %d is outside 0..%d", i, problem->label[i],
-                        shape->n_labels - 1);
+                        layout->n_labels - 1);
     for (int32_t i = 0; problem->theta && i < problem->n_nodes; i++)
         for (size_t b = 0; b < n_labels; b++) {
             double theta = problem->theta[(size_t)i * n_labels + b];
@@ -135,14 +135,14 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
     return CLV_OK;
 }
 
-enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
+enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                   struct clv_error *err)
 {
-    MUST(check_shape(shape, err));
-    MUST(check_sizes(problem, shape, err));
+    MUST(check_shape(layout, err));
+    MUST(check_sizes(problem, layout, err));
     MUST(check_rows(problem, err));
-    MUST(check_edges(problem, shape, err));
-    return check_truth(problem, shape, err);
+    MUST(check_edges(problem, layout, err));
+    return check_truth(problem, layout, err);
 }
 
 /* Scores: from weights to the tables an oracle sees, and the joint feature, which is the same linear map transposed.
@@ -267,9 +267,10 @@ static void scores_of_row(double *unary, const struct clv_problem *problem, cons
     }
 }
 
-void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_shape *shape, const double *w)
+void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_weight_layout *layout,
+                      const double *w)
 {
-    size_t n_rows = clv_shape_rows(shape), d = (size_t)shape->n_features;
+    size_t n_rows = clv_weight_layout_rows(layout), d = (size_t)layout->n_features;
     if (n_rows == 1) {
         scores_of_row(unary, problem, w);
         return;
@@ -289,14 +290,14 @@ void clv_unary_scores(double *unary, const struct clv_problem *problem, const st
     }
 }
 
-void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                          const double *w)
 {
-    if (shape->pairwise == CLV_PAIRWISE_NONE)
+    if (layout->pairwise == CLV_PAIRWISE_NONE)
         return;
-    size_t p = (size_t)shape->n_edge_features, k = (size_t)shape->n_labels;
-    size_t n_entries = shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1;
-    const double *weights = w + clv_shape_unary_size(shape);
+    size_t p = (size_t)layout->n_edge_features, k = (size_t)layout->n_labels;
+    size_t n_entries = layout->pairwise == CLV_PAIRWISE_FULL ? k * k : 1;
+    const double *weights = w + clv_weight_layout_unary_size(layout);
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         const float *feature = problem->edge_features + e * p;
         for (size_t t = 0; t < n_entries; t++) {
@@ -326,23 +327,23 @@ static void sparse_add(double *restrict target, const struct clv_problem *proble
         target[x.index[k]] += scale * (double)x.value[k];
 }
 
-void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *weight)
 {
-    size_t n_rows = clv_shape_rows(shape), d = (size_t)shape->n_features;
+    size_t n_rows = clv_weight_layout_rows(layout), d = (size_t)layout->n_features;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         for (size_t r = 0; r < n_rows; r++)
             if (weight[(size_t)i * n_rows + r] != 0)
                 sparse_add(psi + r * d, problem, i, weight[(size_t)i * n_rows + r]);
 }
 
-void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                           const int32_t *y, double scale)
 {
-    if (shape->pairwise == CLV_PAIRWISE_NONE)
+    if (layout->pairwise == CLV_PAIRWISE_NONE)
         return;
-    size_t p = (size_t)shape->n_edge_features, n_labels = (size_t)shape->n_labels;
-    int potts = shape->pairwise == CLV_PAIRWISE_POTTS;
+    size_t p = (size_t)layout->n_edge_features, n_labels = (size_t)layout->n_labels;
+    int potts = layout->pairwise == CLV_PAIRWISE_POTTS;
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         int32_t a = y[problem->edges[e][0]], b = y[problem->edges[e][1]];
         if (a == CLV_UNKNOWN || b == CLV_UNKNOWN || (potts && a == b))
@@ -354,15 +355,15 @@ void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, c
     }
 }
 
-void clv_joint_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+void clv_joint_feature_add(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                            const int32_t *y, double scale)
 {
     for (int32_t i = 0; i < problem->n_nodes; i++) {
-        int32_t row = shape->n_labels == 2 ? y[i] - 1 : y[i]; /* two labels: label 0 has no row */
+        int32_t row = layout->n_labels == 2 ? y[i] - 1 : y[i]; /* two labels: label 0 has no row */
         if (y[i] != CLV_UNKNOWN && row >= 0)
-            sparse_add(psi + (size_t)row * (size_t)shape->n_features, problem, i, scale);
+            sparse_add(psi + (size_t)row * (size_t)layout->n_features, problem, i, scale);
     }
-    pairwise_feature_add(psi + clv_shape_unary_size(shape), problem, shape, y, scale);
+    pairwise_feature_add(psi + clv_weight_layout_unary_size(layout), problem, layout, y, scale);
 }
 
 double clv_field_score(const struct clv_field *field, const int32_t *y)

@@ -8,11 +8,11 @@
 #include "cleave/problem.h"
 
 /* psi[rows][n_features] += sum_i weight[i][row] x_i; nodes of zero weight cost nothing. */
-void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *weight);
 
 /* pairwise[pairwise size] += scale * the pairwise part of Psi(x, y). */
-void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                           const int32_t *y, double scale);
 
 /* share[n_labels] += what the loss counts of each label: the problem's theta, if it has some. */

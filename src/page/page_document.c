@@ -498,7 +498,7 @@ enum clv_status page_document_use_model(struct page_document *document, const st
     OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     array_free(document->prior);
     document->prior = NULL;
-    if (model->shape.n_labels != 2 || !model->has_recipe)
+    if (model->layout.n_labels != 2 || !model->has_recipe)
         return CLV_OK;
     {
         OWNED(page_view_release) struct page_view view = {0};

@@ -62,7 +62,7 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
     OWNED(clv_example_release) struct clv_example example = {0};
     OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     double wrong = 0, all = 0;
-    size_t n_labels = (size_t)model->shape.n_labels;
+    size_t n_labels = (size_t)model->layout.n_labels;
     MUST(page_view_open(&view, NULL, item, model, NULL, err));
     MUST(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
     MUST(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));

@@ -61,7 +61,7 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
                    (options->n_samples < 1 || options->refine == CLV_REFINE_ALL);
     if (!refines || !refining_is_by_net(model)) {
         MUST(label_nodes(y, model, &example->problem, oracle, options, err));
-        MUST(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
+        MUST(labelled_image_paint(labels, example, y, model->layout.n_labels, err));
     }
     const struct segmented segmented = {
         .image = image, .example = example, .y = y, .painted = labels, .maps = maps, .model = model, .oracle = oracle};
@@ -91,28 +91,28 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     return CLV_OK;
 }
 
-static bool is_unmet(const struct clv_shape *shape, const double *w, size_t feature)
+static bool is_unmet(const struct clv_weight_layout *layout, const double *w, size_t feature)
 {
-    size_t n_rows = shape->n_labels == 2 ? 1 : (size_t)shape->n_labels, row = 0;
-    while (row < n_rows && w[row * (size_t)shape->n_features + feature] == 0)
+    size_t n_rows = layout->n_labels == 2 ? 1 : (size_t)layout->n_labels, row = 0;
+    while (row < n_rows && w[row * (size_t)layout->n_features + feature] == 0)
         row++;
     return row == n_rows;
 }
 
 double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem)
 {
-    const struct clv_shape *shape = model->first ? &model->first->shape : &model->shape;
+    const struct clv_weight_layout *layout = model->first ? &model->first->layout : &model->layout;
     const double *w = model->first ? model->first->w : model->w;
-    size_t n_unmet = 0, n = (size_t)shape->n_features;
+    size_t n_unmet = 0, n = (size_t)layout->n_features;
     double unmet = 0, total = 0;
     for (size_t feature = 0; feature < n; feature++)
-        n_unmet += is_unmet(shape, w, feature);
-    if (4 * n_unmet > n || problem->n_features != shape->n_features)
+        n_unmet += is_unmet(layout, w, feature);
+    if (4 * n_unmet > n || problem->n_features != layout->n_features)
         return 0;
     for (int64_t k = 0; k < problem->row[problem->n_nodes]; k++) {
         double value = fabs((double)problem->value[k]);
         total += value;
-        unmet += is_unmet(shape, w, (size_t)problem->index[k]) ? value : 0;
+        unmet += is_unmet(layout, w, (size_t)problem->index[k]) ? value : 0;
     }
     return total > 0 ? unmet / total : 0;
 }

@@ -31,10 +31,10 @@ static enum clv_status check_model(const struct clv_model *model, struct clv_err
          "the model has two stages, of which the second looks at the whole image; train without --stages"},
         {model->n_extra && label_costs_are_there(model), "the model has label costs, which look at the whole image"},
         {recipe->n_maps > (recipe->bands.n_bands > 0), "the model wants maps of networks, which are not read by tiles"},
-        {model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_FULL,
+        {model->layout.n_labels > 2 && model->layout.pairwise == CLV_PAIRWISE_FULL,
          "tables for pairs of more than two labels do not fit into memory; train with --pairwise potts or --pairwise "
          "none"},
-        {model->shape.pairwise != CLV_PAIRWISE_NONE && model->decoding.rule != CLV_DECODE_ORACLE &&
+        {model->layout.pairwise != CLV_PAIRWISE_NONE && model->decoding.rule != CLV_DECODE_ORACLE &&
              model->decoding.rule != CLV_DECODE_MAP,
          "the model is not decoded by its best labelling, which a cut finds; --decode map does so"},
     };
@@ -194,7 +194,7 @@ void raster_cut_close(struct raster_cut *self, bool keeps)
 /* Memory for so many edges in all. */
 static enum clv_status reserve_edges(struct raster_cut *self, size_t n, struct clv_error *err)
 {
-    size_t of_edge = edge_scores(&self->options.model->shape);
+    size_t of_edge = edge_scores(&self->options.model->layout);
     const struct array_part parts[] = {{&self->edges, sizeof *self->edges},
                                        {&self->coupling, of_edge * sizeof *self->coupling}};
     if (n > INT32_MAX)
@@ -230,7 +230,7 @@ static enum clv_status couple(struct raster_cut *self, const struct region_graph
     const struct clv_adjacency edges = {seam->n_nodes, seam->n_edges, seam->edges, seam->contact};
     struct clv_problem problem = {.n_nodes = seam->n_nodes,
                                   .n_edges = seam->n_edges,
-                                  .n_features = model->shape.n_features,
+                                  .n_features = model->layout.n_features,
                                   .n_edge_features = (int32_t)p,
                                   .row = row,
                                   .index = joined(&arena, tiles, TILE_INDEX),
@@ -246,8 +246,8 @@ static enum clv_status couple(struct raster_cut *self, const struct region_graph
     int32_t n_channels = (int32_t)(tiles[0]->bytes[TILE_MEANS] / sizeof *means / (size_t)n_first);
     const struct edge_ends ends = {regions, &problem, means, n_channels};
     tile_edges_fill(features, &edges, &ends, &self->at);
-    MUST(clv_problem_check(&problem, &model->shape, err));
-    clv_pairwise_scores(self->coupling + first * edge_scores(&model->shape), &problem, &model->shape, model->w);
+    MUST(clv_problem_check(&problem, &model->layout, err));
+    clv_pairwise_scores(self->coupling + first * edge_scores(&model->layout), &problem, &model->layout, model->w);
     for (size_t e = 0; e < n; e++)
         for (int end = 0; end < 2; end++)
             self->edges[first + e][end] =
@@ -290,8 +290,9 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
 /* Takes over the tile, unless it fails. */
 static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_scores *tile, struct clv_error *err)
 {
-    const struct clv_shape *shape = &self->options.model->shape;
-    size_t rows = clv_shape_rows(shape), first = (size_t)self->first_node[k], first_edge = (size_t)self->n_edges;
+    const struct clv_weight_layout *layout = &self->options.model->layout;
+    size_t rows = clv_weight_layout_rows(layout), first = (size_t)self->first_node[k],
+           first_edge = (size_t)self->n_edges;
     size_t n = tile->bytes[TILE_UNARY] / sizeof *self->unary / rows, m = tile->bytes[TILE_EDGES] / sizeof *self->edges;
     int32_t column = k % self->n_columns;
     const int32_t(*edges)[2] = (const int32_t(*)[2])tile->array[TILE_EDGES];
@@ -301,14 +302,14 @@ static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_
     MUST(reserve_edges(self, first_edge + m, err));
     memcpy(self->unary + first * rows, tile->array[TILE_UNARY], tile->bytes[TILE_UNARY]);
     if (tile->bytes[TILE_COUPLING])
-        memcpy(self->coupling + first_edge * edge_scores(shape), tile->array[TILE_COUPLING],
+        memcpy(self->coupling + first_edge * edge_scores(layout), tile->array[TILE_COUPLING],
                tile->bytes[TILE_COUPLING]);
     for (size_t e = 0; e < m; e++)
         for (int end = 0; end < 2; end++)
             self->edges[first_edge + e][end] = (int32_t)first + edges[e][end];
     self->first_node[k + 1] = (int32_t)(first + n);
     self->n_edges += (int32_t)m;
-    bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
+    bool has_edges = layout->pairwise != CLV_PAIRWISE_NONE;
     if (has_edges && k >= self->n_columns)
         MUST(join(self, k, tile, true, err));
     if (has_edges && column)
@@ -363,13 +364,13 @@ enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err)
 
 struct clv_field raster_cut_field(const struct raster_cut *self)
 {
-    const struct clv_shape *shape = &self->options.model->shape;
-    bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
+    const struct clv_weight_layout *layout = &self->options.model->layout;
+    bool has_edges = layout->pairwise != CLV_PAIRWISE_NONE;
     return (struct clv_field){
         .n_nodes = self->first_node[self->n_tiles],
         .n_edges = has_edges ? self->n_edges : 0,
-        .n_labels = shape->n_labels,
-        .form = shape->pairwise,
+        .n_labels = layout->n_labels,
+        .form = layout->pairwise,
         .edges = (const int32_t(*)[2])self->edges,
         .unary = self->unary,
         .pairwise = has_edges ? self->coupling : NULL,

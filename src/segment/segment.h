@@ -93,7 +93,7 @@ enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *ti
                                  struct clv_error *err) CLV_CHECK;
 
 /* Numbers of an edge in a field. */
-size_t edge_scores(const struct clv_shape *shape);
+size_t edge_scores(const struct clv_weight_layout *layout);
 
 /* To a file and back from where it stands; false: writing fails; what is there is no tile of at most `limit` bytes, or
  * is damaged. regions_alone: TILE_LINES and TILE_RUNS, unchecked. */

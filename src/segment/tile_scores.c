@@ -19,21 +19,21 @@ static void *add(struct tile_scores *self, enum tile_array which, size_t count, 
     return self->array[which] = array_alloc(count, size);
 }
 
-size_t edge_scores(const struct clv_shape *shape)
+size_t edge_scores(const struct clv_weight_layout *layout)
 {
-    size_t k = (size_t)shape->n_labels;
-    return shape->pairwise == CLV_PAIRWISE_NONE ? 0 : shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1;
+    size_t k = (size_t)layout->n_labels;
+    return layout->pairwise == CLV_PAIRWISE_NONE ? 0 : layout->pairwise == CLV_PAIRWISE_FULL ? k * k : 1;
 }
 
 static enum clv_status score(struct tile_scores *self, const struct tile *tile, const struct clv_model *model,
                              const struct layout *at, struct clv_error *err)
 {
-    const struct clv_shape *shape = &model->shape;
+    const struct clv_weight_layout *layout = &model->layout;
     size_t m = (size_t)tile->adjacency.n_edges, p = (size_t)edge_feature_count(&model->recipe);
     struct clv_problem problem = tile->problem;
     OWNED_ARRAY float *features = array_alloc(m, p * sizeof *features);
-    double *unary = add(self, TILE_UNARY, (size_t)tile->n * clv_shape_rows(shape), sizeof *unary);
-    double *coupling = add(self, TILE_COUPLING, m * edge_scores(shape), sizeof *coupling);
+    double *unary = add(self, TILE_UNARY, (size_t)tile->n * clv_weight_layout_rows(layout), sizeof *unary);
+    double *coupling = add(self, TILE_COUPLING, m * edge_scores(layout), sizeof *coupling);
     int32_t(*edges)[2] = add(self, TILE_EDGES, m, sizeof *edges);
     NEED(features && unary && coupling && edges);
     const struct edge_ends ends = {tile->regions, &problem, tile->map_means, tile->n_channels};
@@ -41,9 +41,9 @@ static enum clv_status score(struct tile_scores *self, const struct tile *tile, 
     problem.n_edge_features = (int32_t)p;
     problem.edge_features = features;
     memcpy(edges, tile->adjacency.edges, m * sizeof *edges);
-    MUST(clv_problem_check(&problem, shape, err));
-    clv_unary_scores(unary, &problem, shape, model->w);
-    clv_pairwise_scores(coupling, &problem, shape, model->w);
+    MUST(clv_problem_check(&problem, layout, err));
+    clv_unary_scores(unary, &problem, layout, model->w);
+    clv_pairwise_scores(coupling, &problem, layout, model->w);
     return CLV_OK;
 }
 

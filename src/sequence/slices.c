@@ -59,7 +59,7 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
     OWNED_ARRAY struct slice **slices = array_alloc(n, sizeof *slices);
     OWNED_ARRAY bool *is_apart = array_zalloc(n, sizeof *is_apart);
     bool is_cut = !self->score && refining_is_cut(self->model), has_values = self->is_by_net || self->score;
-    size_t n_nodes = 0, n_labels = (size_t)self->model->shape.n_labels;
+    size_t n_nodes = 0, n_labels = (size_t)self->model->layout.n_labels;
     NEED(slices && is_apart);
     for (size_t i = 0; i < n; i++) {
         struct loaded *loaded = &self->loaded[first + i];
@@ -95,7 +95,7 @@ enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t 
         return loaded->status;
     }
     if (!self->is_by_net)
-        MUST(labelled_image_paint(labels, slice, y, self->model->shape.n_labels, err));
+        MUST(labelled_image_paint(labels, slice, y, self->model->layout.n_labels, err));
     if (!refines)
         return CLV_OK;
     const struct segmented segmented = {
@@ -106,7 +106,7 @@ enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t 
         .model = self->model,
         .margin = self->margin ? self->margin + loaded->first_node : NULL,
         .marginals =
-            self->marginals ? self->marginals + loaded->first_node * (size_t)self->model->shape.n_labels : NULL};
+            self->marginals ? self->marginals + loaded->first_node * (size_t)self->model->layout.n_labels : NULL};
     return segmented_refine(labels, &segmented, NULL, err);
 }
 
@@ -124,7 +124,7 @@ enum clv_status slices_values(const struct clv_example **slice, const double **v
         return loaded->status;
     }
     *slice = &loaded->slice.example;
-    *values = self->marginals + loaded->first_node * (size_t)self->model->shape.n_labels;
+    *values = self->marginals + loaded->first_node * (size_t)self->model->layout.n_labels;
     return CLV_OK;
 }
 

@@ -33,7 +33,7 @@ enum clv_status window_label(int32_t *y, double *margin, double *marginals, cons
 {
     OWNED(clv_example_release) struct clv_example all = {0};
     MUST(join(&all, window, &model->recipe, err));
-    bool expands = model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_POTTS;
+    bool expands = model->layout.n_labels > 2 && model->layout.pairwise == CLV_PAIRWISE_POTTS;
     if (y)
         MUST(expands ? expand(y, model, &all.problem, oracle, err)
                      : clv_model_predict(y, model, &all.problem, oracle, err));

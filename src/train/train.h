@@ -135,7 +135,7 @@ struct train_weak {
 };
 void train_weak_release(struct train_weak *self);
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
-                                const struct clv_learner *learner, const struct clv_shape *shape,
+                                const struct clv_learner *learner, const struct clv_weight_layout *layout,
                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 /* Returns the training as folds of cross-validation may use it, without images with strokes: those would show what is
  * held out. */
@@ -185,7 +185,7 @@ enum clv_status train_validation_report(const struct clv_train_options *options,
 /* Chooses the layout of the weights: the form that the options name, or the form that the data is meant for or, if the
  * learner does not train that, the best form that it trains, with a note. CLV_ERR_USAGE if a form that the options name
  * does not suit data or learner. */
-enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
+enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 /* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose shape is

@@ -311,17 +311,17 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
         MUST(stages_check_costs(training, "label-costs", err));
     MUST(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
     const struct clv_stage *first = learned->first;
-    training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
+    training->layout = stage_next_layout(&first->layout, training->layout.pairwise);
     if (options->label_weights < 0) {
         data->label_weights = learned->label_weights;
         MUST(dataset_weigh_labels(data->dataset, learned->label_weights, err));
     }
     if (validation)
-        MUST(stages_extend(validation, first, &training->shape, training->n_threads, err));
+        MUST(stages_extend(validation, first, &training->layout, training->n_threads, err));
     report_message(options->progress, CLV_SUMMARY,
                    "stage 1   %d folds, %d features of context, %d of edges, temperature %.3g", STAGE_FOLDS,
-                   training->shape.n_features - first->shape.n_features,
-                   training->shape.n_edge_features - first->shape.n_edge_features, first->temperature);
+                   training->layout.n_features - first->layout.n_features,
+                   training->layout.n_edge_features - first->layout.n_edge_features, first->temperature);
     if (options->label_weights < 0)
         report_message(options->progress, CLV_SUMMARY, "          label weights %g", learned->label_weights);
     return CLV_OK;

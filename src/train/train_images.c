@@ -54,9 +54,9 @@ void train_weak_release(struct train_weak *self)
 
 /* Whether images with strokes get pseudo-labels: these need the MAP solver, and learners that treat unlabelled nodes as
  * hidden do not need them. */
-static bool pseudo_labels_scribbles(const struct clv_learner *learner, const struct clv_shape *shape)
+static bool pseudo_labels_scribbles(const struct clv_learner *learner, const struct clv_weight_layout *layout)
 {
-    return !learner->takes_hidden && (shape->n_labels == 2 || shape->pairwise == CLV_PAIRWISE_NONE);
+    return !learner->takes_hidden && (layout->n_labels == 2 || layout->pairwise == CLV_PAIRWISE_NONE);
 }
 
 struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak)
@@ -67,7 +67,7 @@ struct clv_training train_weak_held_out(const struct clv_training *training, con
 }
 
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
-                                const struct clv_learner *learner, const struct clv_shape *shape,
+                                const struct clv_learner *learner, const struct clv_weight_layout *layout,
                                 const struct clv_progress *progress, struct clv_error *err)
 {
     size_t n = clv_dataset_size(data->dataset) - data->n_mirrored;
@@ -77,7 +77,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
     *self = (struct train_weak){0};
     NEED(result.examples && result.given);
     size_t n_said = 0;
-    bool is_pseudo = pseudo_labels_scribbles(learner, shape);
+    bool is_pseudo = pseudo_labels_scribbles(learner, layout);
     for (size_t k = 0; k < n; k++) {
         size_t i = (data->n_masks + k) % n; /* images with masks come last */
         struct clv_problem problem = clv_dataset_problem(data->dataset, i);

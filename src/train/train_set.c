@@ -65,7 +65,7 @@ static void suit_windows(struct clv_training *training, const struct clv_train_o
 static enum clv_status check_pixel_net(const struct run *self, struct clv_error *err)
 {
     const struct train_data *data = &self->data;
-    int32_t n_labels = self->training.shape.n_labels;
+    int32_t n_labels = self->training.layout.n_labels;
     size_t least = data->recipe.window ? 2 : 4;
     const char *what = data->recipe.window ? "windows of slices" : "images";
     FAIL_IF(data->recipe.n_maps && n_labels > 2, CLV_ERR_USAGE, "--pixel-net: of %d labels it goes without maps",
@@ -107,12 +107,12 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     training->examples = self->examples;
     if (self->data.recipe.window)
         suit_windows(training, options);
-    MUST(train_shape_choose(&training->shape, options, self->data.dataset, err));
+    MUST(train_shape_choose(&training->layout, options, self->data.dataset, err));
     if (options->pixel_net)
         MUST(check_pixel_net(self, err));
     if (options->init)
         MUST(train_init_use(training, &self->start, options, &self->data, err));
-    MUST(train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err));
+    MUST(train_weak_list(&self->weak, &self->data, options->learner, &training->layout, progress, err));
     training->weak = self->weak.examples;
     training->given = self->weak.given;
     training->n_weak = self->weak.n;
@@ -154,7 +154,7 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
     if (!training->n_examples)
         return CLV_OK;
     return clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,
-                        &training->shape, result->w, &result->decoding, training->engine, training->n_threads, err);
+                        &training->layout, result->w, &result->decoding, training->engine, training->n_threads, err);
 }
 
 /* Adds the variance of the weights to the model, for learners that have one. */
@@ -164,7 +164,7 @@ static enum clv_status attach(struct clv_model *model, const struct clv_training
     const struct clv_tensor variance = {.name = CLV_VARIANCE,
                                         .dtype = CLV_F64,
                                         .n_dimensions = 1,
-                                        .shape = {(int64_t)clv_shape_size(&training->shape)},
+                                        .shape = {(int64_t)clv_weight_layout_size(&training->layout)},
                                         .data = result->variance};
     return result->variance ? clv_model_attach(model, &variance, err) : CLV_OK;
 }
@@ -177,7 +177,7 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     MUST(train_record(model, options, &self->data, &self->training, &self->outcome, err));
     MUST(attach(model, &self->training, result, err));
     train_report_learning(options, &self->data, &self->outcome);
-    model->shape = self->training.shape;
+    model->layout = self->training.layout;
     model->w = TAKE(result->w);
     model->decoding = result->decoding;
     model->recipe = TAKE(self->data.recipe);

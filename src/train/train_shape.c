@@ -20,39 +20,39 @@ static const char *form_name(enum clv_pairwise form)
 
 /* Names an option with which pairwise terms of this data can be learned although the intended form cannot: full tables
  * if the learner trains them on this graph (chains; crf also trees), else a learner of any graph. */
-static const char *other_way(char space[64], const struct clv_shape *shape, const struct clv_learner *learner,
+static const char *other_way(char space[64], const struct clv_weight_layout *layout, const struct clv_learner *learner,
                              enum clv_graph graph)
 {
-    if (learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph))
+    if (learner_trains(learner, CLV_PAIRWISE_FULL, layout->n_labels, graph))
         return "--pairwise full";
     snprintf(space, 64, "--learner %s", learner_of_any_graph()->name);
     return space;
 }
 
-enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
+enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     const struct clv_learner *learner = options->learner;
     enum clv_pairwise meant = dataset_pairwise(dataset);
     enum clv_graph graph;
     char space[64];
-    MUST(clv_learner_shape(shape, learner, dataset, err));
+    MUST(clv_learner_layout(layout, learner, dataset, err));
     MUST(dataset_graph(&graph, dataset, err));
-    FAIL_IF(options->pairwise == (int)meant && shape->pairwise != meant, CLV_ERR_USAGE,
+    FAIL_IF(options->pairwise == (int)meant && layout->pairwise != meant, CLV_ERR_USAGE,
             "--pairwise %s: %s does not learn them of %d labels here; %s learns some", form_name(meant), learner->name,
-            shape->n_labels, other_way(space, shape, learner, graph));
+            layout->n_labels, other_way(space, layout, learner, graph));
     if (options->pairwise != CLV_AUTO)
-        shape->pairwise = (enum clv_pairwise)options->pairwise;
-    else if (shape->pairwise != meant)
+        layout->pairwise = (enum clv_pairwise)options->pairwise;
+    else if (layout->pairwise != meant)
         report_message(
             options->progress, CLV_NOTE, "%s learns no %s couplings of %d labels: --pairwise %s%s; %s learns %s",
-            learner->name, form_name(meant), shape->n_labels, form_name(shape->pairwise),
-            shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "",
-            other_way(space, shape, learner, graph),
-            learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "a score for each pair of labels"
-                                                                               : "them");
-    FAIL_IF(shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1, CLV_ERR_USAGE,
-            "--pairwise %s: the data has no edges", form_name(shape->pairwise));
+            learner->name, form_name(meant), layout->n_labels, form_name(layout->pairwise),
+            layout->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "",
+            other_way(space, layout, learner, graph),
+            learner_trains(learner, CLV_PAIRWISE_FULL, layout->n_labels, graph) ? "a score for each pair of labels"
+                                                                                : "them");
+    FAIL_IF(layout->pairwise != CLV_PAIRWISE_NONE && layout->n_edge_features < 1, CLV_ERR_USAGE,
+            "--pairwise %s: the data has no edges", form_name(layout->pairwise));
     return CLV_OK;
 }
 
@@ -196,7 +196,7 @@ enum clv_status train_init_use(struct clv_training *training, const struct clv_m
 {
     static const char *const forms[] = {
         [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
-    const struct clv_shape *there = &start->shape, *here = &training->shape;
+    const struct clv_weight_layout *there = &start->layout, *here = &training->layout;
     if (!options->init)
         return CLV_OK;
     if (there->n_labels != here->n_labels)

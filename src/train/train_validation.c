@@ -9,10 +9,10 @@
 #include "sequence/sequence.h"
 #include "train/train.h"
 
-static enum clv_status check_truth(const struct clv_problem *problem, const struct clv_shape *shape,
+static enum clv_status check_truth(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                    struct clv_error *err)
 {
-    MUST(clv_problem_check(problem, shape, err));
+    MUST(clv_problem_check(problem, layout, err));
     FAIL_IF(!problem->theta, CLV_ERR_DATA, "has no truth to validate with");
     return CLV_OK;
 }
@@ -24,13 +24,13 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
     OWNED(dataset_drop) struct clv_dataset *result = NULL;
     MUST(clv_features_open(&result, NULL, options->validate, err));
     struct clv_problem own = clv_dataset_problem(data->dataset, 0);
-    struct clv_shape shape = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
-                              own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
-    FAIL_IF(clv_dataset_n_labels(result) != shape.n_labels, CLV_ERR_DATA, "%s: has %d labels, %s has %d",
-            options->validate, clv_dataset_n_labels(result), options->data, shape.n_labels);
+    struct clv_weight_layout layout = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
+                                       own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
+    FAIL_IF(clv_dataset_n_labels(result) != layout.n_labels, CLV_ERR_DATA, "%s: has %d labels, %s has %d",
+            options->validate, clv_dataset_n_labels(result), options->data, layout.n_labels);
     for (size_t i = 0; i < clv_dataset_size(result); i++) {
         const struct clv_problem problem = clv_dataset_problem(result, i);
-        enum clv_status status = check_truth(&problem, &shape, err);
+        enum clv_status status = check_truth(&problem, &layout, err);
         dataset_looked_at(result, &problem);
         if (status)
             return fail_within(err, status, clv_dataset_name(result, i));
@@ -90,7 +90,7 @@ enum clv_status train_validation_report(const struct clv_train_options *options,
     for (size_t i = 0; i < clv_dataset_size(training->validation); i++)
         n += clv_dataset_problem(training->validation, i).theta != NULL;
     struct loss_unit unit = train_loss_unit(data, training->validation);
-    MUST(clv_evaluate_all(&loss, training->validation, &model->shape, model->w, &model->decoding, training->engine,
+    MUST(clv_evaluate_all(&loss, training->validation, &model->layout, model->w, &model->decoding, training->engine,
                           training->n_threads, err));
     report_message(options->progress, CLV_SUMMARY, "%-9s %s %.2f %% on %zu images", options->validate, unit.name,
                    100 * unit.scale * loss, n);

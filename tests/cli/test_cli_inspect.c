@@ -25,7 +25,7 @@ TEST(weights_above_a_share_of_the_largest_and_variances_are_reported)
     const struct clv_tensor *tensor = clv_model_attached(&model, "variance");
     ck_assert_ptr_nonnull(tensor);
     const double *variance = tensor->data;
-    size_t size = clv_shape_size(&model.shape);
+    size_t size = clv_weight_layout_size(&model.layout);
     double largest = 0, least = INFINITY, most = 0, n = 0;
     for (size_t k = 0; k < size; k++) {
         largest = fmax(largest, fabs(model.w[k]));
@@ -46,7 +46,7 @@ TEST(the_largest_weights_come_first)
 {
     const char *path = here("m");
     double w[] = {1, -3, 2, 3, 0, -0.5, 0.25};
-    struct clv_model model = {.shape = {2, 6, 1, CLV_PAIRWISE_POTTS}, .w = w};
+    struct clv_model model = {.layout = {2, 6, 1, CLV_PAIRWISE_POTTS}, .w = w};
     must(clv_labels_binary(&model.labels, err));
     must(clv_model_write(path, &model, err));
     clv_labels_release(&model.labels);
@@ -65,7 +65,7 @@ TEST(the_largest_entries_of_tables_and_deviations_are_reported)
     double w[] = {0.5, -1, 4, 2, 0.1, 0.2, /* and the table */ 0, 3, -7, 1, 0, 0, 0, 0, 0}, variance[15];
     for (int k = 0; k < 15; k++)
         variance[k] = (k + 1) * (k + 1);
-    OWNED(clv_model_release) struct clv_model model = {.shape = {3, 2, 1, CLV_PAIRWISE_FULL}, .w = w};
+    OWNED(clv_model_release) struct clv_model model = {.layout = {3, 2, 1, CLV_PAIRWISE_FULL}, .w = w};
     const struct clv_tensor tensor = {
         .name = CLV_VARIANCE, .dtype = CLV_F64, .n_dimensions = 1, .shape = {15}, .data = variance};
     spill(names, "name\na\nb\nc\n", 11);

@@ -129,12 +129,12 @@ TEST(words_become_chains_with_their_features)
     must(letters_dataset(&dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){[1] = 1, [4] = 1}, err));
     ck_assert_uint_eq(clv_dataset_size(dataset), 12);
     ck_assert_str_eq(dataset_labels(dataset)->names[25], "z");
-    const struct clv_shape shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
+    const struct clv_weight_layout layout = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
     for (size_t item = 0; item < 12; item++) {
         struct clv_problem p = clv_dataset_problem(dataset, item);
         size_t word = item / 2 * 5 + (item % 2 ? 4 : 1); /* the file's order, not that of the list */
         ck_assert_str_eq(clv_dataset_name(dataset, item), formatted("word %zu", word + 1));
-        must(clv_problem_check(&p, &shape, err));
+        must(clv_problem_check(&p, &layout, err));
         ck_assert(p.n_nodes == (int32_t)(letters.first[word + 1] - letters.first[word]) && p.n_edges == p.n_nodes - 1);
         int32_t wrong[6];
         for (int32_t i = 0; i < p.n_nodes; i++) {

@@ -30,8 +30,8 @@ static void learn(const struct clv_dataset *dataset)
     training.n_examples = n;
     training.seed = 1;
     training.n_threads = 1;
-    training.shape = (struct clv_shape){clv_dataset_n_labels(dataset), first.n_features, first.n_edge_features,
-                                        dataset_pairwise(dataset)};
+    training.layout = (struct clv_weight_layout){clv_dataset_n_labels(dataset), first.n_features, first.n_edge_features,
+                                                 dataset_pairwise(dataset)};
     training.parameters[clv_learner_parameter(learner, "passes")] = 1;
     if (clv_train(&result, learner, &training, &error) == CLV_OK)
         clv_training_result_release(&result);
@@ -51,9 +51,9 @@ static void check_features(struct clv_tensors *tensors)
     }
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
-        struct clv_shape shape = {clv_dataset_n_labels(dataset), problem.n_features, problem.n_edge_features,
-                                  problem.n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-        FUZZ_CHECK(clv_problem_check(&problem, &shape, &error) == CLV_OK);
+        struct clv_weight_layout layout = {clv_dataset_n_labels(dataset), problem.n_features, problem.n_edge_features,
+                                           problem.n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
+        FUZZ_CHECK(clv_problem_check(&problem, &layout, &error) == CLV_OK);
         struct clv_example example = {0};
         if (dataset_example(&example, dataset, i, &error) == CLV_OK)
             clv_example_release(&example);
@@ -65,8 +65,8 @@ static void check_features(struct clv_tensors *tensors)
  * features. */
 #define METADATA                                                                                                       \
     "{\"__metadata__\":{\"format\":\"cleave features 1\",\"n_labels\":\"2\",\"n_features\":\"3\",\"names\":\"a\\nb\"}"
-#define TENSOR(name, type, shape, begin, end)                                                                          \
-    ",\"" name "\":{\"dtype\":\"" type "\",\"shape\":[" shape "],\"data_offsets\":[" #begin "," #end "]}"
+#define TENSOR(name, type, layout, begin, end)                                                                         \
+    ",\"" name "\":{\"dtype\":\"" type "\",\"shape\":[" layout "],\"data_offsets\":[" #begin "," #end "]}"
 
 static const struct {
     size_t n_data;

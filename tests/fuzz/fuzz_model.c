@@ -30,7 +30,7 @@ static void check_model(const struct clv_tensors *tensors)
     struct clv_error error = {0};
     struct clv_model model = {.record = {.n = 77}};
     if (model_parse(&model, tensors, "fuzz.cleave", &error) == CLV_OK) {
-        FUZZ_CHECK(model.w && model.labels.n_labels == model.shape.n_labels);
+        FUZZ_CHECK(model.w && model.labels.n_labels == model.layout.n_labels);
         segment(&model);
         FUZZ_CHECK(clv_model_write("/dev/null", &model, &error) == CLV_OK || error.message[0]);
         clv_model_release(&model);

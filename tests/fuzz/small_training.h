@@ -56,7 +56,7 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     training.dataset = dataset;
     training.examples = examples;
     training.n_examples = 3;
-    training.shape = (struct clv_shape){2, 3, 1, CLV_PAIRWISE_POTTS};
+    training.layout = (struct clv_weight_layout){2, 3, 1, CLV_PAIRWISE_POTTS};
     training.seed = 1;
     training.n_threads = 1;
     training.weak = weak;
@@ -66,7 +66,7 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     if (clv_learner_parameter(learner, "kappa") < 0)
         training.n_weak = 0;
     if (!learner_trains(learner, CLV_PAIRWISE_POTTS, 2, CLV_GRAPH_CHAIN))
-        training.shape.pairwise = CLV_PAIRWISE_FULL;
+        training.layout.pairwise = CLV_PAIRWISE_FULL;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         int parameter = clv_learner_parameter(learner, settings[i].name);
         if (parameter >= 0)

@@ -10,12 +10,12 @@
 #define SLOW_SIZE 8 /* weights of slow_shape */
 #define SLOW_MAX  16
 
-static const struct clv_shape slow_shape = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout slow_shape = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 /* max(couplings, 0). */
 static inline void slow_clip(double *w, const struct toy *toy)
 {
-    for (size_t k = clv_shape_unary_size(&toy->shape); k < clv_shape_size(&toy->shape); k++)
+    for (size_t k = clv_weight_layout_unary_size(&toy->layout); k < clv_weight_layout_size(&toy->layout); k++)
         w[k] = fmax(w[k], 0);
 }
 
@@ -30,8 +30,8 @@ static inline void slow_decode(int32_t *best, const struct toy *toy, size_t exam
         for (int32_t k = 0; k < p.n_nodes; k++)
             y[k] = bits >> k & 1;
         score = augmented ? clv_loss(&p, 2, y) : 0;
-        clv_joint_feature_add(psi, &p, &toy->shape, y, 1);
-        for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+        clv_joint_feature_add(psi, &p, &toy->layout, y, 1);
+        for (size_t k = 0; k < clv_weight_layout_size(&toy->layout); k++)
             score += psi[k] * w[k];
         if (score > highest) {
             highest = score;
@@ -47,8 +47,8 @@ static inline void slow_direction(double *psi, const struct toy *toy, size_t exa
     int32_t y[RANDOM_MAX_NODES];
     slow_decode(y, toy, example, w, augmented);
     memset(psi, 0, SLOW_MAX * sizeof *psi);
-    clv_joint_feature_add(psi, &p, &toy->shape, p.label, 1);
-    clv_joint_feature_add(psi, &p, &toy->shape, y, -1);
+    clv_joint_feature_add(psi, &p, &toy->layout, p.label, 1);
+    clv_joint_feature_add(psi, &p, &toy->layout, y, -1);
 }
 
 /* Random problems whose nodes hold pixels of both labels: the truth itself has a loss. */

@@ -5,7 +5,7 @@
 #include "learn/chains.h"
 #include "learn/pmap/pmap.h"
 
-static const struct clv_shape apart = {3, 4, 0, CLV_PAIRWISE_NONE};
+static const struct clv_weight_layout apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 
 /* Perturb-and-MAP. */
 
@@ -220,7 +220,7 @@ TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 {
     const char *path = real_data("ssvm_brackets_the_known_optimum_of_real_letters", "letters/letter.data.gz");
     OWNED(letters_release) struct letters letters = {0};
-    struct toy toy = {.shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL}};
+    struct toy toy = {.layout = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL}};
     if (!path)
         return;
     must(letters_read(&letters, path, err));
@@ -275,9 +275,9 @@ TEST(every_learner_learns_planted_chains)
         if (clv_learner_parameter(clv_learner_find(learners[k]), "lambda") >= 0)
             set(&training, learners[k], "lambda", 1e-6);
         result = run(learners[k], &training);
-        training.shape = apart;
+        training.layout = apart;
         apart_result = run(learners[k], &training);
-        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, 0, 1, err));
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.layout, result.w, NULL, 0, 1, err));
         must(clv_evaluate(&apart_loss, toy.dataset, toy.examples, toy.n, &apart, apart_result.w, NULL, 0, 1, err));
         ck_assert_msg(loss < 0.4, "%s: %g of 6 labels wrong", learners[k], loss);
         ck_assert_msg(apart_loss > 2 * loss + 0.5, "%s: %g without couplings", learners[k], apart_loss);

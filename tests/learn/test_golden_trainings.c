@@ -18,7 +18,7 @@ static size_t n_surprises;
 /* Problems of one kind, some of them without labels. */
 struct kind {
     const char *name;
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     bool is_chain, has_hidden, has_weak;
 };
 static const struct kind kinds[] = {
@@ -35,17 +35,17 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds, N_PROBLEMS = 6, N_NODES = 5 };
 static void make(struct toy *toy, const struct kind *kind)
 {
     static struct random_problem r;
-    const struct clv_shape *shape = &kind->shape;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    const struct clv_weight_layout *layout = &kind->layout;
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (size_t i = 0; i < N_PROBLEMS; i++) {
         if (kind->is_chain)
-            random_chain(&r, shape, N_NODES, true, 7000 + i);
+            random_chain(&r, layout, N_NODES, true, 7000 + i);
         else
-            random_problem_fill(&r, shape, N_NODES, 0.6, 0.7, 7000 + i);
+            random_problem_fill(&r, layout, N_NODES, 0.6, 0.7, 7000 + i);
         for (int32_t k = 1; kind->has_hidden && k < N_NODES; k += 2) {
             r.label[k] = CLV_UNKNOWN;
-            for (int32_t b = 0; b < shape->n_labels; b++)
-                r.theta[k * shape->n_labels + b] = 0;
+            for (int32_t b = 0; b < layout->n_labels; b++)
+                r.theta[k * layout->n_labels + b] = 0;
         }
         toy_add(toy, &r.problem);
     }
@@ -90,12 +90,12 @@ static bool is_validated(const struct clv_learner *learner)
 
 /* Weights that a model without pairwise terms lacks count as 0: `shape` is that of the kind. */
 static uint64_t digest_of(const struct clv_training_result *result, const struct clv_learner *learner,
-                          const struct clv_training *training, const struct clv_shape *shape)
+                          const struct clv_training *training, const struct clv_weight_layout *layout)
 {
-    size_t size = clv_shape_size(&training->shape);
+    size_t size = clv_weight_layout_size(&training->layout);
     double w[128] = {0};
     memcpy(w, result->w, size * sizeof *w);
-    uint64_t digest = golden_doubles(HASH_START, "weights", w, clv_shape_size(shape));
+    uint64_t digest = golden_doubles(HASH_START, "weights", w, clv_weight_layout_size(layout));
     if (result->variance)
         digest = golden_doubles(digest, "variances", result->variance, size);
     for (size_t i = 0; i < result->n_curve; i++) {
@@ -120,7 +120,7 @@ static uint64_t train_one(const struct clv_learner *learner, const struct clv_tr
     struct clv_error error = {0};
     enum clv_status status = clv_train(&result, learner, training, &error);
     uint64_t digest = status ? golden_bytes(HASH_START, "message", error.message, strlen(error.message))
-                             : digest_of(&result, learner, training, &kind->shape);
+                             : digest_of(&result, learner, training, &kind->layout);
     golden_row_once(digest, "%s\t%s\t%s%s", learner->name, kind->name, setting, status ? ", refused" : "");
     return digest;
 }
@@ -141,7 +141,7 @@ static void train_apart(const struct clv_learner *learner, const struct clv_trai
     bool is_listed = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         is_listed |= strcmp(learner->name, names[i]) == 0;
-    training.shape.pairwise = CLV_PAIRWISE_NONE;
+    training.layout.pairwise = CLV_PAIRWISE_NONE;
     if (is_listed)
         train_one(learner, &training, kind, formatted("%s%spairwise none", base, *base ? ", " : ""));
 }
@@ -177,9 +177,9 @@ static void train_on(const struct clv_learner *learner, const struct clv_trainin
 {
     struct clv_training training = *from;
     double start[128];
-    for (size_t k = 0; k < clv_shape_size(&training.shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&training.layout); k++)
         start[k] = 0.3 * rng_normal(5, 0, k);
-    for (size_t k = clv_shape_unary_size(&training.shape); k < clv_shape_size(&training.shape); k++)
+    for (size_t k = clv_weight_layout_unary_size(&training.layout); k < clv_weight_layout_size(&training.layout); k++)
         start[k] = fabs(start[k]);
     training.init = learner->takes_init ? start : NULL;
     training.validation = training.dataset;

@@ -50,7 +50,7 @@ static void give_labels(struct given_data *self)
 
 static void open_data(struct given_data *self, enum data data)
 {
-    static const struct clv_shape cuts = {2, 5, 2, CLV_PAIRWISE_POTTS}, nodes = {3, 5, 0, CLV_PAIRWISE_NONE};
+    static const struct clv_weight_layout cuts = {2, 5, 2, CLV_PAIRWISE_POTTS}, nodes = {3, 5, 0, CLV_PAIRWISE_NONE};
     memset(self, 0, sizeof *self);
     switch (data) {
     case NODES_ALONE: toy_random(&self->toy, 6, 3, &nodes, 3); break;
@@ -62,7 +62,7 @@ static void open_data(struct given_data *self, enum data data)
     give_labels(self);
     if (data == FRAMED || data == BOXES)
         add_frames(self);
-    for (size_t k = 0; k < clv_shape_size(&self->toy.shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&self->toy.layout); k++)
         self->init[k] = 0.1 * (double)(1 + k % 3);
 }
 
@@ -81,7 +81,7 @@ static bool takes(const struct clv_learner *learner, enum data data, const struc
         return false;
     if (is_weak && learner->takes_hidden)
         return false;
-    return learner_trains(learner, toy->shape.pairwise, toy->shape.n_labels, graph);
+    return learner_trains(learner, toy->layout.pairwise, toy->layout.n_labels, graph);
 }
 
 /* Settings. */
@@ -144,7 +144,7 @@ static bool is_same(const struct clv_training_result *a, const struct clv_traini
 /* Whether some value of the parameter makes a difference; *n_tried counts those that a training takes. */
 static bool matters(int *n_tried, const struct clv_learner *learner, struct clv_training training, int index)
 {
-    size_t size = clv_shape_size(&training.shape);
+    size_t size = clv_weight_layout_size(&training.layout);
     OWNED(clv_training_result_release) struct clv_training_result base = {0};
     struct clv_training_result other;
     double now = training.parameters[index];

@@ -3,7 +3,7 @@
 
 #include "learn/toy.h"
 
-static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
 /* Asks to stop as soon as a stage reports so many units. */
 struct patience {

@@ -30,22 +30,22 @@ static struct clv_training_result heard(const char *learner, struct clv_training
 static void toy_of_size(struct toy *toy, bool is_chain, bool has_hidden, float size)
 {
     static struct random_problem r;
-    static const struct clv_shape cuts = {2, 4, 2, CLV_PAIRWISE_POTTS};
-    const struct clv_shape *shape = is_chain ? &chain_shape : &cuts;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    static const struct clv_weight_layout cuts = {2, 4, 2, CLV_PAIRWISE_POTTS};
+    const struct clv_weight_layout *layout = is_chain ? &chain_shape : &cuts;
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (uint64_t i = 0; i < 8; i++) {
         if (is_chain)
-            random_chain(&r, shape, 5, true, 500 + i);
+            random_chain(&r, layout, 5, true, 500 + i);
         else
-            random_problem_fill(&r, shape, 5, 0.5, 1, 500 + i);
+            random_problem_fill(&r, layout, 5, 0.5, 1, 500 + i);
         for (int32_t k = 0; k < 5; k++)
             r.value[r.row[k]] = r.label[k] ? 3 : -3;
         for (int64_t k = 0; k < r.row[5]; k++)
             r.value[k] *= size;
-        for (int32_t e = 0; e < r.problem.n_edges * shape->n_edge_features; e++)
+        for (int32_t e = 0; e < r.problem.n_edges * layout->n_edge_features; e++)
             r.edge_features[e] *= size;
-        for (int32_t b = 0; has_hidden && b < shape->n_labels; b++)
-            r.theta[2 * shape->n_labels + b] = 0;
+        for (int32_t b = 0; has_hidden && b < layout->n_labels; b++)
+            r.theta[2 * layout->n_labels + b] = 0;
         r.label[2] = has_hidden ? CLV_UNKNOWN : r.label[2];
         toy_add(toy, &r.problem);
     }
@@ -117,7 +117,8 @@ TEST(the_largest_loss_is_that_of_the_worst_labelling)
 {
     OWNED(toy_release) struct toy toy = {0};
     toy_of_size(&toy, false, false, 1);
-    double most = toy_most_loss(&toy), floor = laplace_bound_floor() * (double)clv_shape_size(&toy.shape), wrong = 0;
+    double most = toy_most_loss(&toy), floor = laplace_bound_floor() * (double)clv_weight_layout_size(&toy.layout),
+           wrong = 0;
     struct clv_training training = toy_training(&toy, "lapmedn");
     set(&training, "lapmedn", "units", UNITS_RAW);
     set(&training, "lapmedn", "C", 3);
@@ -145,7 +146,7 @@ TEST(trainings_that_go_astray_say_so)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         OWNED(toy_release) struct toy toy = {0};
         if (strstr(cases[k].learner, "pmap"))
-            toy_random(&toy, 12, 8, &(struct clv_shape){2, 6, 1, CLV_PAIRWISE_POTTS}, 3);
+            toy_random(&toy, 12, 8, &(struct clv_weight_layout){2, 6, 1, CLV_PAIRWISE_POTTS}, 3);
         else
             toy_of_size(&toy, !strcmp(cases[k].learner, "m3e") || !strcmp(cases[k].learner, "modlat"), false, 1);
         struct clv_training training = toy_training(&toy, cases[k].learner);
@@ -168,7 +169,7 @@ TEST(trainings_that_end_far_from_their_bound_say_so)
     for (int l = 0; l < 2; l++)
         for (int is_long = 0; is_long < 2; is_long++) {
             OWNED(toy_release) struct toy toy = {0};
-            toy_random(&toy, 12, 8, &(struct clv_shape){2, 6, 1, CLV_PAIRWISE_POTTS}, 3);
+            toy_random(&toy, 12, 8, &(struct clv_weight_layout){2, 6, 1, CLV_PAIRWISE_POTTS}, 3);
             struct clv_training training = toy_training(&toy, learners[l]);
             set(&training, learners[l], "C", 1e4);
             set(&training, learners[l], "passes", is_long ? 20000 : 1);

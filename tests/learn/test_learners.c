@@ -4,7 +4,7 @@
 
 #include "learn/toy.h"
 
-static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
 static const char *const names[] = {"ssvm", "perceptron", "subgradient", "independent", "pmap", "mpmap", "wmpmap"};
 enum { N_LEARNERS = sizeof names / sizeof *names };
@@ -21,7 +21,7 @@ static const double planted[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.8, -1, 0.7, 0.2};
 static double mistake_bound(const struct toy *toy)
 {
     double longest = 0, margin = 1e300, norm = 0;
-    size_t size = clv_shape_size(&toy->shape);
+    size_t size = clv_weight_layout_size(&toy->layout);
     for (size_t k = 0; k < size; k++)
         norm += planted[k] * planted[k];
     for (size_t i = 0; i < toy->n; i++) {
@@ -33,8 +33,8 @@ static double mistake_bound(const struct toy *toy)
                 y[k] = bits >> k & 1;
             if (!memcmp(y, p.label, (size_t)p.n_nodes * sizeof *y))
                 continue;
-            clv_joint_feature_add(psi, &p, &toy->shape, p.label, 1);
-            clv_joint_feature_add(psi, &p, &toy->shape, y, -1);
+            clv_joint_feature_add(psi, &p, &toy->layout, p.label, 1);
+            clv_joint_feature_add(psi, &p, &toy->layout, y, -1);
             for (size_t k = 0; k < size; k++) {
                 squares += psi[k] * psi[k];
                 inner += psi[k] * planted[k];
@@ -94,13 +94,13 @@ TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
 static double node_objective(const struct toy *toy, const double *w, double lambda)
 {
     double objective = 0;
-    size_t n_labels = (size_t)toy->shape.n_labels, n_rows = n_labels == 2 ? 1 : n_labels;
-    for (size_t k = 0; k < clv_shape_unary_size(&toy->shape); k++)
+    size_t n_labels = (size_t)toy->layout.n_labels, n_rows = n_labels == 2 ? 1 : n_labels;
+    for (size_t k = 0; k < clv_weight_layout_unary_size(&toy->layout); k++)
         objective += lambda / 2 * w[k] * w[k];
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
         double scores[RANDOM_MAX_NODES * 5];
-        clv_unary_scores(scores, &p, &toy->shape, w);
+        clv_unary_scores(scores, &p, &toy->layout, w);
         for (size_t k = 0; k < (size_t)p.n_nodes * n_rows; k++)
             for (size_t b = 0; b < n_labels; b++) {
                 double side = b == (n_rows == 1 ? 1 : k % n_rows) ? 1 : -1;
@@ -137,11 +137,11 @@ TEST(independent_svm_proves_its_optimum)
 TEST(independent_svm_of_several_labels_sets_each_against_all_others)
 {
     static struct random_problem r;
-    const struct clv_shape shape = {4, 6, 0, CLV_PAIRWISE_NONE};
+    const struct clv_weight_layout layout = {4, 6, 0, CLV_PAIRWISE_NONE};
     OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 4, 6, 0, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < 4; i++) {
-        random_problem_fill(&r, &shape, 20, 0, 0.6, 80 + i);
+        random_problem_fill(&r, &layout, 20, 0, 0.6, 80 + i);
         for (int32_t k = 0; k < 4 * 20; k++) /* pixels of all labels in every node */
             r.theta[k] += (float)(0.02 * rng_uniform(i, RNG_TEST, 4000 + (uint64_t)k));
         toy_add(&toy, &r.problem);
@@ -161,10 +161,10 @@ TEST(independent_svm_of_several_labels_sets_each_against_all_others)
 static void toy_many_labels(struct toy *toy, int32_t n_labels)
 {
     static struct random_problem r;
-    struct clv_shape shape = {n_labels, 10, 0, CLV_PAIRWISE_NONE};
+    struct clv_weight_layout layout = {n_labels, 10, 0, CLV_PAIRWISE_NONE};
     toy_begin(toy, n_labels, 10, 0, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < 6; i++) {
-        random_problem_fill(&r, &shape, 30, 0, 1, 40 + i);
+        random_problem_fill(&r, &layout, 30, 0, 1, 40 + i);
         for (int32_t k = 0; k < 30; k++)
             r.value[r.row[k] + r.label[k]] += 6;
         toy_add(toy, &r.problem);
@@ -276,10 +276,10 @@ TEST(interruption_returns_the_weights_so_far)
                 ck_assert(isfinite(result.w[k]));
             if (when > 0) {
                 double loss, zero[10] = {0}, zero_loss;
-                must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine,
+                must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.layout, result.w, NULL, training.engine,
                                   1, err));
-                must(clv_evaluate(&zero_loss, toy.dataset, toy.examples, toy.n, &toy.shape, zero, NULL, training.engine,
-                                  1, err));
+                must(clv_evaluate(&zero_loss, toy.dataset, toy.examples, toy.n, &toy.layout, zero, NULL,
+                                  training.engine, 1, err));
                 ck_assert_msg(loss < zero_loss, "%s: %g, with zero weights %g", names[l], loss, zero_loss);
             }
         }

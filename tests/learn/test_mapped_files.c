@@ -6,7 +6,7 @@
 #include "learn/chains.h"
 #include "support/support.h"
 
-static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
 /* Few passes, batches that threads share, and a look at all examples within. */
 static struct clv_training quick(const struct toy *toy, const char *learner)
@@ -51,7 +51,8 @@ static void expect_same_weights(const struct toy *toy, const char *learner)
         training.dataset = mapped;
         training.n_threads = (int)n_files;
         OWNED(clv_training_result_release) struct clv_training_result result = run(learner, &training);
-        ck_assert_msg(!memcmp(result.w, expected.w, clv_shape_size(&training.shape) * sizeof *result.w), "%s", learner);
+        ck_assert_msg(!memcmp(result.w, expected.w, clv_weight_layout_size(&training.layout) * sizeof *result.w), "%s",
+                      learner);
         ck_assert_uint_eq(result.n_curve, expected.n_curve);
         for (size_t c = 0; c < result.n_curve; c++)
             ck_assert(!memcmp(&result.curve[c], &expected.curve[c], sizeof *result.curve));

@@ -26,11 +26,11 @@ static struct clv_dataset *pair_of_nodes(int32_t n_edges)
 
 static void expect_form(const char *learner, int32_t n_edges, enum clv_pairwise form)
 {
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     OWNED(dataset_drop) struct clv_dataset *dataset = pair_of_nodes(n_edges);
-    must(clv_learner_shape(&shape, clv_learner_find(learner), dataset, err));
-    ck_assert(shape.n_labels == 2 && shape.n_features == 2 && shape.n_edge_features == n_edges);
-    ck_assert_int_eq(shape.pairwise, form);
+    must(clv_learner_layout(&layout, clv_learner_find(learner), dataset, err));
+    ck_assert(layout.n_labels == 2 && layout.n_features == 2 && layout.n_edge_features == n_edges);
+    ck_assert_int_eq(layout.pairwise, form);
 }
 
 TEST(the_form_is_what_the_data_is_meant_for)
@@ -41,11 +41,11 @@ TEST(the_form_is_what_the_data_is_meant_for)
 
 TEST(without_examples_there_is_no_shape)
 {
-    struct clv_shape shape, untouched;
+    struct clv_weight_layout layout, untouched;
     OWNED(dataset_drop) struct clv_dataset *empty = NULL;
-    memset(&shape, 77, sizeof shape);
+    memset(&layout, 77, sizeof layout);
     memset(&untouched, 77, sizeof untouched);
     must(clv_dataset_new(&empty, 2, err));
-    must_fail(CLV_ERR_USAGE, "no examples", clv_learner_shape(&shape, clv_learner_find("ssvm"), empty, err));
-    ck_assert_mem_eq(&shape, &untouched, sizeof shape);
+    must_fail(CLV_ERR_USAGE, "no examples", clv_learner_layout(&layout, clv_learner_find("ssvm"), empty, err));
+    ck_assert_mem_eq(&layout, &untouched, sizeof layout);
 }

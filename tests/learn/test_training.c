@@ -7,7 +7,7 @@
 #include "learn/toy.h"
 #include "support/exhaustive.h"
 
-static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
 TEST(every_learner_has_a_sound_table)
 {
@@ -76,10 +76,10 @@ TEST(examples_that_cannot_be_learned_from_are_refused)
     bad.n_examples = 2;
     must_fail(CLV_ERR_USAGE, "example 1 is number 3 of a dataset of 3", clv_train(&result, learner, &bad, err));
     bad = good;
-    bad.shape.n_features = 9;
+    bad.layout.n_features = 9;
     must_fail(CLV_ERR_DATA, "toy0: problem has 8 features", clv_train(&result, learner, &bad, err));
     bad = good;
-    bad.shape.n_labels = 3;
+    bad.layout.n_labels = 3;
     must_fail(CLV_ERR_USAGE, "shape has 3 labels, the data 2", clv_train(&result, learner, &bad, err));
     toy_release(&toy);
 
@@ -128,13 +128,13 @@ TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
         double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES];
         struct clv_field field = {p.n_nodes, p.n_edges, 2, CLV_PAIRWISE_POTTS, p.edges, unary, coupling, 0};
         int32_t y[RANDOM_MAX_NODES];
-        clv_unary_scores(unary, &p, &toy.shape, w);
-        clv_pairwise_scores(coupling, &p, &toy.shape, w);
+        clv_unary_scores(unary, &p, &toy.layout, w);
+        clv_pairwise_scores(coupling, &p, &toy.layout, w);
         exhaustive(y, NULL, NULL, NULL, &field);
         expected += clv_loss(&p, 2, y) / 5;
     }
     for (int threads = 1; threads <= 4; threads *= 2) {
-        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, threads,
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.layout, w, NULL, CLV_ENGINE_DEFAULT, threads,
                           err));
         ck_assert_double_eq_tol(loss, expected, 1e-12);
     }
@@ -142,17 +142,17 @@ TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
     unknown.label = NULL;
     unknown.theta = NULL;
     toy_add(&toy, &unknown);
-    must(clv_evaluate_all(&loss, toy.dataset, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
+    must(clv_evaluate_all(&loss, toy.dataset, &toy.layout, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     ck_assert_double_eq_tol(loss, expected, 1e-12);
     must_fail(CLV_ERR_USAGE, "no examples",
-              clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
+              clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.layout, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
 }
 
 /* A known node's label 0 goes with any label of a hidden one at .9, label 1 with one of them at 1. */
 TEST(hidden_slices_of_a_window_are_labelled_and_other_hidden_nodes_are_summed_over)
 {
     const double w[] = {0, 0, 0, 0.9, 0.9, 0.9, 1, -9, -9, -9, -9, -9};
-    const struct clv_shape shape = {3, 1, 1, CLV_PAIRWISE_FULL};
+    const struct clv_weight_layout layout = {3, 1, 1, CLV_PAIRWISE_FULL};
     const struct clv_problem pair = {.n_nodes = 2,
                                      .n_edges = 1,
                                      .n_features = 1,
@@ -169,7 +169,7 @@ TEST(hidden_slices_of_a_window_are_labelled_and_other_hidden_nodes_are_summed_ov
     must(clv_dataset_add(dataset, &pair, "pair", err));
     for (int has_windows = 0; has_windows < 2; has_windows++) {
         dataset->has_windows = has_windows;
-        must(clv_evaluate_all(&loss, dataset, &shape, w, &decoding, CLV_ENGINE_DEFAULT, 1, err));
+        must(clv_evaluate_all(&loss, dataset, &layout, w, &decoding, CLV_ENGINE_DEFAULT, 1, err));
         ck_assert_double_eq(loss, has_windows);
     }
 }
@@ -179,10 +179,10 @@ TEST(hidden_slices_of_a_window_are_labelled_and_other_hidden_nodes_are_summed_ov
 static void toy_noisy(struct toy *toy)
 {
     static struct random_problem r;
-    struct clv_shape shape = {2, 40, 1, CLV_PAIRWISE_NONE};
+    struct clv_weight_layout layout = {2, 40, 1, CLV_PAIRWISE_NONE};
     toy_begin(toy, 2, 40, 1, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < 12; i++) {
-        random_problem_fill(&r, &shape, 20, 0, 1, 500 + i);
+        random_problem_fill(&r, &layout, 20, 0, 1, 500 + i);
         double total[2] = {0};
         for (int32_t k = 0; k < 20; k++) {
             double score = (double)(r.value[r.row[k]] - r.value[r.row[k] + 1]);
@@ -242,7 +242,7 @@ TEST(cross_validation_never_trains_on_what_it_tests)
         one.n_examples = 3;
         set(&one, "subgradient", "lambda", candidates[0] * 4 / 3); /* lambda n stays */
         OWNED(clv_training_result_release) struct clv_training_result result = run("subgradient", &one);
-        must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.shape, result.w, NULL, training.engine, 1,
+        must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.layout, result.w, NULL, training.engine, 1,
                           err));
         mean += by_hand[fold] / 4;
     }
@@ -399,7 +399,7 @@ TEST(given_weights_are_a_start_or_refused_by_name)
         OWNED(clv_training_result_release) struct clv_training_result cold = run_for(learner->name, &toy, 1, NULL);
         OWNED(clv_training_result_release) struct clv_training_result warm = run_for(learner->name, &toy, 1, first.w);
         double from_cold = 0, from_warm = 0;
-        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++) {
+        for (size_t k = 0; k < clv_weight_layout_size(&toy.layout); k++) {
             from_cold += (cold.w[k] - first.w[k]) * (cold.w[k] - first.w[k]);
             from_warm += (warm.w[k] - first.w[k]) * (warm.w[k] - first.w[k]);
         }
@@ -453,7 +453,7 @@ TEST(from_its_solution_a_sparse_learner_loses_nothing)
 TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
 {
     static struct random_problem r;
-    const struct clv_shape filled = {3, 8, 0, CLV_PAIRWISE_NONE};
+    const struct clv_weight_layout filled = {3, 8, 0, CLV_PAIRWISE_NONE};
     const int32_t n_features = 2000000000;
     OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 255, n_features, 0, CLV_PAIRWISE_NONE);

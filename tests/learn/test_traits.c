@@ -121,7 +121,7 @@ TESTS(hidden_nodes_matter_where_they_take_part, 0, n_learners())
     must(clv_train(&a, learner, &training, err));
     training.dataset = pair[1].dataset;
     must(clv_train(&b, learner, &training, err));
-    ck_assert_msg(is_same(&a, &b, clv_shape_size(&full3)) == !learner->takes_hidden, "%s", learner->name);
+    ck_assert_msg(is_same(&a, &b, clv_weight_layout_size(&full3)) == !learner->takes_hidden, "%s", learner->name);
     toy_release(&pair[0]);
     toy_release(&pair[1]);
 }
@@ -130,7 +130,7 @@ TESTS(hidden_nodes_matter_where_they_take_part, 0, n_learners())
 
 static const struct form {
     const char *name;
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     enum clv_graph graph;
     int bits; /* of enum clv_trains, any of which is enough */
 } forms[] = {
@@ -161,17 +161,17 @@ static void form_toy(struct toy *toy, const struct form *form)
 {
     enum { N = 6 };
     static struct random_problem r;
-    const struct clv_shape *shape = &form->shape;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    const struct clv_weight_layout *layout = &form->layout;
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (uint64_t i = 0; i < 8; i++) {
-        random_problem_fill(&r, shape, N, form->graph == CLV_GRAPH_ANY ? 0.7 : 0, 0.8, 500 + i);
+        random_problem_fill(&r, layout, N, form->graph == CLV_GRAPH_ANY ? 0.7 : 0, 0.8, 500 + i);
         if (form->graph != CLV_GRAPH_ANY)
             r.problem.n_edges = N - 1;
         for (int32_t e = 0; form->graph != CLV_GRAPH_ANY && e + 1 < N; e++) {
             r.edges[e][0] = form->graph == CLV_GRAPH_CHAIN ? e : e / 3;
             r.edges[e][1] = e + 1;
-            for (int32_t f = 0; f < shape->n_edge_features; f++)
-                r.edge_features[e * shape->n_edge_features + f] =
+            for (int32_t f = 0; f < layout->n_edge_features; f++)
+                r.edge_features[e * layout->n_edge_features + f] =
                     (float)rng_uniform(500 + i, RNG_TEST, 60000 + (uint64_t)(8 * e + f));
         }
         toy_add(toy, &r.problem);
@@ -193,14 +193,14 @@ TESTS(each_pairwise_form_is_trained_or_refused, 0, n_learners())
         form_toy(&toy, form);
         struct clv_training training = chain_training(&toy, learner);
         OWNED(clv_training_result_release) struct clv_training_result result = {0};
-        ck_assert_int_eq(learner_trains(learner, form->shape.pairwise, form->shape.n_labels, form->graph), is_meant);
+        ck_assert_int_eq(learner_trains(learner, form->layout.pairwise, form->layout.n_labels, form->graph), is_meant);
         if (!is_meant) {
             must_fail(CLV_ERR_USAGE, "does not learn", clv_train(&result, learner, &training, err));
             continue;
         }
         double pairwise = 0;
         must(clv_train(&result, learner, &training, err));
-        for (size_t k = clv_shape_unary_size(&form->shape); k < clv_shape_size(&form->shape); k++)
+        for (size_t k = clv_weight_layout_unary_size(&form->layout); k < clv_weight_layout_size(&form->layout); k++)
             pairwise += fabs(result.w[k]);
         ck_assert_msg((pairwise > 0) == (strcmp(learner->name, "independent") != 0), "%s, %s: couplings of %g",
                       learner->name, form->name, pairwise);
@@ -213,12 +213,12 @@ TESTS(each_pairwise_form_is_trained_or_refused, 0, n_learners())
 static void logistic_toy(struct toy *toy, size_t n, int32_t n_nodes, const double truth[3], double *log_odds)
 {
     static struct random_problem r;
-    const struct clv_shape shape = {2, 3, 0, CLV_PAIRWISE_NONE};
+    const struct clv_weight_layout layout = {2, 3, 0, CLV_PAIRWISE_NONE};
     double count[2] = {0};
     toy_begin(toy, 2, 3, 0, CLV_PAIRWISE_NONE);
     for (size_t i = 0; i < n; i++) {
         double total[2] = {0};
-        random_problem_fill(&r, &shape, n_nodes, 0, 1, 800 + i);
+        random_problem_fill(&r, &layout, n_nodes, 0, 1, 800 + i);
         for (int32_t k = 0; k < n_nodes; k++) {
             float *x = &r.value[r.row[k]];
             x[0] = 1;
@@ -398,7 +398,7 @@ TESTS(passes_gap_and_rate_do_what_their_roles_say, 0, n_learners())
 /* Weak examples change what is learned, whoever labels them. */
 TESTS(examples_without_masks_are_learned_from, 0, n_learners())
 {
-    static const struct clv_shape cuts = {2, 5, 2, CLV_PAIRWISE_POTTS};
+    static const struct clv_weight_layout cuts = {2, 5, 2, CLV_PAIRWISE_POTTS};
     const struct clv_learner *learner = clv_learner_at((size_t)_i);
     OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 8, 8, &cuts, 3);
@@ -411,7 +411,7 @@ TESTS(examples_without_masks_are_learned_from, 0, n_learners())
     training.weak = toy.examples + 4;
     training.n_weak = 4;
     OWNED(clv_training_result_release) struct clv_training_result all = run(learner->name, &training);
-    ck_assert_msg(!is_same(&alone, &all, clv_shape_size(&cuts)), "%s", learner->name);
+    ck_assert_msg(!is_same(&alone, &all, clv_weight_layout_size(&cuts)), "%s", learner->name);
 }
 
 TEST(choices_are_all_values_of_their_parameter)
@@ -462,7 +462,7 @@ static void check_load(const struct clv_learner *learner, const struct load *loa
 {
     static struct random_problem r;
     static int32_t list[400];
-    const struct clv_shape small = {3, 4, 1, CLV_PAIRWISE_FULL};
+    const struct clv_weight_layout small = {3, 4, 1, CLV_PAIRWISE_FULL};
     OWNED(toy_release) struct toy toy = {0};
     toy_begin(&toy, 3, load->n_features, 1, CLV_PAIRWISE_FULL);
     for (size_t i = 0; i < load->n; i++) {
@@ -486,7 +486,7 @@ static void check_load(const struct clv_learner *learner, const struct load *loa
     set_named(&training, learner, "memory", 3);
     size_t before = most_in_use = in_use();
     OWNED(clv_training_result_release) struct clv_training_result result = run(learner->name, &training);
-    double returned = (result.variance ? 2 : 1) * (double)sizeof(double) * (double)clv_shape_size(&toy.shape);
+    double returned = (result.variance ? 2 : 1) * (double)sizeof(double) * (double)clv_weight_layout_size(&toy.layout);
     double used = (double)(most_in_use - before) + returned, said = learner_bytes(learner, &training);
     double little = 30e3 + 350 * (double)load->n; /* of threads and of each example, whatever it is */
     ck_assert_msg(said <= load->factor * used, "%s, %s: %g bytes, said to be %g", learner->name, load->name, used,

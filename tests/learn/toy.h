@@ -9,7 +9,7 @@
 /* A dataset with all that a training needs. */
 struct toy {
     struct clv_dataset *dataset;
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     int32_t examples[64];
     size_t n;
 };
@@ -18,7 +18,7 @@ static inline void toy_begin(struct toy *toy, int32_t n_labels, int32_t n_featur
                              enum clv_pairwise form)
 {
     memset(toy, 0, sizeof *toy);
-    toy->shape = (struct clv_shape){n_labels, n_features, n_edge_features, form};
+    toy->layout = (struct clv_weight_layout){n_labels, n_features, n_edge_features, form};
     must(clv_dataset_new(&toy->dataset, n_labels, err));
 }
 
@@ -30,25 +30,26 @@ static inline void toy_add(struct toy *toy, const struct clv_problem *problem)
 }
 
 /* n random problems with random labels: nothing to learn, everything to optimise. */
-static inline void toy_random(struct toy *toy, size_t n, int32_t n_nodes, const struct clv_shape *shape, uint64_t seed)
+static inline void toy_random(struct toy *toy, size_t n, int32_t n_nodes, const struct clv_weight_layout *layout,
+                              uint64_t seed)
 {
     static struct random_problem r;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (size_t i = 0; i < n; i++) {
-        random_problem_fill(&r, shape, n_nodes, 0.4, 0.6, seed * 1000 + i);
+        random_problem_fill(&r, layout, n_nodes, 0.4, 0.6, seed * 1000 + i);
         toy_add(toy, &r.problem);
     }
 }
 
 /* n random problems whose labels are the MAP of planted weights w, at a margin: every node's unary score is pushed
  * `margin` away from where it would flip, through feature 0. */
-static inline void toy_planted(struct toy *toy, size_t n, int32_t n_nodes, const struct clv_shape *shape,
+static inline void toy_planted(struct toy *toy, size_t n, int32_t n_nodes, const struct clv_weight_layout *layout,
                                const double *w, uint64_t seed)
 {
     static struct random_problem r;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (size_t i = 0; i < n; i++) {
-        random_problem_fill(&r, shape, n_nodes, 0.15, 0.6, seed * 1000 + i);
+        random_problem_fill(&r, layout, n_nodes, 0.15, 0.6, seed * 1000 + i);
         for (int32_t k = 0; k < n_nodes; k++) /* feature 0 of weight w[0] > 0 always there, its sign the label's */
             r.label[k] = rng_uniform(seed, RNG_TEST, 5000000 + i * 1000 + (uint64_t)k) < 0.4;
         int64_t out = r.row[0];
@@ -66,9 +67,9 @@ static inline void toy_planted(struct toy *toy, size_t n, int32_t n_nodes, const
                     score += w[copy.index[j]] * (double)copy.value[j];
                 }
             for (int32_t e = 0; e < r.problem.n_edges; e++)
-                for (int32_t f = 0; f < shape->n_edge_features; f++)
+                for (int32_t f = 0; f < layout->n_edge_features; f++)
                     if (r.edges[e][0] == k || r.edges[e][1] == k)
-                        edges += w[shape->n_features + f] * (double)r.edge_features[e * shape->n_edge_features + f];
+                        edges += w[layout->n_features + f] * (double)r.edge_features[e * layout->n_edge_features + f];
             double wanted = (r.label[k] ? 1 : -1) * (edges + 0.5); /* beats any coupling by a half */
             r.index[begin] = 0;
             r.value[begin] = (float)((wanted - score) / w[0]);
@@ -97,7 +98,7 @@ static inline struct clv_training toy_training(const struct toy *toy, const char
     training.dataset = toy->dataset;
     training.examples = toy->examples;
     training.n_examples = toy->n;
-    training.shape = toy->shape;
+    training.layout = toy->layout;
     training.seed = 1;
     training.n_threads = 1;
     return training;
@@ -160,14 +161,14 @@ static inline double toy_hinge(const struct toy *toy, size_t example, const doub
     struct clv_problem p = clv_dataset_problem(toy->dataset, example);
     double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES], best = -1e300;
     struct clv_field field = {.n_nodes = p.n_nodes,
-                              .n_edges = toy->shape.pairwise ? p.n_edges : 0,
+                              .n_edges = toy->layout.pairwise ? p.n_edges : 0,
                               .n_labels = 2,
-                              .form = toy->shape.pairwise,
+                              .form = toy->layout.pairwise,
                               .edges = p.edges,
                               .unary = unary,
                               .pairwise = coupling};
-    clv_unary_scores(unary, &p, &toy->shape, w);
-    clv_pairwise_scores(coupling, &p, &toy->shape, w);
+    clv_unary_scores(unary, &p, &toy->layout, w);
+    clv_pairwise_scores(coupling, &p, &toy->layout, w);
     double truth = clv_field_score(&field, p.label);
     for (uint32_t bits = 0; bits < 1U << p.n_nodes; bits++) {
         int32_t y[RANDOM_MAX_NODES];
@@ -187,7 +188,7 @@ static inline double toy_hinge(const struct toy *toy, size_t example, const doub
 static inline double toy_objective(const struct toy *toy, const double *w, double lambda)
 {
     double squares = 0, hinge = 0;
-    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&toy->layout); k++)
         squares += w[k] * w[k];
     for (size_t i = 0; i < toy->n; i++)
         hinge += toy_hinge(toy, i, w, NULL) / (double)toy->n;

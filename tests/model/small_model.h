@@ -22,12 +22,12 @@ static inline struct clv_model small_model(enum clv_pairwise pairwise)
         for (int i = 0; i < 3 * CLV_DESCRIPTOR_SIZE; i++)
             model.recipe.codebooks[s].centres[i] = (uint8_t)(i * (s + 3));
     }
-    model.shape = (struct clv_shape){2, clv_recipe_n_features(&model.recipe), clv_recipe_n_edge_features(&model.recipe),
-                                     pairwise};
-    size_t n = clv_shape_size(&model.shape);
+    model.layout = (struct clv_weight_layout){2, clv_recipe_n_features(&model.recipe),
+                                              clv_recipe_n_edge_features(&model.recipe), pairwise};
+    size_t n = clv_weight_layout_size(&model.layout);
     model.w = array_alloc(n, sizeof *model.w);
     for (size_t i = 0; i < n; i++)
-        model.w[i] = i < clv_shape_unary_size(&model.shape) ? sin((double)i) : 0.5 + cos((double)i) / 4;
+        model.w[i] = i < clv_weight_layout_unary_size(&model.layout) ? sin((double)i) : 0.5 + cos((double)i) / 4;
     must(clv_labels_binary(&model.labels, err));
     must(clv_record_set(&model.record, "learner", "ssvm", err));
     must(clv_record_set(&model.record, "objective", "0.7 0.5\n0.3 \"quoted\"", err));

@@ -72,8 +72,8 @@ TEST(each_node_sees_its_surroundings)
     OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 2, err));
     ck_assert_int_eq(context.problem.n_features, OWN_FEATURES + context_size(2));
-    struct clv_shape shape = {2, context.problem.n_features, 4, CLV_PAIRWISE_POTTS};
-    must(clv_problem_check(&context.problem, &shape, err));
+    struct clv_weight_layout layout = {2, context.problem.n_features, 4, CLV_PAIRWISE_POTTS};
+    must(clv_problem_check(&context.problem, &layout, err));
     for (int32_t i = 0; i < N; i++) { /* its own features stay */
         ck_assert_int_eq(context.problem.index[context.problem.row[i]], 1);
         ck_assert_float_eq(context.problem.value[context.problem.row[i]], (float)(i + 1));

@@ -25,7 +25,7 @@ static const float ones[N - 1] = {1, 1, 1, 1, 1, 1};
 static void toy_init(struct toy *toy, double scale, double coupling)
 {
     *toy = (struct toy){.w = {scale, scale * coupling}};
-    toy->model = (struct clv_model){.shape = {2, 1, 1, CLV_PAIRWISE_POTTS}, .w = toy->w};
+    toy->model = (struct clv_model){.layout = {2, 1, 1, CLV_PAIRWISE_POTTS}, .w = toy->w};
     toy->problem = (struct clv_problem){.n_nodes = N,
                                         .n_edges = N - 1,
                                         .n_features = 1,

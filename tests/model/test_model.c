@@ -23,10 +23,10 @@ TEST(what_is_written_is_read_back)
         if (form == CLV_PAIRWISE_FULL)
             model.decoding = (struct clv_decoding){CLV_DECODE_MARGINAL_MAP, 0.3};
         must(clv_model_read(&read, write_model(&model, "m.cleave"), err));
-        ck_assert_mem_eq(&read.shape, &model.shape, sizeof model.shape);
+        ck_assert_mem_eq(&read.layout, &model.layout, sizeof model.layout);
         ck_assert_int_eq(read.decoding.rule, model.decoding.rule);
         ck_assert_double_eq(read.decoding.hidden_temperature, model.decoding.hidden_temperature);
-        ck_assert_mem_eq(read.w, model.w, clv_shape_size(&model.shape) * sizeof *model.w);
+        ck_assert_mem_eq(read.w, model.w, clv_weight_layout_size(&model.layout) * sizeof *model.w);
         ck_assert(read.has_recipe);
         struct clv_recipe a = model.recipe, b = read.recipe;
         for (int s = 0; s < CLV_MAX_SCALES; s++) {
@@ -64,12 +64,12 @@ TEST(what_is_written_is_read_back)
 
 TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
 {
-    OWNED(clv_model_release) struct clv_model model = {.shape = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
+    OWNED(clv_model_release) struct clv_model model = {.layout = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
     const char *labels = here("labels.tsv");
     const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t9\t9\t9\n1\tcow\t1\t2\t3\n2\tgr\xc3\xa4s\t4\t5\t6\n";
     spill(labels, text, sizeof text - 1);
     must(clv_labels_read(&model.labels, labels, err));
-    model.w = array_zalloc(clv_shape_size(&model.shape), sizeof *model.w);
+    model.w = array_zalloc(clv_weight_layout_size(&model.layout), sizeof *model.w);
     model.w[7] = -1e-310;
     must(clv_model_read(&read, write_model(&model, "m"), err));
     ck_assert(!read.has_recipe && read.labels.from_file && read.labels.is_void[0]);
@@ -130,20 +130,20 @@ TEST(models_that_could_not_be_read_are_not_written)
     model.w[4] = NAN;
     must_fail(CLV_ERR_DATA, "m.cleave: unary weight 4 is nan", clv_model_write(path, &model, err));
     model.w[4] = kept;
-    size_t first = clv_shape_unary_size(&model.shape);
+    size_t first = clv_weight_layout_unary_size(&model.layout);
     kept = model.w[first + 1];
     model.w[first + 1] = -0.5;
     must_fail(CLV_ERR_DATA, "coupling 1 is -0.5", clv_model_write(path, &model, err));
     model.w[first + 1] = kept;
-    model.shape.n_features--;
+    model.layout.n_features--;
     must_fail(CLV_ERR_DATA, "its recipe makes", clv_model_write(path, &model, err));
-    model.shape.n_features++;
-    model.shape.n_labels = 3;
+    model.layout.n_features++;
+    model.layout.n_labels = 3;
     must_fail(CLV_ERR_DATA, "weights for 3 labels, names for 2", clv_model_write(path, &model, err));
-    model.shape.n_labels = 2;
-    model.shape.pairwise = (enum clv_pairwise)7;
+    model.layout.n_labels = 2;
+    model.layout.pairwise = (enum clv_pairwise)7;
     must_fail(CLV_ERR_USAGE, "unknown pairwise form 7", clv_model_write(path, &model, err));
-    model.shape.pairwise = CLV_PAIRWISE_POTTS;
+    model.layout.pairwise = CLV_PAIRWISE_POTTS;
     must_fail(CLV_ERR_IO, "/dev/full", clv_model_write("/dev/full", &model, err));
     OWNED(path_list_release) struct path_list left = {0};
     must(folder_walk(&left, temporary_folder(), err));
@@ -208,7 +208,7 @@ TEST(weights_that_are_not_finite_are_refused)
 {
     OWNED(clv_model_release) struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
     struct clv_model read = {0};
-    size_t size, n_unary = clv_shape_unary_size(&model.shape);
+    size_t size, n_unary = clv_weight_layout_unary_size(&model.layout);
     const double bad[] = {NAN, INFINITY, -INFINITY, -1};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t at = bad[i] == -1 ? n_unary : i == 1 ? n_unary + 1 : 5;
@@ -247,7 +247,7 @@ TEST(models_cut_short_or_with_tensors_of_others_are_refused)
 /* A chain of three nodes whose unaries are the features themselves. */
 TEST(prediction_is_the_maximum_of_the_field)
 {
-    struct clv_model model = {.shape = {2, 1, 1, CLV_PAIRWISE_POTTS}};
+    struct clv_model model = {.layout = {2, 1, 1, CLV_PAIRWISE_POTTS}};
     struct clv_problem problem = {.n_nodes = 3,
                                   .n_edges = 2,
                                   .n_features = 1,
@@ -267,7 +267,7 @@ TEST(prediction_is_the_maximum_of_the_field)
     w[1] = 2; /* couplings that outweigh the middle node's doubt */
     must(clv_model_predict(y, &model, &problem, oracle, err));
     ck_assert_mem_eq(y, ((int32_t[]){1, 1, 1}), sizeof y);
-    model.shape.pairwise = CLV_PAIRWISE_NONE;
+    model.layout.pairwise = CLV_PAIRWISE_NONE;
     must(clv_model_predict(y, &model, &problem, oracle, err));
     ck_assert_mem_eq(y, ((int32_t[]){1, 0, 1}), sizeof y);
     problem.n_features = 2;
@@ -278,7 +278,7 @@ TEST(prediction_is_the_maximum_of_the_field)
 TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
 {
     enum { DRAWS = 20 };
-    struct clv_model model = {.shape = {2, 1, 0, CLV_PAIRWISE_NONE}};
+    struct clv_model model = {.layout = {2, 1, 0, CLV_PAIRWISE_NONE}};
     struct clv_problem problem = {.n_nodes = 3,
                                   .n_features = 1,
                                   .row = (const int64_t[]){0, 1, 2, 3},
@@ -289,7 +289,7 @@ TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     model.w = w;
     for (int32_t k = 2; k <= 3; k++) {
-        model.shape.n_labels = k;
+        model.layout.n_labels = k;
         must(clv_model_marginals(marginals, &bound, &standard_error, &model, &problem, oracle, 5, DRAWS, err));
         exact_bound = 0;
         for (int32_t i = 0; i < 3; i++) {
@@ -374,7 +374,7 @@ TEST(marginals_of_chains_and_trees_are_exact)
     for (int k = 0; k < 3 * 2 * 4; k++) {
         int32_t n_labels = k & 1 ? 3 : 2;
         enum clv_pairwise form = k & 2 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS;
-        struct clv_model model = {.shape = {n_labels, 1, 1, form}, .w = w};
+        struct clv_model model = {.layout = {n_labels, 1, 1, form}, .w = w};
         model.decoding.rule = k / 8 == 2 ? CLV_DECODE_MARGINAL_MAP : CLV_DECODE_ORACLE;
         struct clv_problem problem = {.n_nodes = 4,
                                       .n_edges = 3,
@@ -400,8 +400,8 @@ TEST(marginals_of_chains_and_trees_are_exact)
                                   .pairwise = pairwise};
         size_t n_unary = n_labels == 2 ? 4 : 12,
                n_pairwise = form == CLV_PAIRWISE_FULL ? (size_t)(3 * n_labels * n_labels) : 3;
-        clv_unary_scores(unary, &problem, &model.shape, w);
-        clv_pairwise_scores(pairwise, &problem, &model.shape, w);
+        clv_unary_scores(unary, &problem, &model.layout, w);
+        clv_pairwise_scores(pairwise, &problem, &model.layout, w);
         for (size_t c = 0; c < n_unary; c++)
             sum += fabs(unary[c]);
         double scale = k / 8 == 0 ? 1 : 3 * (double)n_unary / sum;

@@ -12,11 +12,11 @@ static struct clv_model staged_model(void)
 {
     struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
     model.first = array_zalloc(1, sizeof *model.first);
-    model.first->shape = model.shape;
+    model.first->layout = model.layout;
     model.first->w = model.w;
     model.first->temperature = 0.25;
-    model.shape = stage_next_shape(&model.first->shape, CLV_PAIRWISE_POTTS);
-    size_t n = clv_shape_size(&model.shape);
+    model.layout = stage_next_layout(&model.first->layout, CLV_PAIRWISE_POTTS);
+    size_t n = clv_weight_layout_size(&model.layout);
     model.w = array_alloc(n, sizeof *model.w);
     for (size_t i = 0; i < n; i++)
         model.w[i] = 0.25 + sin((double)i) / 4;
@@ -28,10 +28,10 @@ TEST(two_stages_are_read_back)
     OWNED(clv_model_release) struct clv_model model = staged_model(), read = {0};
     must(clv_model_read(&read, write_model(&model, "m.cleave"), err));
     ck_assert_ptr_nonnull(read.first);
-    ck_assert_mem_eq(&read.shape, &model.shape, sizeof model.shape);
-    ck_assert_mem_eq(&read.first->shape, &model.first->shape, sizeof model.shape);
-    ck_assert_mem_eq(read.w, model.w, clv_shape_size(&model.shape) * sizeof *model.w);
-    ck_assert_mem_eq(read.first->w, model.first->w, clv_shape_size(&model.first->shape) * sizeof *model.w);
+    ck_assert_mem_eq(&read.layout, &model.layout, sizeof model.layout);
+    ck_assert_mem_eq(&read.first->layout, &model.first->layout, sizeof model.layout);
+    ck_assert_mem_eq(read.w, model.w, clv_weight_layout_size(&model.layout) * sizeof *model.w);
+    ck_assert_mem_eq(read.first->w, model.first->w, clv_weight_layout_size(&model.first->layout) * sizeof *model.w);
     ck_assert_double_eq(read.first->temperature, 0.25);
 }
 
@@ -73,7 +73,7 @@ TEST(stages_that_do_not_fit_are_refused)
     model.first->w[3] = NAN;
     must_fail(CLV_ERR_DATA, "unary weight 3 is nan", clv_model_write(path, &model, err));
     model.first->w[3] = 0;
-    model.shape.n_features--;
+    model.layout.n_features--;
     must_fail(CLV_ERR_DATA, "do not come after", clv_model_write(path, &model, err));
 }
 
@@ -87,10 +87,10 @@ TEST(labels_cost_the_less_the_likelier_they_are)
     static const float value[6] = {1, 0, 0, 1, 1, 1};
     const struct clv_problem problem = {
         .n_nodes = N, .n_features = D, .n_edge_features = 1, .row = row, .index = index, .value = value};
-    struct clv_stage first = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .temperature = 0.5};
+    struct clv_stage first = {.layout = {K, D, 1, CLV_PAIRWISE_NONE}, .temperature = 0.5};
     double w[K * D] = {0.5, -0.25, 0, 0.75, 0.1, 0}, weights[K * (3 + K)], cost[K], price = 2.5;
     first.w = w;
-    OWNED(clv_model_release) struct clv_model model = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .first = &first};
+    OWNED(clv_model_release) struct clv_model model = {.layout = {K, D, 1, CLV_PAIRWISE_NONE}, .first = &first};
     bool is_free = false, is_dearest = false, is_between = false;
     for (uint64_t t = 0; t < 20; t++) {
         for (size_t c = 0; c < K * (3 + K); c++)
@@ -130,7 +130,7 @@ TEST(labels_cost_the_less_the_likelier_they_are)
     weights[7] = 1e60;
     must(label_costs_attach(&model, weights, 1, err));
     must_fail(CLV_ERR_DATA, "holds 1e+60, must be -1e50..1e50", label_costs_of(cost, &model, &problem, err));
-    model.shape.n_labels = 4;
+    model.layout.n_labels = 4;
     must_fail(CLV_ERR_DATA, "is not f64 [4][8]", label_costs_of(cost, &model, &problem, err));
     model.first = NULL;
 }

@@ -13,7 +13,7 @@
 
 struct random_problem {
     struct clv_problem problem;
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     int64_t row[RANDOM_MAX_NODES + 1];
     int32_t index[RANDOM_MAX_NODES * RANDOM_MAX_FEATURES];
     float value[RANDOM_MAX_NODES * RANDOM_MAX_FEATURES];
@@ -26,12 +26,12 @@ struct random_problem {
 
 /* Fills *r: random sparse rows (about `density` of the features), random edges, labels, balanced weights theta that
  * sum to 1 over the image. The problem's rows start at 3, not 0: it is a window. */
-static inline void random_problem_fill(struct random_problem *r, const struct clv_shape *shape, int32_t n_nodes,
-                                       double edge_density, double density, uint64_t seed)
+static inline void random_problem_fill(struct random_problem *r, const struct clv_weight_layout *layout,
+                                       int32_t n_nodes, double edge_density, double density, uint64_t seed)
 {
     uint64_t n = 0;
-    int32_t n_labels = shape->n_labels, d = shape->n_features, p = shape->n_edge_features, n_edges = 0;
-    r->shape = *shape;
+    int32_t n_labels = layout->n_labels, d = layout->n_features, p = layout->n_edge_features, n_edges = 0;
+    r->layout = *layout;
     r->row[0] = 3;
     for (int32_t i = 0; i < n_nodes; i++) {
         int64_t k = r->row[i];

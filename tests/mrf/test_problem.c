@@ -9,14 +9,14 @@ static struct random_problem r;
 
 static void fill(int32_t n_labels, enum clv_pairwise form, int32_t n_nodes, uint64_t seed)
 {
-    struct clv_shape shape = {.n_labels = n_labels, .n_features = 13, .n_edge_features = 3, .pairwise = form};
-    random_problem_fill(&r, &shape, n_nodes, 0.4, 0.5, seed);
-    must(clv_problem_check(&r.problem, &r.shape, err));
+    struct clv_weight_layout layout = {.n_labels = n_labels, .n_features = 13, .n_edge_features = 3, .pairwise = form};
+    random_problem_fill(&r, &layout, n_nodes, 0.4, 0.5, seed);
+    must(clv_problem_check(&r.problem, &r.layout, err));
 }
 
 static double *random_weights(uint64_t seed)
 {
-    size_t n = clv_shape_size(&r.shape);
+    size_t n = clv_weight_layout_size(&r.layout);
     double *w = calloc(n, sizeof *w);
     for (size_t k = 0; k < n; k++)
         w[k] = rng_normal(seed, RNG_TEST, 1000000 + k);
@@ -27,14 +27,14 @@ static struct clv_field field_of(const double *w)
 {
     struct clv_field field = {.n_nodes = r.problem.n_nodes,
                               .n_edges = r.problem.n_edges,
-                              .n_labels = r.shape.n_labels,
-                              .form = r.shape.pairwise,
+                              .n_labels = r.layout.n_labels,
+                              .form = r.layout.pairwise,
                               .edges = r.problem.edges};
-    size_t k = (size_t)r.shape.n_labels;
+    size_t k = (size_t)r.layout.n_labels;
     field.unary = calloc((size_t)field.n_nodes * k, sizeof *field.unary);
     field.pairwise = calloc((size_t)field.n_edges * k * k + 1, sizeof *field.pairwise);
-    clv_unary_scores(field.unary, &r.problem, &r.shape, w);
-    clv_pairwise_scores(field.pairwise, &r.problem, &r.shape, w);
+    clv_unary_scores(field.unary, &r.problem, &r.layout, w);
+    clv_pairwise_scores(field.pairwise, &r.problem, &r.layout, w);
     return field;
 }
 
@@ -47,27 +47,27 @@ static void field_release(struct clv_field *field)
 static void random_labelling(int32_t *y, uint64_t seed)
 {
     for (int32_t i = 0; i < r.problem.n_nodes; i++)
-        y[i] = (int32_t)rng_below(seed, RNG_TEST, 2000000 + (uint64_t)i, (uint32_t)r.shape.n_labels);
+        y[i] = (int32_t)rng_below(seed, RNG_TEST, 2000000 + (uint64_t)i, (uint32_t)r.layout.n_labels);
 }
 
 /* problem.h's first formula, word for word. */
 static double score_by_definition(const double *w, const int32_t *y)
 {
     const struct clv_problem *p = &r.problem;
-    int32_t n_labels = r.shape.n_labels, d = r.shape.n_features, n_f = r.shape.n_edge_features;
-    const double *pairwise = w + clv_shape_unary_size(&r.shape);
+    int32_t n_labels = r.layout.n_labels, d = r.layout.n_features, n_f = r.layout.n_edge_features;
+    const double *pairwise = w + clv_weight_layout_unary_size(&r.layout);
     double score = 0;
     for (int32_t i = 0; i < p->n_nodes; i++)
         for (int64_t k = p->row[i]; k < p->row[i + 1] && y[i] != CLV_UNKNOWN; k++)
             if (n_labels > 2 || y[i] == 1)
                 score += w[(n_labels > 2 ? y[i] * d : 0) + p->index[k]] * (double)p->value[k];
-    for (int32_t e = 0; r.shape.pairwise != CLV_PAIRWISE_NONE && e < p->n_edges; e++)
+    for (int32_t e = 0; r.layout.pairwise != CLV_PAIRWISE_NONE && e < p->n_edges; e++)
         for (int32_t f = 0; f < n_f; f++) {
             int32_t a = y[p->edges[e][0]], b = y[p->edges[e][1]];
             double feature = (double)p->edge_features[e * n_f + f];
             if (a == CLV_UNKNOWN || b == CLV_UNKNOWN)
                 continue;
-            if (r.shape.pairwise == CLV_PAIRWISE_FULL)
+            if (r.layout.pairwise == CLV_PAIRWISE_FULL)
                 score += pairwise[(a * n_labels + b) * n_f + f] * feature;
             else if (a != b)
                 score -= pairwise[f] * feature;
@@ -81,14 +81,14 @@ TEST(score_is_the_inner_product_with_the_joint_feature)
     for (uint64_t seed = 0; seed < 30; seed++)
         for (int32_t n_labels = 2; n_labels <= 5; n_labels++) {
             fill(n_labels, forms[seed % 3], 17, seed);
-            OWNED_ARRAY double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
+            OWNED_ARRAY double *w = random_weights(seed), *psi = calloc(clv_weight_layout_size(&r.layout), sizeof *psi);
             OWNED(field_release) struct clv_field field = field_of(w);
             int32_t y[RANDOM_MAX_NODES];
             random_labelling(y, seed);
-            clv_joint_feature_add(psi, &r.problem, &r.shape, y, 2);
-            clv_joint_feature_add(psi, &r.problem, &r.shape, y, -1);
+            clv_joint_feature_add(psi, &r.problem, &r.layout, y, 2);
+            clv_joint_feature_add(psi, &r.problem, &r.layout, y, -1);
             double inner = 0;
-            for (size_t k = 0; k < clv_shape_size(&r.shape); k++)
+            for (size_t k = 0; k < clv_weight_layout_size(&r.layout); k++)
                 inner += w[k] * psi[k];
             ck_assert_double_eq_tol(inner, score_by_definition(w, y), 1e-10);
             ck_assert_double_eq_tol(inner, clv_field_score(&field, y), 1e-10);
@@ -111,8 +111,8 @@ static void shift_rows(int32_t every)
     for (int32_t i = 0; i < r.problem.n_nodes; i++)
         for (int64_t k = r.row[i]; k < r.row[i + 1] && i % every == 1; k++)
             r.index[k] += 2;
-    r.shape.n_features = r.problem.n_features += 2;
-    must(clv_problem_check(&r.problem, &r.shape, err));
+    r.layout.n_features = r.problem.n_features += 2;
+    must(clv_problem_check(&r.problem, &r.layout, err));
 }
 
 TEST(dense_rows_give_the_bits_of_sparse_ones)
@@ -121,13 +121,14 @@ TEST(dense_rows_give_the_bits_of_sparse_ones)
     static const double densities[] = {1, 0.9};
     for (size_t c = 0; c < 3 * 7 * 2; c++) {
         size_t d = c / 2 % 7;
-        struct clv_shape shape = {.n_labels = label_counts[c / 14], .n_features = feature_counts[d]};
-        random_problem_fill(&r, &shape, 23, 0, densities[c % 2], c);
+        struct clv_weight_layout layout = {.n_labels = label_counts[c / 14], .n_features = feature_counts[d]};
+        random_problem_fill(&r, &layout, 23, 0, densities[c % 2], c);
         shift_rows(d % 2 ? 5 : 100);
-        size_t n_rows = clv_shape_rows(&r.shape), size = clv_shape_size(&r.shape), k = (size_t)r.shape.n_features;
+        size_t n_rows = clv_weight_layout_rows(&r.layout), size = clv_weight_layout_size(&r.layout),
+               k = (size_t)r.layout.n_features;
         double *w = random_weights(c), *psi = calloc(size, sizeof *psi), *expected = calloc(size, sizeof *expected);
         double *unary = calloc(23 * n_rows, sizeof *unary);
-        clv_unary_scores(unary, &r.problem, &r.shape, w);
+        clv_unary_scores(unary, &r.problem, &r.layout, w);
         for (int32_t i = 0; i < 23; i++)
             for (size_t row = 0; row < n_rows; row++) {
                 double score = unary[(size_t)i * n_rows + row];
@@ -135,7 +136,7 @@ TEST(dense_rows_give_the_bits_of_sparse_ones)
                 for (int64_t e = r.row[i]; e < r.row[i + 1]; e++)
                     expected[row * k + (size_t)r.index[e]] += score * (double)r.value[e];
             }
-        unary_feature_add(psi, &r.problem, &r.shape, unary);
+        unary_feature_add(psi, &r.problem, &r.layout, unary);
         ck_assert_mem_eq(psi, expected, size * sizeof *psi);
         free(unary), free(expected), free(psi), free(w);
     }
@@ -143,31 +144,32 @@ TEST(dense_rows_give_the_bits_of_sparse_ones)
 
 TEST(shapes_have_one_row_for_two_labels)
 {
-    struct clv_shape shape = {.n_labels = 2, .n_features = 7, .n_edge_features = 3, .pairwise = CLV_PAIRWISE_POTTS};
-    ck_assert_uint_eq(clv_shape_rows(&shape), 1);
-    ck_assert_uint_eq(clv_shape_size(&shape), 10);
-    shape.pairwise = CLV_PAIRWISE_FULL;
-    ck_assert_uint_eq(clv_shape_size(&shape), 7 + 4 * 3);
-    shape.n_labels = 4;
-    ck_assert_uint_eq(clv_shape_rows(&shape), 4);
-    ck_assert_uint_eq(clv_shape_size(&shape), 28 + 16 * 3);
-    shape.pairwise = CLV_PAIRWISE_NONE;
-    ck_assert_uint_eq(clv_shape_size(&shape), 28);
-    ck_assert_uint_eq(clv_shape_unary_size(&shape), 28);
+    struct clv_weight_layout layout = {
+        .n_labels = 2, .n_features = 7, .n_edge_features = 3, .pairwise = CLV_PAIRWISE_POTTS};
+    ck_assert_uint_eq(clv_weight_layout_rows(&layout), 1);
+    ck_assert_uint_eq(clv_weight_layout_size(&layout), 10);
+    layout.pairwise = CLV_PAIRWISE_FULL;
+    ck_assert_uint_eq(clv_weight_layout_size(&layout), 7 + 4 * 3);
+    layout.n_labels = 4;
+    ck_assert_uint_eq(clv_weight_layout_rows(&layout), 4);
+    ck_assert_uint_eq(clv_weight_layout_size(&layout), 28 + 16 * 3);
+    layout.pairwise = CLV_PAIRWISE_NONE;
+    ck_assert_uint_eq(clv_weight_layout_size(&layout), 28);
+    ck_assert_uint_eq(clv_weight_layout_unary_size(&layout), 28);
 }
 
 TEST(unknown_nodes_and_their_edges_contribute_nothing)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         fill(seed % 2 ? 2 : 3, seed % 3 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, 11, seed);
-        OWNED_ARRAY double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
+        OWNED_ARRAY double *w = random_weights(seed), *psi = calloc(clv_weight_layout_size(&r.layout), sizeof *psi);
         int32_t y[RANDOM_MAX_NODES];
         random_labelling(y, seed);
         double complete = score_by_definition(w, y);
         y[4] = y[7] = CLV_UNKNOWN;
-        clv_joint_feature_add(psi, &r.problem, &r.shape, y, 1);
+        clv_joint_feature_add(psi, &r.problem, &r.layout, y, 1);
         double inner = 0;
-        for (size_t k = 0; k < clv_shape_size(&r.shape); k++)
+        for (size_t k = 0; k < clv_weight_layout_size(&r.layout); k++)
             inner += w[k] * psi[k];
         ck_assert_double_eq_tol(inner, score_by_definition(w, y), 1e-10);
         ck_assert_double_ne(inner, complete);
@@ -235,7 +237,7 @@ static void fill_potts(void)
     do {                                                                                                               \
         fill_potts();                                                                                                  \
         change;                                                                                                        \
-        must_fail(expected, part, clv_problem_check(&r.problem, &r.shape, err));                                       \
+        must_fail(expected, part, clv_problem_check(&r.problem, &r.layout, err));                                      \
     } while (0)
 
 TEST(malformed_problems_are_refused_naming_node_or_edge)
@@ -272,11 +274,11 @@ TEST(malformed_problems_are_refused_naming_node_or_edge)
 TEST(malformed_shapes_are_refused_as_usage)
 {
     enum clv_status usage = CLV_ERR_USAGE;
-    refuses(usage, "1 labels", r.shape.n_labels = 1);
-    refuses(usage, "256 labels", r.shape.n_labels = 256);
-    refuses(usage, "0 features", r.shape.n_features = 0);
-    refuses(usage, "0 edge features", r.shape.n_edge_features = 0);
-    refuses(usage, "pairwise form 9", r.shape.pairwise = (enum clv_pairwise)9);
+    refuses(usage, "1 labels", r.layout.n_labels = 1);
+    refuses(usage, "256 labels", r.layout.n_labels = 256);
+    refuses(usage, "0 features", r.layout.n_features = 0);
+    refuses(usage, "0 edge features", r.layout.n_edge_features = 0);
+    refuses(usage, "pairwise form 9", r.layout.pairwise = (enum clv_pairwise)9);
 }
 
 TEST(what_a_form_does_not_use_is_not_checked)
@@ -284,13 +286,13 @@ TEST(what_a_form_does_not_use_is_not_checked)
     fill_potts();
     r.label[7] = CLV_UNKNOWN;
     r.edge_features[0] = -1;
-    r.shape.pairwise = CLV_PAIRWISE_FULL; /* full tables take any sign */
-    must(clv_problem_check(&r.problem, &r.shape, err));
-    r.shape.pairwise = CLV_PAIRWISE_NONE;
-    r.shape.n_edge_features = 0;
+    r.layout.pairwise = CLV_PAIRWISE_FULL; /* full tables take any sign */
+    must(clv_problem_check(&r.problem, &r.layout, err));
+    r.layout.pairwise = CLV_PAIRWISE_NONE;
+    r.layout.n_edge_features = 0;
     r.problem.edge_features = NULL;
     r.problem.label = NULL;
     r.problem.theta = NULL;
     r.problem.volume = NULL;
-    must(clv_problem_check(&r.problem, &r.shape, err));
+    must(clv_problem_check(&r.problem, &r.layout, err));
 }

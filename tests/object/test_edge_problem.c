@@ -21,8 +21,8 @@ TEST(the_nodes_of_an_edge_problem_are_the_edges)
     struct edge_problem edges = {0};
     must(edge_problem_init(&edges, graph, more, 3, object, err));
     const struct clv_problem *problem = &edges.problem;
-    const struct clv_shape shape = {2, EDGE_PROBLEM_OWN + 2 + 3, 1, CLV_PAIRWISE_NONE};
-    must(clv_problem_check(problem, &shape, err));
+    const struct clv_weight_layout layout = {2, EDGE_PROBLEM_OWN + 2 + 3, 1, CLV_PAIRWISE_NONE};
+    must(clv_problem_check(problem, &layout, err));
     ck_assert_int_eq(problem->n_nodes, graph->n_edges);
     ck_assert_int_eq(problem->n_edges, 0);
     for (size_t e = 0; e < n; e++) {

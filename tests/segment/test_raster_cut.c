@@ -316,9 +316,9 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     snprintf(tiles, sizeof tiles, "%s/tiles", folder);
     must(clv_model_read(&model, formatted("%s/m1", folder), err));
     const struct clv_image_limits limits = {.bands = &model.recipe.bands};
-    struct clv_shape shape = model.shape;
-    shape.n_labels = 3;
-    size_t d = (size_t)shape.n_features, p = (size_t)shape.n_edge_features;
+    struct clv_weight_layout layout = model.layout;
+    layout.n_labels = 3;
+    size_t d = (size_t)layout.n_features, p = (size_t)layout.n_edge_features;
     OWNED_ARRAY double *w = calloc(3 * d + p, sizeof *w);
     double *two = model.w;
     for (size_t k = 0; k < d; k++) {
@@ -326,7 +326,7 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
         w[2 * d + k] = (k % 3 ? 0.7 : 0.2) * two[k];
     }
     memcpy(w + 3 * d, two + d, p * sizeof *w);
-    model.shape = shape;
+    model.layout = layout;
     model.w = w;
     const struct raster_cut_options options = {.path = path, .model = &model, .tiles = tiles, .n_threads = 2};
     uint8_t *labels = labels_of(&options, &n_resumed);
@@ -339,7 +339,7 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     must(clv_image_read(&image, path, &limits, err));
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_BANDS, &limits, err));
     must(clv_example_extract_maps(&example, &image, &map, &model.recipe, err));
-    must(scored_field_init(&field, &shape, w, &example.problem, err));
+    must(scored_field_init(&field, &layout, w, &example.problem, err));
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     OWNED_ARRAY int32_t *y = malloc((size_t)field.n_nodes * sizeof *y);
     must(clv_oracle_expand(oracle, y, NULL, &field, err));
@@ -362,7 +362,7 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
     free(labels);
     struct raster_cut cut;
-    model.shape.pairwise = CLV_PAIRWISE_FULL;
+    model.layout.pairwise = CLV_PAIRWISE_FULL;
     must_fail(CLV_ERR_USAGE, "--pairwise potts", raster_cut_open(&cut, &options, err));
     model.w = two;
 }

@@ -124,10 +124,10 @@ TEST(a_window_over_all_patches_is_the_whole_problem)
         OWNED_ARRAY int32_t *labels = random_labels(width, height, 30, 1 + (int32_t)round % 3, 900 + round);
         OWNED(cut_map_release) struct cut_map map = cut_map_of(labels, width, height, side);
         OWNED(whole_release) struct whole whole = whole_of(&map);
-        const struct clv_shape shape = {2, 1, 2, CLV_PAIRWISE_POTTS};
+        const struct clv_weight_layout layout = {2, 1, 2, CLV_PAIRWISE_POTTS};
         OWNED(region_window_release) struct region_window window = region_window_of(&map.graph, 0, map.graph.n_patches);
         const struct clv_problem *problem = &window.problem;
-        must(clv_problem_check(problem, &shape, err));
+        must(clv_problem_check(problem, &layout, err));
         ck_assert_int_eq(problem->n_nodes, whole.problem.n_nodes);
         ck_assert_int_eq(problem->n_edges, whole.problem.n_edges);
         ck_assert_mem_eq(problem->row, whole.row, ((size_t)problem->n_nodes + 1) * sizeof *whole.row);
@@ -169,7 +169,7 @@ TEST(a_window_has_the_edges_between_its_own_patches)
 /* The scores of a problem under random unaries, of each node's number, and weights. */
 static struct clv_field field_of(const struct clv_problem *problem, int32_t n_labels, uint64_t round)
 {
-    const struct clv_shape shape = {n_labels, 1, 2, CLV_PAIRWISE_POTTS};
+    const struct clv_weight_layout layout = {n_labels, 1, 2, CLV_PAIRWISE_POTTS};
     size_t n = (size_t)problem->n_nodes * (size_t)(n_labels == 2 ? 1 : n_labels);
     double w[8] = {0};
     struct clv_field field = {problem->n_nodes,
@@ -182,9 +182,9 @@ static struct clv_field field_of(const struct clv_problem *problem, int32_t n_la
                               false};
     for (size_t k = 0; k < n; k++)
         field.unary[k] = rng_normal(11, RNG_STREAM(RNG_TEST, round), k);
-    w[clv_shape_unary_size(&shape)] = 0.05 * (double)(round % 7);
-    w[clv_shape_unary_size(&shape) + 1] = 0.2 * rng_uniform(12, RNG_TEST, round);
-    clv_pairwise_scores(field.pairwise, problem, &shape, w);
+    w[clv_weight_layout_unary_size(&layout)] = 0.05 * (double)(round % 7);
+    w[clv_weight_layout_unary_size(&layout) + 1] = 0.2 * rng_uniform(12, RNG_TEST, round);
+    clv_pairwise_scores(field.pairwise, problem, &layout, w);
     return field;
 }
 

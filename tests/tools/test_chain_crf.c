@@ -29,7 +29,7 @@ TEST(gibbs_sweeps_reach_the_fields_distribution)
     struct chain_crf_options options = small_chains();
     OWNED(dataset_drop) struct clv_dataset *train = NULL, *test = NULL;
     double w[9], seen[8] = {0}, expected[8] = {0}, spread[8] = {0};
-    const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_FULL};
+    const struct clv_weight_layout layout = {2, 5, 1, CLV_PAIRWISE_FULL};
     must(simulate_chain_crf(&train, &test, w, &options, 2, NULL, err));
     ck_assert(w[3] == 0 && w[4] == 0 && w[0] != 0);
     for (size_t i = 0; i < clv_dataset_size(train); i++) {
@@ -38,7 +38,7 @@ TEST(gibbs_sweeps_reach_the_fields_distribution)
         for (int bits = 0; bits < 16; bits++) {
             int32_t y[4] = {bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3};
             double psi[9] = {0}, score = 0;
-            clv_joint_feature_add(psi, &p, &shape, y, 1);
+            clv_joint_feature_add(psi, &p, &layout, y, 1);
             for (int k = 0; k < 9; k++)
                 score += psi[k] * w[k];
             weight[bits] = exp(score);

@@ -102,14 +102,14 @@ TEST(gibbs_sweeps_reach_the_distribution_of_chains_and_grids)
 
 /* The model's weights in the shape of its problems: W[s] of the indicator of x = r is w[r, s] + w[s] (what w[r] adds is
  * the same for all s), P[s][t] of edge e its table. */
-static double *weights_of(const struct hidden_model *model, const struct clv_shape *shape, bool is_shared)
+static double *weights_of(const struct hidden_model *model, const struct clv_weight_layout *layout, bool is_shared)
 {
-    int32_t k = model->n_labels, p = shape->n_edge_features;
-    double *w = calloc(clv_shape_size(shape), sizeof *w), *pairwise = w + clv_shape_unary_size(shape);
+    int32_t k = model->n_labels, p = layout->n_edge_features;
+    double *w = calloc(clv_weight_layout_size(layout), sizeof *w), *pairwise = w + clv_weight_layout_unary_size(layout);
     for (int32_t i = 0; i < model->n_nodes; i++)
         for (int32_t r = 0; r < k; r++)
             for (int32_t s = 0; s < k; s++)
-                w[s * shape->n_features + (is_shared ? i >= model->n_visible : i) * (k + 1) + r] =
+                w[s * layout->n_features + (is_shared ? i >= model->n_visible : i) * (k + 1) + r] =
                     model->emission[(i * k + r) * k + s];
     for (int32_t e = 0; e < model->n_edges; e++)
         for (int32_t st = 0; st < k * k; st++)
@@ -126,9 +126,10 @@ static void expect_problems_of_the_model(const struct hidden_options *options)
     ck_assert_uint_eq(clv_dataset_size(train), (size_t)options->n_train);
     ck_assert_uint_eq(clv_dataset_size(test), (size_t)options->n_test);
     struct clv_problem problem = clv_dataset_problem(test, 1);
-    const struct clv_shape shape = {options->n_labels, problem.n_features, problem.n_edge_features, CLV_PAIRWISE_FULL};
-    OWNED_ARRAY double *w = weights_of(&model, &shape, options->shared_weights);
-    OWNED_ARRAY double *psi = malloc(clv_shape_size(&shape) * sizeof *psi);
+    const struct clv_weight_layout layout = {options->n_labels, problem.n_features, problem.n_edge_features,
+                                             CLV_PAIRWISE_FULL};
+    OWNED_ARRAY double *w = weights_of(&model, &layout, options->shared_weights);
+    OWNED_ARRAY double *psi = malloc(clv_weight_layout_size(&layout) * sizeof *psi);
     OWNED_ARRAY int32_t *x = malloc((size_t)problem.n_nodes * sizeof *x),
                         *y = malloc((size_t)problem.n_nodes * sizeof *y);
     for (int32_t i = 0; i < problem.n_nodes; i++) {
@@ -142,9 +143,9 @@ static void expect_problems_of_the_model(const struct hidden_options *options)
         double score = 0;
         for (int32_t i = 0; i < problem.n_nodes; i++)
             y[i] = (int32_t)rng_below(draw, RNG_TEST, (uint64_t)i, (uint32_t)options->n_labels);
-        memset(psi, 0, clv_shape_size(&shape) * sizeof *psi);
-        clv_joint_feature_add(psi, &problem, &shape, y, 1);
-        for (size_t j = 0; j < clv_shape_size(&shape); j++)
+        memset(psi, 0, clv_weight_layout_size(&layout) * sizeof *psi);
+        clv_joint_feature_add(psi, &problem, &layout, y, 1);
+        for (size_t j = 0; j < clv_weight_layout_size(&layout); j++)
             score += psi[j] * w[j];
         ck_assert_double_eq_tol(score, score_of(&model, y, x), 1e-9);
     }

@@ -33,14 +33,14 @@ static enum clv_pairwise choose(const char *learner, const int32_t (*edges)[2], 
                                   .edge_features = edge_features};
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     struct clv_train_options options;
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     clv_train_defaults(&options, clv_learner_find(learner));
     options.progress = &progress;
     must(clv_dataset_new(&dataset, 3, err));
     must(clv_dataset_add(dataset, &problem, "graph", err));
     said[0] = 0;
-    must(train_shape_choose(&shape, &options, dataset, err));
-    return shape.pairwise;
+    must(train_shape_choose(&layout, &options, dataset, err));
+    return layout.pairwise;
 }
 
 TEST(a_learner_without_couplings_names_what_has_some)

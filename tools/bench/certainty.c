@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     must(clv_features_open(&dataset, NULL, argv[2], &error));
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, &error));
     size_t n = clv_dataset_size(dataset), example = 0;
-    if (n == 0 || model.shape.n_labels != 2 || clv_dataset_n_labels(dataset) != 2) {
+    if (n == 0 || model.layout.n_labels != 2 || clv_dataset_n_labels(dataset) != 2) {
         fprintf(stderr, "certainty: wants images of foreground and background\n");
         return 64;
     }

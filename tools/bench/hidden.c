@@ -95,7 +95,7 @@ static double run(struct clv_training_result *result, const struct clv_dataset *
     training.dataset = dataset;
     training.examples = examples;
     training.n_examples = EXAMPLES;
-    training.shape = (struct clv_shape){clv_dataset_n_labels(dataset), FEATURES, 1, CLV_PAIRWISE_FULL};
+    training.layout = (struct clv_weight_layout){clv_dataset_n_labels(dataset), FEATURES, 1, CLV_PAIRWISE_FULL};
     training.seed = 1;
     training.n_threads = n_threads;
     training.parameters[clv_learner_parameter(learner, "passes")] = passes;
@@ -139,8 +139,8 @@ static void print_threads(void)
             run(&a, dataset, learners[l], PASSES, 1);
             bench_add(&one, bench_wall() - start);
             bench_add(&two, run(&b, dataset, learners[l], PASSES, 2));
-            const struct clv_shape shape = {9, FEATURES, 1, CLV_PAIRWISE_FULL};
-            size = clv_shape_size(&shape) * sizeof *a.w;
+            const struct clv_weight_layout layout = {9, FEATURES, 1, CLV_PAIRWISE_FULL};
+            size = clv_weight_layout_size(&layout) * sizeof *a.w;
             is_same = is_same && memcmp(a.w, b.w, size) == 0;
             clv_training_result_release(&a);
             clv_training_result_release(&b);

@@ -54,7 +54,7 @@ static void write_words(const char *path, const struct clv_dataset *dataset)
     fclose(stream);
 }
 
-static const struct clv_shape shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
+static const struct clv_weight_layout layout = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
 struct outcome {
     struct bench_series seconds, wall;
@@ -81,10 +81,10 @@ static void judge(struct outcome *outcome, const struct clv_dataset *train, cons
                                   .is_shared = 1,
                                   .edges = p.edges,
                                   .unary = unary,
-                                  .pairwise = outcome->w + clv_shape_unary_size(&shape)};
+                                  .pairwise = outcome->w + clv_weight_layout_unary_size(&layout)};
         int32_t y[64];
         double best;
-        clv_unary_scores(unary, &p, &shape, outcome->w);
+        clv_unary_scores(unary, &p, &layout, outcome->w);
         double truth = clv_field_score(&field, p.label);
         clv_field_add_loss(&field, &p);
         stop_on(clv_oracle_map(oracle, y, &best, &field, &error), &error);
@@ -96,7 +96,7 @@ static void judge(struct outcome *outcome, const struct clv_dataset *train, cons
         examples[i] = (int32_t)i;
         n_letters += clv_dataset_problem(test, i).n_nodes;
     }
-    stop_on(clv_evaluate(&loss, test, examples, n, &shape, outcome->w, NULL, CLV_ENGINE_DEFAULT, 1, &error), &error);
+    stop_on(clv_evaluate(&loss, test, examples, n, &layout, outcome->w, NULL, CLV_ENGINE_DEFAULT, 1, &error), &error);
     outcome->error = loss * (double)n / n_letters;
     free(examples);
     clv_oracle_free(oracle);
@@ -128,7 +128,7 @@ static void train_ours(struct outcome *outcome, const char *name, const struct c
     training.dataset = dataset;
     training.examples = examples;
     training.n_examples = n;
-    training.shape = shape;
+    training.layout = layout;
     training.seed = 1;
     training.n_threads = n_threads;
     if (learner == clv_learner_find("ssvm")) {

@@ -67,7 +67,7 @@ static double read_record(const char *path, int n)
 {
     struct clv_error err;
     double w[3] = {0};
-    struct clv_model model = {.shape = {2, 2, 1, CLV_PAIRWISE_POTTS}, .w = w}, read = {0};
+    struct clv_model model = {.layout = {2, 2, 1, CLV_PAIRWISE_POTTS}, .w = w}, read = {0};
     char(*texts)[16] = calloc((size_t)n, sizeof *texts);
     struct clv_record_entry *entries = calloc((size_t)n, sizeof *entries);
     for (int i = 0; i < n; i++) {

@@ -78,12 +78,12 @@ static void walk_open(struct walk *self, struct clv_dataset *dataset)
     self->training.dataset = dataset;
     self->training.examples = self->all;
     self->training.n_examples = n;
-    self->training.shape = (struct clv_shape){2, first.n_features, first.n_edge_features, CLV_PAIRWISE_POTTS};
+    self->training.layout = (struct clv_weight_layout){2, first.n_features, first.n_edge_features, CLV_PAIRWISE_POTTS};
     self->training.seed = 1;
     self->training.n_threads = 1;
     must(examples_open(&self->examples, &self->training, true, &error));
     must(pmap_targets_open(&self->targets, &self->examples, PMAP_WEIGHTED, false, &error));
-    must(ascent_open(&self->ascent, &self->examples.shape,
+    must(ascent_open(&self->ascent, &self->examples.layout,
                      (struct ascent_rules){STEP_ADAGRAD, parameter(self, "lambda") * self->examples.node_scale,
                                            parameter(self, "rate") / sqrt(self->examples.node_scale), 1},
                      &error));
@@ -111,7 +111,7 @@ static void walk_close(struct walk *self)
 /* A draw of one variant; it stands for `weight` steps. */
 static void draw(struct walk *self, int v, long step, double weight)
 {
-    struct pmap_draws draws = {self->examples.shape, variants[v].reduction, variants[v].dynamic, self->training.seed};
+    struct pmap_draws draws = {self->examples.layout, variants[v].reduction, variants[v].dynamic, self->training.seed};
     const struct pmap_example *example = &self->targets.list[self->order[(size_t)step % self->examples.n]];
     double value, begin = bench_cpu();
     must(pmap_draw(&value, self->gradients[v], &(struct pmap_estimate){&draws, example, (uint32_t)step, self->ascent.w},

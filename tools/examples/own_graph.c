@@ -41,13 +41,13 @@ int main(void)
         return 1;
     clv_training_defaults(&training, ssvm);
     training.dataset = dataset, training.examples = &first;
-    training.shape.n_labels = training.shape.n_features = 2;
-    training.n_examples = training.shape.n_edge_features = 1;
-    training.shape.pairwise = CLV_PAIRWISE_POTTS;
+    training.layout.n_labels = training.layout.n_features = 2;
+    training.n_examples = training.layout.n_edge_features = 1;
+    training.layout.pairwise = CLV_PAIRWISE_POTTS;
     if (clv_train(&result, ssvm, &training, NULL) || clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, NULL))
         return 1;
     draw(2); /* a line that the training has not seen */
-    model.shape = training.shape, model.w = result.w;
+    model.layout = training.layout, model.w = result.w;
     if (clv_model_predict(y, &model, &line, oracle, NULL))
         return 1;
     for (int i = 0; i < N; i++)

@@ -62,7 +62,7 @@ static void train_half(struct horses *self, size_t half)
     training.examples = examples;
     training.seed = 1;
     training.n_threads = 1;
-    training.shape = self->model.shape;
+    training.layout = self->model.layout;
     for (size_t i = 0; i < self->n; i++)
         if (i % N_HALVES != half)
             examples[training.n_examples++] = (int32_t)i;
@@ -99,10 +99,10 @@ static void prepare(struct horses *self, const char *manifest, const char *maps,
     self->examples = allocate(self->n, sizeof *self->examples);
     for (size_t i = 0; i < self->n; i++)
         self->problems[i] = clv_dataset_problem(self->dataset, i);
-    self->model.shape = (struct clv_shape){.n_labels = 2,
-                                           .n_features = self->problems[0].n_features,
-                                           .n_edge_features = self->problems[0].n_edge_features,
-                                           .pairwise = CLV_PAIRWISE_POTTS};
+    self->model.layout = (struct clv_weight_layout){.n_labels = 2,
+                                                    .n_features = self->problems[0].n_features,
+                                                    .n_edge_features = self->problems[0].n_edge_features,
+                                                    .pairwise = CLV_PAIRWISE_POTTS};
     for (size_t half = 0; half < N_HALVES; half++)
         train_half(self, half);
     for (size_t i = 0; i < self->n; i++)

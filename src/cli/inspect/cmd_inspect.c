@@ -21,19 +21,19 @@
 
 /* How many of a model's weights count, and what is known of their posterior. */
 
-/* The variances of a posterior, [clv_shape_size(shape)], or NULL: the model has none, or not of that many weights. */
+/* The variances of a posterior, [clv_weight_layout_size(layout)], or NULL: the model has none, or not of that many weights. */
 static const double *inspect_variances(const struct clv_model *model)
 {
     const struct clv_tensor *tensor = clv_model_attached(model, CLV_VARIANCE);
     bool fits = tensor && tensor->dtype == CLV_F64 && tensor->n_dimensions == 1 &&
-                tensor->shape[0] == (int64_t)clv_shape_size(&model->shape);
+                tensor->shape[0] == (int64_t)clv_weight_layout_size(&model->layout);
     return fits ? tensor->data : NULL;
 }
 
 /* Weights whose magnitude exceeds `threshold` times the largest one's. */
 static size_t inspect_count_weights(const struct clv_model *model, double threshold)
 {
-    size_t size = clv_shape_size(&model->shape), n = 0;
+    size_t size = clv_weight_layout_size(&model->layout), n = 0;
     double largest = 0;
     for (size_t k = 0; k < size; k++)
         largest = fmax(largest, fabs(model->w[k]));
@@ -59,7 +59,7 @@ static void inspect_sparsity_print(const struct clv_model *model, double thresho
     const double *variances = inspect_variances(model);
     const char *support = clv_record_get(&model->record, "support_labellings");
     const char *kl = clv_record_get(&model->record, "kl"), *norm = clv_record_get(&model->record, "kl_norm");
-    size_t size = clv_shape_size(&model->shape), n = inspect_count_weights(model, threshold);
+    size_t size = clv_weight_layout_size(&model->layout), n = inspect_count_weights(model, threshold);
     printf("sparsity      %zu weights (%.2f %%) above %g of the largest", n, 100 * (double)n / (double)size, threshold);
     printf(support ? "; %s labellings support them\n" : "%s\n", support ? support : "");
     if (!variances)
@@ -75,7 +75,7 @@ static void inspect_sparsity_print(const struct clv_model *model, double thresho
 static void inspect_sparsity_put(struct text *text, const struct clv_model *model, double threshold)
 {
     const double *variances = inspect_variances(model);
-    size_t size = clv_shape_size(&model->shape), n = inspect_count_weights(model, threshold);
+    size_t size = clv_weight_layout_size(&model->layout), n = inspect_count_weights(model, threshold);
     text_printf(text, ",\"weights\":%zu,\"weights_above_threshold\":%zu", size, n);
     json_put_number(text, "threshold", threshold);
     if (!variances)
@@ -107,7 +107,7 @@ static int by_size(const void *a, const void *b)
 /* The weights of one row, largest magnitude first; array_free it. */
 static struct weight *sorted_row(const struct clv_model *model, size_t row)
 {
-    int32_t d = model->shape.n_features;
+    int32_t d = model->layout.n_features;
     struct weight *weights = array_alloc((size_t)d, sizeof *weights);
     if (!weights)
         return NULL;
@@ -119,8 +119,8 @@ static struct weight *sorted_row(const struct clv_model *model, size_t row)
 
 static void feature_name(char name[96], const struct clv_model *model, int32_t feature)
 {
-    if (model->first && feature >= model->first->shape.n_features)
-        context_name(name, 96, model->shape.n_labels, feature - model->first->shape.n_features);
+    if (model->first && feature >= model->first->layout.n_features)
+        context_name(name, 96, model->layout.n_labels, feature - model->first->layout.n_features);
     else if (model->has_recipe)
         recipe_feature_name(name, 96, &model->recipe, feature);
     else
@@ -129,7 +129,7 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
 
 static void name_edge_feature(char name[96], const struct clv_model *model, int32_t feature)
 {
-    int32_t n_own = model->first ? model->first->shape.n_edge_features : model->shape.n_edge_features;
+    int32_t n_own = model->first ? model->first->layout.n_edge_features : model->layout.n_edge_features;
     const char *known = feature >= n_own    ? context_edge_name(feature - n_own)
                         : model->has_recipe ? recipe_edge_feature_name(&model->recipe, feature)
                                             : NULL;
@@ -142,7 +142,7 @@ static void name_edge_feature(char name[96], const struct clv_model *model, int3
 /* The label that row `row` of W scores: with two labels the only row is label 1's. */
 static int32_t row_label(const struct clv_model *model, size_t row)
 {
-    return model->shape.n_labels == 2 ? 1 : (int32_t)row;
+    return model->layout.n_labels == 2 ? 1 : (int32_t)row;
 }
 
 static const char *pairwise_name(enum clv_pairwise pairwise)
@@ -195,9 +195,9 @@ static void print_recipe(const struct clv_recipe *recipe)
 /* The largest entries of full tables. Returns 0, or -1 when out of memory. */
 static int print_pairs(const struct clv_model *model, int32_t n_top)
 {
-    const struct clv_shape *shape = &model->shape;
-    size_t first = clv_shape_unary_size(shape), n = clv_shape_size(shape) - first;
-    int32_t k = shape->n_labels, p = shape->n_edge_features;
+    const struct clv_weight_layout *layout = &model->layout;
+    size_t first = clv_weight_layout_unary_size(layout), n = clv_weight_layout_size(layout) - first;
+    int32_t k = layout->n_labels, p = layout->n_edge_features;
     struct weight *weights = array_alloc(n, sizeof *weights);
     if (!weights)
         return -1;
@@ -234,20 +234,20 @@ static void print_record(const struct clv_model *model)
 static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, double threshold,
                                     struct clv_error *err)
 {
-    const struct clv_shape *shape = &model->shape;
-    size_t unary_size = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    const struct clv_weight_layout *layout = &model->layout;
+    size_t unary_size = clv_weight_layout_unary_size(layout), size = clv_weight_layout_size(layout);
     const double *variances = inspect_variances(model);
     char name[96];
     printf("labels       ");
     for (int32_t label = 0; label < model->labels.n_labels; label++)
         if (model->labels.names[label][0])
             printf(" %d %s%s", label, model->labels.names[label], label + 1 < model->labels.n_labels ? "," : "");
-    printf("\nweights       %zu: %d node features, %d edge features, pairwise %s\n", size, shape->n_features,
-           shape->n_edge_features, pairwise_name(shape->pairwise));
+    printf("\nweights       %zu: %d node features, %d edge features, pairwise %s\n", size, layout->n_features,
+           layout->n_edge_features, pairwise_name(layout->pairwise));
     if (model->first)
         printf("stages        2, the first of %d node features, %d edge features, pairwise %s, temperature %.4g\n",
-               model->first->shape.n_features, model->first->shape.n_edge_features,
-               pairwise_name(model->first->shape.pairwise), model->first->temperature);
+               model->first->layout.n_features, model->first->layout.n_edge_features,
+               pairwise_name(model->first->layout.pairwise), model->first->temperature);
     if (model->has_recipe)
         print_recipe(&model->recipe);
     else
@@ -256,26 +256,26 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
         printf("refined       by a network of pixels, and what a region says\n");
     inspect_sparsity_print(model, threshold);
 
-    for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
+    for (size_t row = 0; row < clv_weight_layout_rows(layout) && n_top; row++) {
         OWNED_ARRAY struct weight *weights = sorted_row(model, row);
         NEED(weights);
         printf("\nlargest weights of %s\n", model->labels.names[row_label(model, row)]);
-        for (int32_t i = 0; i < n_top && i < shape->n_features; i++) {
+        for (int32_t i = 0; i < n_top && i < layout->n_features; i++) {
             feature_name(name, model, weights[i].feature);
             printf("  %12.5g", weights[i].value);
             if (variances)
-                printf(" +- %-10.3g", sqrt(variances[row * (size_t)shape->n_features + (size_t)weights[i].feature]));
+                printf(" +- %-10.3g", sqrt(variances[row * (size_t)layout->n_features + (size_t)weights[i].feature]));
             printf("  %s\n", name);
         }
     }
-    if (shape->pairwise == CLV_PAIRWISE_POTTS) {
+    if (layout->pairwise == CLV_PAIRWISE_POTTS) {
         printf("\ncouplings\n");
-        for (int32_t f = 0; f < shape->n_edge_features; f++) {
+        for (int32_t f = 0; f < layout->n_edge_features; f++) {
             name_edge_feature(name, model, f);
             printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
         }
     }
-    if (shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top))
+    if (layout->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top))
         return fail_memory(err);
     print_record(model);
     return CLV_OK;
@@ -325,8 +325,8 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
 /* "pairwise_weights":[K][K][p]. */
 static void put_tables(struct text *text, const struct clv_model *model)
 {
-    const double *weight = model->w + clv_shape_unary_size(&model->shape);
-    int32_t k = model->shape.n_labels, p = model->shape.n_edge_features;
+    const double *weight = model->w + clv_weight_layout_unary_size(&model->layout);
+    int32_t k = model->layout.n_labels, p = model->layout.n_edge_features;
     json_put_key(text, "pairwise_weights");
     for (int32_t a = 0; a < k; a++)
         for (int32_t b = 0; b < k; b++) {
@@ -346,36 +346,36 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
     const double *variances = inspect_variances(model);
     json_put_key(text, "largest_weights");
     text_put(text, "{");
-    for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
+    for (size_t row = 0; row < clv_weight_layout_rows(&model->layout); row++) {
         OWNED_ARRAY struct weight *weights = sorted_row(model, row);
         NEED(weights);
         snprintf(name, sizeof name, "%d", row_label(model, row));
         json_put_key(text, name);
         text_put(text, "[");
-        for (int32_t i = 0; i < n_top && i < model->shape.n_features; i++) {
+        for (int32_t i = 0; i < n_top && i < model->layout.n_features; i++) {
             text_put(text, i ? ",{" : "{");
             feature_name(name, model, weights[i].feature);
             json_put_string(text, "feature", name);
             json_put_number(text, "weight", weights[i].value);
             if (variances)
                 json_put_number(text, "variance",
-                                variances[row * (size_t)model->shape.n_features + (size_t)weights[i].feature]);
+                                variances[row * (size_t)model->layout.n_features + (size_t)weights[i].feature]);
             text_put(text, "}");
         }
         text_put(text, "]");
     }
     text_put(text, "}");
-    if (model->shape.pairwise == CLV_PAIRWISE_POTTS) {
-        size_t unary_size = clv_shape_unary_size(&model->shape);
+    if (model->layout.pairwise == CLV_PAIRWISE_POTTS) {
+        size_t unary_size = clv_weight_layout_unary_size(&model->layout);
         json_put_key(text, "couplings");
         text_put(text, "{");
-        for (int32_t f = 0; f < model->shape.n_edge_features; f++) {
+        for (int32_t f = 0; f < model->layout.n_edge_features; f++) {
             name_edge_feature(name, model, f);
             json_put_number(text, name, model->w[unary_size + (size_t)f]);
         }
         text_put(text, "}");
     }
-    if (model->shape.pairwise == CLV_PAIRWISE_FULL)
+    if (model->layout.pairwise == CLV_PAIRWISE_FULL)
         put_tables(text, model);
     return CLV_OK;
 }
@@ -393,9 +393,9 @@ static enum clv_status inspect_json(const struct clv_model *model, int32_t n_top
         text_put_json(&text, model->labels.names[label]);
     }
     text_put(&text, "]");
-    json_put_number(&text, "node_features", model->shape.n_features);
-    json_put_number(&text, "edge_features", model->shape.n_edge_features);
-    json_put_string(&text, "pairwise", pairwise_name(model->shape.pairwise));
+    json_put_number(&text, "node_features", model->layout.n_features);
+    json_put_number(&text, "edge_features", model->layout.n_edge_features);
+    json_put_string(&text, "pairwise", pairwise_name(model->layout.pairwise));
     if (model->first)
         json_put_number(&text, "stages", 2);
     json_put_key(&text, "recipe");

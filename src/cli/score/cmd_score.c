@@ -73,7 +73,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
             n_known++;
         }
     self->node_error[index] = (double)n_wrong / (double)n_known;
-    self->loss[index] = clv_loss(&problem, self->model->shape.n_labels, y);
+    self->loss[index] = clv_loss(&problem, self->model->layout.n_labels, y);
     if (!self->likelihoods)
         return CLV_OK;
     enum clv_status status =
@@ -96,7 +96,7 @@ static enum clv_status score_examples(struct scoring *self, bool wants_likelihoo
     }
     for (int t = 0; t < n_threads; t++) {
         MUST(clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err));
-        MUST(clv_confusion_init(&self->confusions[t], self->model->shape.n_labels, err));
+        MUST(clv_confusion_init(&self->confusions[t], self->model->layout.n_labels, err));
     }
     MUST(parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err));
     for (int t = 1; t < n_threads; t++)
@@ -204,8 +204,8 @@ static enum clv_status score_features(const struct features_task *task, struct c
     OWNED(scoring_release) struct scoring scoring = {.n_threads = parallel_threads(task->n_threads)};
     MUST(clv_model_read(&model, task->model_path, err));
     MUST(features_open_list(&dataset, NULL, task->paths, err));
-    FAIL_IF(clv_dataset_n_labels(dataset) != model.shape.n_labels, CLV_ERR_DATA, "%s: has %d labels, the model %d",
-            task->paths->paths[0], clv_dataset_n_labels(dataset), model.shape.n_labels);
+    FAIL_IF(clv_dataset_n_labels(dataset) != model.layout.n_labels, CLV_ERR_DATA, "%s: has %d labels, the model %d",
+            task->paths->paths[0], clv_dataset_n_labels(dataset), model.layout.n_labels);
     decoding_choose(&model.decoding, task->decoding);
     scoring.dataset = dataset;
     scoring.model = &model;

@@ -101,13 +101,13 @@ static enum clv_status check_problem(const struct clv_dataset *dataset, const st
 {
     bool first = dataset->n == 0;
     int32_t p = first ? problem->n_edge_features : dataset->n_edge_features;
-    struct clv_shape shape = {
+    struct clv_weight_layout layout = {
         .n_labels = dataset->n_labels,
         .n_features = first ? problem->n_features : dataset->n_features,
         .n_edge_features = p,
         .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* couplings of either sign may be wanted */
     };
-    enum clv_status status = clv_problem_check(problem, &shape, err);
+    enum clv_status status = clv_problem_check(problem, &layout, err);
     if (!status && problem->n_edge_features != p)
         status = fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p);
     return status ? fail_within(err, status, name) : CLV_OK;

@@ -121,9 +121,9 @@ static enum clv_status fill_item(struct features_reading *self, struct dataset_i
         problem->theta = file->theta + first * k;
         problem->label = file->label + first;
     }
-    struct clv_shape shape = {n_labels, problem->n_features, problem->n_edge_features,
-                              problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-    MUST(clv_problem_check(problem, &shape, err));
+    struct clv_weight_layout layout = {n_labels, problem->n_features, problem->n_edge_features,
+                                       problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
+    MUST(clv_problem_check(problem, &layout, err));
     if (self->arrays.superpixels)
         MUST(read_places(problem, self, index, err));
     return CLV_OK;

@@ -8,12 +8,12 @@
 #include "base/base.h"
 #include "base/machine.h"
 
-enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, struct ascent_rules rules,
+enum clv_status ascent_open(struct ascent *self, const struct clv_weight_layout *layout, struct ascent_rules rules,
                             struct clv_error *err)
 {
-    size_t size = clv_shape_size(shape);
-    *self =
-        (struct ascent){.shape = *shape, .size = size, .rule = rules.step, .lambda = rules.lambda, .rate = rules.rate};
+    size_t size = clv_weight_layout_size(layout);
+    *self = (struct ascent){
+        .layout = *layout, .size = size, .rule = rules.step, .lambda = rules.lambda, .rate = rules.rate};
     self->table_variance = 1;
     self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
     self->squares = arena_zalloc(&self->arena, size, sizeof *self->squares);
@@ -53,7 +53,7 @@ void ascent_set_table_variance(struct ascent *self, double variance)
 
 double ascent_penalty(const struct ascent *self, const double *w)
 {
-    size_t n_unary = clv_shape_unary_size(&self->shape);
+    size_t n_unary = clv_weight_layout_unary_size(&self->layout);
     double table_squares = squares_of(w + n_unary, self->size - n_unary);
     return self->lambda / 2 * (squares_of(w, n_unary) + table_squares / self->table_variance);
 }
@@ -74,14 +74,14 @@ static void step_range(struct ascent *self, const double *gradient, double varia
 /* The error of the average whose h-th term weighs h has no logarithm (Lacoste-Julien, Schmidt, Bach 2012). */
 static void finish_step(struct ascent *self)
 {
-    project_couplings(self->w, &self->shape);
+    project_couplings(self->w, &self->layout);
     if (self->average)
         move_towards(self->average, self->w, 2 / (self->n_steps + 1), self->size);
 }
 
 void ascent_step(struct ascent *self, const double *gradient)
 {
-    size_t n_unary = clv_shape_unary_size(&self->shape);
+    size_t n_unary = clv_weight_layout_unary_size(&self->layout);
     self->n_steps++;
     step_range(self, gradient, 1, 0, n_unary);
     step_range(self, gradient, self->table_variance, n_unary, self->size);

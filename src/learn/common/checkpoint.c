@@ -44,10 +44,10 @@ static uint64_t digest_examples(const struct clv_training *training, double fing
 {
     uint64_t hash = hash_bytes(HASH_START, &fingerprint, sizeof fingerprint);
     if (training->init)
-        hash = hash_bytes(hash, training->init, clv_shape_size(&training->shape) * sizeof *training->init);
+        hash = hash_bytes(hash, training->init, clv_weight_layout_size(&training->layout) * sizeof *training->init);
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        hash = add_example(hash, &problem, problem.label, problem.theta, training->shape.n_labels);
+        hash = add_example(hash, &problem, problem.label, problem.theta, training->layout.n_labels);
     }
     for (size_t k = 0; k < training->n_weak; k++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);

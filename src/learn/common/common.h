@@ -33,7 +33,7 @@ struct ascent_rules {
 
 struct ascent {
     struct arena arena; /* of the arrays below */
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     size_t size;
     enum step_rule rule;
     double lambda, rate;
@@ -45,7 +45,7 @@ struct ascent {
 };
 
 /* Starts at w = 0; `averaging` asks for the average. Release also after a failure. */
-enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, struct ascent_rules rules,
+enum clv_status ascent_open(struct ascent *self, const struct clv_weight_layout *layout, struct ascent_rules rules,
                             struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
 
@@ -119,28 +119,30 @@ void decoders_free(struct decoder *decoders, int n);
 void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
 
 /* y = argmax_y f(y) over all nodes: what segmenting does. */
-enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Decodes by a rule (NULL: decode). Nodes without a label are the hidden ones. */
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
-                          const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+                          const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Decode for training, without the unlabelled nodes. They and their edges score nothing, and y is CLV_UNKNOWN there.
  * *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts known
  * nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The field
  * stays loaded for field_expectation. */
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
-                             const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+                             const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
-                                 const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+                                 const struct clv_weight_layout *layout, const double *w,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* Load the fields that decode and decode_known solve and give y its capacity, for callers who change the unaries before
  * they solve. */
-enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
-                             const double *w, struct clv_error *err) CLV_CHECK;
+enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem,
+                             const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
-                                   const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+                                   const struct clv_weight_layout *layout, const double *w,
+                                   struct clv_error *err) CLV_CHECK;
 
 /* The loaded field's score of the true labels of the known nodes. */
 double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem);
@@ -158,7 +160,7 @@ struct evaluation {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] */
     size_t n_examples;
-    const struct clv_shape *shape;
+    const struct clv_weight_layout *layout;
     const double *w;
     const struct clv_decoding *decoding;
     enum clv_engine engine;
@@ -170,8 +172,8 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
 
 struct examples {
     const struct clv_training *training;
-    struct clv_shape shape;       /* what is learned: the training's, without couplings when edges are off */
-    struct clv_problem *problems; /* [n] */
+    struct clv_weight_layout layout; /* what is learned: the training's, without couplings when edges are off */
+    struct clv_problem *problems;    /* [n] */
     size_t n;
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
@@ -245,7 +247,7 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
                                   struct clv_error *err) CLV_CHECK;
 
 /* The couplings of Potts forms are not negative: w = max(w, 0) there. */
-void project_couplings(double *w, const struct clv_shape *shape);
+void project_couplings(double *w, const struct clv_weight_layout *layout);
 
 /* The dual of the structured SVM with non-negative couplings, as block-coordinate Frank-Wolfe walks it. */
 
@@ -285,7 +287,7 @@ void dual_set_variance(struct dual_point *point, const double *variance);
  * random, start_weights samples none; NULL: some do. */
 const char *idle_start(const struct clv_training *training, bool all_random);
 
-/* Where learners with hidden nodes start: w[clv_shape_size] = the training's init or, without one, 0, and normal
+/* Where learners with hidden nodes start: w[clv_weight_layout_size] = the training's init or, without one, 0, and normal
  * variables of this deviation where a weight belongs to a feature that hidden nodes have, or edges that end at them,
  * and no others: w = 0 is a saddle, where states of hidden nodes that nothing tells apart stay alike for ever.
  * `all_random`: so everywhere, whoever has the feature. */

@@ -47,21 +47,21 @@ void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *s
 }
 
 /* Numbers of the pairwise table of one edge. */
-static size_t entries_per_edge(const struct clv_shape *shape)
+static size_t entries_per_edge(const struct clv_weight_layout *layout)
 {
-    switch (shape->pairwise) {
+    switch (layout->pairwise) {
     case CLV_PAIRWISE_NONE: return 0;
     case CLV_PAIRWISE_POTTS: return 1;
-    case CLV_PAIRWISE_FULL: return (size_t)shape->n_labels * (size_t)shape->n_labels;
+    case CLV_PAIRWISE_FULL: return (size_t)layout->n_labels * (size_t)layout->n_labels;
     }
     return 0;
 }
 
 /* Whether all edges have the same one feature of 1, and so the same table, which then need not be written out for each.
  */
-static bool shares_table(const struct clv_problem *problem, const struct clv_shape *shape)
+static bool shares_table(const struct clv_problem *problem, const struct clv_weight_layout *layout)
 {
-    int same = shape->pairwise == CLV_PAIRWISE_FULL && shape->n_edge_features == 1;
+    int same = layout->pairwise == CLV_PAIRWISE_FULL && layout->n_edge_features == 1;
     for (int32_t e = 0; same && e < problem->n_edges; e++)
         same = problem->edge_features[e] == 1;
     return same;
@@ -75,48 +75,51 @@ static bool any_unknown(const struct clv_problem *problem)
     return 0;
 }
 
-static enum clv_status load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
-                            const double *w, bool is_shared, struct clv_error *err)
+static enum clv_status load(struct decoder *self, const struct clv_problem *problem,
+                            const struct clv_weight_layout *layout, const double *w, bool is_shared,
+                            struct clv_error *err)
 {
     struct clv_field *field = &self->field;
     dataset_looked_at(self->source, problem);
     size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;
-    size_t n_pairwise = n_tables * entries_per_edge(shape);
-    if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
+    size_t n_pairwise = n_tables * entries_per_edge(layout);
+    if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_weight_layout_rows(layout),
+                      sizeof(double)) ||
         array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
         array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)))
         return fail_memory(err);
     field->n_nodes = problem->n_nodes;
-    field->n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
-    field->n_labels = shape->n_labels;
-    field->form = shape->pairwise;
+    field->n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
+    field->n_labels = layout->n_labels;
+    field->form = layout->pairwise;
     field->edges = problem->edges;
     field->is_shared = is_shared;
-    clv_unary_scores(field->unary, problem, shape, w);
+    clv_unary_scores(field->unary, problem, layout, w);
     if (is_shared)
-        memcpy(field->pairwise, w + clv_shape_unary_size(shape), n_pairwise * sizeof *field->pairwise);
+        memcpy(field->pairwise, w + clv_weight_layout_unary_size(layout), n_pairwise * sizeof *field->pairwise);
     else
-        clv_pairwise_scores(field->pairwise, problem, shape, w);
+        clv_pairwise_scores(field->pairwise, problem, layout, w);
     return CLV_OK;
 }
 
-enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
-                             const double *w, struct clv_error *err)
+enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem,
+                             const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
-    return load(self, problem, shape, w, shares_table(problem, shape), err);
+    return load(self, problem, layout, w, shares_table(problem, layout), err);
 }
 
 /* Loads for drop_unknown, to which every edge's own table matters. */
 static enum clv_status load_for_known(struct decoder *self, const struct clv_problem *problem,
-                                      const struct clv_shape *shape, const double *w, struct clv_error *err)
+                                      const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
-    return load(self, problem, shape, w, shares_table(problem, shape) && !any_unknown(problem), err);
+    return load(self, problem, layout, w, shares_table(problem, layout) && !any_unknown(problem), err);
 }
 
 /* Silences nodes of unknown label and their edges. */
-static void drop_unknown(struct clv_field *field, const struct clv_problem *problem, const struct clv_shape *shape)
+static void drop_unknown(struct clv_field *field, const struct clv_problem *problem,
+                         const struct clv_weight_layout *layout)
 {
-    size_t n_rows = clv_shape_rows(shape), n_entries = entries_per_edge(shape);
+    size_t n_rows = clv_weight_layout_rows(layout), n_entries = entries_per_edge(layout);
     const int32_t *label = problem->label;
     if (!any_unknown(problem))
         return;
@@ -129,10 +132,10 @@ static void drop_unknown(struct clv_field *field, const struct clv_problem *prob
 }
 
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
-                                   const struct clv_shape *shape, const double *w, struct clv_error *err)
+                                   const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
-    MUST(load_for_known(self, problem, shape, w, err));
-    drop_unknown(&self->field, problem, shape);
+    MUST(load_for_known(self, problem, layout, w, err));
+    drop_unknown(&self->field, problem, layout);
     return CLV_OK;
 }
 
@@ -146,19 +149,19 @@ static enum clv_status map_known(struct decoder *self, double *score, const stru
     return CLV_OK;
 }
 
-enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *w, struct clv_error *err)
 {
-    MUST(decoder_load(self, problem, shape, w, err));
+    MUST(decoder_load(self, problem, layout, w, err));
     return clv_oracle_map(self->oracle, self->y, NULL, &self->field, err);
 }
 
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
-                          const struct clv_shape *shape, const double *w, struct clv_error *err)
+                          const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
     if (!decoding || decoding->rule == CLV_DECODE_ORACLE)
-        return decode(self, problem, shape, w, err);
-    MUST(decoder_load(self, problem, shape, w, err));
+        return decode(self, problem, layout, w, err);
+    MUST(decoder_load(self, problem, layout, w, err));
     size_t n = (size_t)problem->n_nodes;
     if (array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1))
         return fail_memory(err);
@@ -168,18 +171,18 @@ enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decod
 }
 
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
-                             const struct clv_shape *shape, const double *w, struct clv_error *err)
+                             const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
-    MUST(decoder_load_known(self, problem, shape, w, err));
+    MUST(decoder_load_known(self, problem, layout, w, err));
     return map_known(self, score, problem, err);
 }
 
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
-                                 const struct clv_shape *shape, const double *w, struct clv_error *err)
+                                 const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
-    MUST(load_for_known(self, problem, shape, w, err));
+    MUST(load_for_known(self, problem, layout, w, err));
     clv_field_add_loss(&self->field, problem);
-    drop_unknown(&self->field, problem, shape);
+    drop_unknown(&self->field, problem, layout);
     return map_known(self, score, problem, err);
 }
 

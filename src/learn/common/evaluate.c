@@ -25,8 +25,8 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     const struct evaluation *of = self->of;
     struct decoder *decoder = &self->decoders[thread];
     const struct clv_problem problem = clv_dataset_problem(of->dataset, (size_t)of->examples[index]);
-    MUST(decode_by(decoder, self->decoding, &problem, of->shape, of->w, err));
-    self->loss[index] = clv_loss(&problem, of->shape->n_labels, decoder->y);
+    MUST(decode_by(decoder, self->decoding, &problem, of->layout, of->w, err));
+    self->loss[index] = clv_loss(&problem, of->layout->n_labels, decoder->y);
     return CLV_OK;
 }
 
@@ -56,22 +56,23 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
 }
 
 enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
-                             size_t n_examples, const struct clv_shape *shape, const double *w,
+                             size_t n_examples, const struct clv_weight_layout *layout, const double *w,
                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                              struct clv_error *err)
 {
     FAIL_IF(n_examples < 1, CLV_ERR_USAGE, "no examples to evaluate");
     OWNED_ARRAY double *losses = array_alloc(n_examples, sizeof *losses);
     NEED(losses);
-    const struct evaluation evaluation = {dataset, examples, n_examples, shape, w, decoding, engine, n_threads};
+    const struct evaluation evaluation = {dataset, examples, n_examples, layout, w, decoding, engine, n_threads};
     MUST(evaluate_each(losses, &evaluation, err));
     *mean_loss = mean_of(losses, n_examples);
     return CLV_OK;
 }
 
-enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset, const struct clv_shape *shape,
-                                 const double *w, const struct clv_decoding *decoding, enum clv_engine engine,
-                                 int n_threads, struct clv_error *err)
+enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset,
+                                 const struct clv_weight_layout *layout, const double *w,
+                                 const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                                 struct clv_error *err)
 {
     size_t n = clv_dataset_size(dataset);
     OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
@@ -80,5 +81,5 @@ enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *da
     for (size_t i = 0; i < n; i++)
         if (clv_dataset_problem(dataset, i).theta)
             examples[n_known++] = (int32_t)i;
-    return clv_evaluate(mean_loss, dataset, examples, n_known, shape, w, decoding, engine, n_threads, err);
+    return clv_evaluate(mean_loss, dataset, examples, n_known, layout, w, decoding, engine, n_threads, err);
 }

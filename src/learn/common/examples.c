@@ -58,10 +58,10 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     survey->scale[index] = n_known * squares;
     survey->squares[index] = squares;
     survey->n_known[index] = n_known;
-    if (self->shape.pairwise == CLV_PAIRWISE_FULL)
+    if (self->layout.pairwise == CLV_PAIRWISE_FULL)
         survey_edges(survey, index, problem);
-    self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
-    survey->most[index] = most_known_loss(problem, self->shape.n_labels);
+    self->truth_loss[index] = known_loss(problem, self->layout.n_labels, problem->label);
+    survey->most[index] = most_known_loss(problem, self->layout.n_labels);
     return CLV_OK;
 }
 
@@ -70,9 +70,9 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
 {
     size_t n = training->n_examples;
     *self = (struct examples){0};
-    OWNED(examples_release) struct examples result = {.training = training, .shape = training->shape, .n = n};
+    OWNED(examples_release) struct examples result = {.training = training, .layout = training->layout, .n = n};
     if (!edges)
-        result.shape.pairwise = CLV_PAIRWISE_NONE;
+        result.layout.pairwise = CLV_PAIRWISE_NONE;
     result.n_threads = parallel_threads(training->n_threads);
     result.problems = array_alloc(n, sizeof *result.problems);
     result.truth_loss = array_alloc(n, sizeof *result.truth_loss);
@@ -120,7 +120,7 @@ double examples_squared_unit(const struct examples *self, double units)
 
 double examples_table_variance(const struct examples *self, double wanted)
 {
-    if (self->shape.pairwise != CLV_PAIRWISE_FULL)
+    if (self->layout.pairwise != CLV_PAIRWISE_FULL)
         return 1;
     if (wanted > 0)
         return wanted;
@@ -141,7 +141,7 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     const struct clv_problem *problem = &self->problems[index];
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    MUST(decode_augmented(decoder, &score, problem, &self->shape, pass->w, err));
+    MUST(decode_augmented(decoder, &score, problem, &self->layout, pass->w, err));
     /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above.
      */
     pass->hinge[index] = fmax(0, score + oracle_slack(decoder->oracle) - decoder_truth_score(decoder, problem)) +
@@ -166,7 +166,7 @@ enum clv_status examples_loss(double *loss, const struct examples *self, const d
                               const struct clv_decoding *decoding, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
-    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->shape, w, decoding,
+    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->layout, w, decoding,
                         training->engine, self->n_threads, err);
 }
 
@@ -177,7 +177,7 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
     double loss, *grown;
     if (!training->validation)
         return CLV_OK;
-    MUST(clv_evaluate_all(&loss, training->validation, &self->shape, w, decoding, training->engine, self->n_threads,
+    MUST(clv_evaluate_all(&loss, training->validation, &self->layout, w, decoding, training->engine, self->n_threads,
                           err));
     grown = array_realloc(result->validation_loss, point + 1, sizeof *grown);
     NEED(grown);
@@ -186,11 +186,11 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
     return CLV_OK;
 }
 
-void project_couplings(double *w, const struct clv_shape *shape)
+void project_couplings(double *w, const struct clv_weight_layout *layout)
 {
-    if (shape->pairwise != CLV_PAIRWISE_POTTS)
+    if (layout->pairwise != CLV_PAIRWISE_POTTS)
         return;
-    for (size_t k = clv_shape_unary_size(shape); k < clv_shape_size(shape); k++)
+    for (size_t k = clv_weight_layout_unary_size(layout); k < clv_weight_layout_size(layout); k++)
         w[k] = w[k] > 0 ? w[k] : 0;
 }
 
@@ -214,9 +214,9 @@ enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_p
 static enum clv_status set_weights(double **to, const struct examples *self, const double *w, struct clv_error *err)
 {
     if (!*to)
-        *to = array_zalloc(clv_shape_size(&self->training->shape), sizeof *w);
+        *to = array_zalloc(clv_weight_layout_size(&self->training->layout), sizeof *w);
     NEED(*to);
-    memcpy(*to, w, clv_shape_size(&self->shape) * sizeof *w);
+    memcpy(*to, w, clv_weight_layout_size(&self->layout) * sizeof *w);
     return CLV_OK;
 }
 
@@ -224,8 +224,8 @@ enum clv_status result_set(struct clv_training_result *result, const struct exam
                            struct clv_error *err)
 {
     /* The oracle cuts two labels, which tables of any sign forbid. */
-    const struct clv_shape *shape = &self->shape;
-    if (shape->pairwise == CLV_PAIRWISE_FULL && shape->n_labels == 2 && result->decoding.rule == CLV_DECODE_ORACLE)
+    const struct clv_weight_layout *layout = &self->layout;
+    if (layout->pairwise == CLV_PAIRWISE_FULL && layout->n_labels == 2 && result->decoding.rule == CLV_DECODE_ORACLE)
         result->decoding.rule = CLV_DECODE_MAP;
     return set_weights(&result->w, self, w, err);
 }

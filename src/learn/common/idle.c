@@ -79,7 +79,7 @@ static const char *lacking(const struct clv_training *training, enum clv_need_of
         return NULL;
     switch (of) {
     case CLV_NEEDS_TABLES:
-        return training->shape.pairwise == CLV_PAIRWISE_FULL ? NULL : "there are no full pairwise tables";
+        return training->layout.pairwise == CLV_PAIRWISE_FULL ? NULL : "there are no full pairwise tables";
     case CLV_NEEDS_HIDDEN: return has_hidden(training) ? NULL : "every label is known";
     case CLV_NEEDS_WEAK: return has_weak ? NULL : "every image has a mask";
     case CLV_NEEDS_MASKS: return has_masks || !has_weak ? NULL : "no image has a mask";

@@ -69,7 +69,8 @@ bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, i
 
 double learner_bytes(const struct clv_learner *learner, const struct clv_training *training)
 {
-    double vectors = (double)learner->n_vectors * (double)clv_shape_size(&training->shape) * (double)sizeof(double);
+    double vectors =
+        (double)learner->n_vectors * (double)clv_weight_layout_size(&training->layout) * (double)sizeof(double);
     return vectors + (learner->bytes ? learner->bytes(training) : 0);
 }
 

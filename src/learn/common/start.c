@@ -12,13 +12,13 @@ static bool is_known(const struct clv_problem *problem, int32_t node)
     return problem->label[node] != CLV_UNKNOWN;
 }
 
-/* seen[clv_shape_size]: whether known nodes, or edges between two, have the feature that a weight belongs to, and
+/* seen[clv_weight_layout_size]: whether known nodes, or edges between two, have the feature that a weight belongs to, and
  * whether hidden ones have. */
 static void see(uint8_t *seen, const struct clv_training *training)
 {
-    const struct clv_shape *shape = &training->shape;
-    size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features, n_rows = clv_shape_rows(shape);
-    size_t n_unary = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    const struct clv_weight_layout *layout = &training->layout;
+    size_t d = (size_t)layout->n_features, p = (size_t)layout->n_edge_features, n_rows = clv_weight_layout_rows(layout);
+    size_t n_unary = clv_weight_layout_unary_size(layout), size = clv_weight_layout_size(layout);
     memset(seen, 0, size);
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
@@ -26,7 +26,7 @@ static void see(uint8_t *seen, const struct clv_training *training)
             for (int64_t k = problem.row[node]; k < problem.row[node + 1]; k++)
                 if (problem.value[k] != 0)
                     seen[problem.index[k]] |= is_known(&problem, node) ? SEEN_KNOWN : SEEN_HIDDEN;
-        for (int32_t e = 0; shape->pairwise != CLV_PAIRWISE_NONE && e < problem.n_edges; e++) {
+        for (int32_t e = 0; layout->pairwise != CLV_PAIRWISE_NONE && e < problem.n_edges; e++) {
             bool known = is_known(&problem, problem.edges[e][0]) && is_known(&problem, problem.edges[e][1]);
             for (size_t f = 0; f < p; f++)
                 if (problem.edge_features[(size_t)e * p + f] != 0)
@@ -42,7 +42,7 @@ static void see(uint8_t *seen, const struct clv_training *training)
 enum clv_status start_weights(double *w, const struct clv_training *training, double deviation, bool all_random,
                               struct clv_error *err)
 {
-    size_t size = clv_shape_size(&training->shape);
+    size_t size = clv_weight_layout_size(&training->layout);
     OWNED_ARRAY uint8_t *seen = array_zalloc(size, 1);
     NEED(seen);
     if (!training->init && !all_random)
@@ -54,13 +54,13 @@ enum clv_status start_weights(double *w, const struct clv_training *training, do
             w[k] = deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), k);
         else
             w[k] = 0;
-    project_couplings(w, &training->shape);
+    project_couplings(w, &training->layout);
     return CLV_OK;
 }
 
 const char *idle_start(const struct clv_training *training, bool all_random)
 {
-    size_t n_random = 0, size = clv_shape_size(&training->shape);
+    size_t n_random = 0, size = clv_weight_layout_size(&training->layout);
     if (training->init)
         return "--init gives all weights";
     if (all_random || !training->dataset)

@@ -200,7 +200,7 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     MUST(examples_open(&self->examples, training, true, err));
     self->penalty = (int)training->parameters[PENALTY];
     self->lambda = self->penalty == PENALTY_NONE ? 0 : training->parameters[LAMBDA];
-    self->size = clv_shape_size(&self->examples.shape);
+    self->size = clv_weight_layout_size(&self->examples.layout);
     const struct lbfgs_function function = {evaluate, self, self->penalty == PENALTY_L1 ? self->lambda : 0};
     MUST(lbfgs_open(&self->lbfgs, &function, self->size, (size_t)training->parameters[MEMORY], err));
     self->state = (struct crf_state){.lbfgs = &self->lbfgs, .result = result};
@@ -243,7 +243,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(choose_decoding(&result->decoding, &self, err));
     /* all labels of a known node are as likely */
     result->at_zero =
-        (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.shape.n_labels);
+        (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.layout.n_labels);
     MUST(crf_state_read(&self.state, &self.course.checkpoints, err));
     MUST(course_take(&self.course, minimise(&self, err)));
     return course_end(&self.course, self.lbfgs.x, err);
@@ -252,7 +252,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 /* L-BFGS keeps two vectors a step remembered. */
 static double bytes(const struct clv_training *training)
 {
-    double moves = 2 * training->parameters[MEMORY] * (double)clv_shape_size(&training->shape);
+    double moves = 2 * training->parameters[MEMORY] * (double)clv_weight_layout_size(&training->layout);
     return crf_objective_bytes(training) + moves * (double)sizeof(double);
 }
 

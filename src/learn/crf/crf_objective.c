@@ -28,12 +28,12 @@ static bool has_plain_edges(const struct clv_problem *problem)
 static void survey(struct crf_objective *self)
 {
     const struct examples *examples = self->examples;
-    self->is_shared = self->has_pairs && examples->shape.n_edge_features == 1;
+    self->is_shared = self->has_pairs && examples->layout.n_edge_features == 1;
     for (size_t i = 0; i < examples->n; i++) {
         const struct clv_problem *problem = &examples->problems[i];
         dataset_looked_at(examples->training->dataset, problem);
         self->is_shared = self->is_shared && has_plain_edges(problem);
-        clv_joint_feature_add(self->empirical, problem, &examples->shape, problem->label, 1);
+        clv_joint_feature_add(self->empirical, problem, &examples->layout, problem->label, 1);
     }
 }
 
@@ -75,16 +75,16 @@ static int choose_threads(const struct crf_objective *self)
     return most < self->examples->n_threads ? (int)most : self->examples->n_threads;
 }
 
-static void set_sizes(struct crf_objective *self, const struct clv_shape *shape)
+static void set_sizes(struct crf_objective *self, const struct clv_weight_layout *layout)
 {
-    self->k = (size_t)shape->n_labels;
+    self->k = (size_t)layout->n_labels;
     self->width = chain_lanes_width(self->k);
-    self->n_rows = clv_shape_rows(shape);
-    self->d = (size_t)shape->n_features;
-    self->p = (size_t)shape->n_edge_features;
-    self->size = clv_shape_size(shape);
-    self->unary_size = clv_shape_unary_size(shape);
-    self->has_pairs = shape->pairwise == CLV_PAIRWISE_FULL;
+    self->n_rows = clv_weight_layout_rows(layout);
+    self->d = (size_t)layout->n_features;
+    self->p = (size_t)layout->n_edge_features;
+    self->size = clv_weight_layout_size(layout);
+    self->unary_size = clv_weight_layout_unary_size(layout);
+    self->has_pairs = layout->pairwise == CLV_PAIRWISE_FULL;
     self->chunk_size = self->d * self->width;
     if (self->has_pairs)
         self->chunk_size += self->k * (self->k * self->p + self->width);
@@ -94,7 +94,7 @@ static void set_sizes(struct crf_objective *self, const struct clv_shape *shape)
 enum clv_status crf_objective_open(struct crf_objective *self, struct examples *examples, struct clv_error *err)
 {
     *self = (struct crf_objective){.examples = examples};
-    set_sizes(self, &examples->shape);
+    set_sizes(self, &examples->layout);
     self->n_chunks = choose_chunks(examples->n, self->chunk_size);
     self->unary = array_zalloc_aligned(self->d, self->width * sizeof(double));
     self->kernel_memory = array_zalloc_aligned(2 * self->k, self->width * sizeof(double));
@@ -179,7 +179,7 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
 double crf_objective_bytes(const struct clv_training *training)
 {
     struct crf_objective sizes = {0};
-    set_sizes(&sizes, &training->shape);
+    set_sizes(&sizes, &training->layout);
     double longest = 1, row = (double)sizes.width, table = (double)sizes.k * row;
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);

@@ -266,7 +266,7 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
     struct decoder *decoder = &objective->examples->decoders[self - objective->workers];
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = objective->k, width = objective->width;
     double value, n_unknown = 0, *pairs = &sums[objective->d * width];
-    MUST(decoder_load_known(decoder, problem, &objective->examples->shape, objective->w, err));
+    MUST(decoder_load_known(decoder, problem, &objective->examples->layout, objective->w, err));
     if (array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)))
         return fail_memory(err);
     double *marginal = self->scratch, *pair = marginal + n * k;

@@ -56,10 +56,10 @@ enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struc
 enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda, struct clv_error *err)
 {
     size_t n = hidden->examples.n, size = hidden->size;
-    const struct clv_shape *shape = &hidden->examples.shape;
+    const struct clv_weight_layout *layout = &hidden->examples.layout;
     *self = (struct hidden_dual){.hidden = hidden, .point = {.size = size, .free_size = size, .lambda = lambda}};
-    if (shape->pairwise == CLV_PAIRWISE_POTTS)
-        self->point.free_size = clv_shape_unary_size(shape);
+    if (layout->pairwise == CLV_PAIRWISE_POTTS)
+        self->point.free_size = clv_weight_layout_unary_size(layout);
     double **vectors[] = {&self->point.v, &self->point.w, &self->change, &self->average};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         *vectors[k] = arena_alloc(&self->arena, size, sizeof(double));

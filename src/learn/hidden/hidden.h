@@ -322,12 +322,12 @@ void hidden_workspaces_free(struct hidden_workspace *workspaces, int n);
 /* Takes an example: grows to its problem and notes which of its nodes are visible. */
 enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct hidden_settings *settings,
                                      struct hidden_item *item, const struct clv_problem *problem,
-                                     const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;
+                                     const struct clv_weight_layout *layout, struct clv_error *err) CLV_CHECK;
 
 /* Chooses the methods that compute both terms of an example, item->free_by and item->clamped_by; takes the example. */
 enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_workspace *self,
                                    const struct hidden_settings *settings, const struct clv_problem *problem,
-                                   const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;
+                                   const struct clv_weight_layout *layout, struct clv_error *err) CLV_CHECK;
 
 /* Whether belief propagation works out any term of the training's examples; true where that is unknown. */
 bool hidden_propagates(const struct clv_training *training, const struct hidden_settings *settings);

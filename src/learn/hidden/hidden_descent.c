@@ -35,7 +35,7 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
             "solver adagrad-full is for at most %d weights, and this model has %zu", FULL_ADAGRAD_MAX_SIZE, size);
     if (self->solver == SOLVER_FULL_ADAGRAD)
         MUST(full_adagrad_open(&self->full, size, err));
-    return ascent_open(&self->ascent, &self->hidden.examples.shape,
+    return ascent_open(&self->ascent, &self->hidden.examples.layout,
                        (struct ascent_rules){STEP_ADAGRAD, self->lambda, self->rate, averaging}, err);
 }
 
@@ -55,7 +55,7 @@ void hidden_descent_step(struct hidden_descent *self)
     if (self->is_published) {
         for (size_t k = 0; k < self->hidden.size; k++)
             w[k] += rate * (self->gradient[k] / self->lambda - w[k]);
-        project_couplings(w, &self->hidden.examples.shape);
+        project_couplings(w, &self->hidden.examples.layout);
     } else if (self->solver == SOLVER_FULL_ADAGRAD) {
         for (size_t k = 0; k < self->hidden.size; k++)
             self->gradient[k] -= self->lambda * w[k];

@@ -253,7 +253,8 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 static double bytes(const struct clv_training *training)
 {
     const double *p = training->parameters;
-    double size = (double)clv_shape_size(&training->shape), vectors = (double)hidden_parts(training->n_examples);
+    double size = (double)clv_weight_layout_size(&training->layout),
+           vectors = (double)hidden_parts(training->n_examples);
     if (p[SOLVER] == SOLVER_CCCP)
         vectors += 5 + (double)training->n_examples;
     if (p[SOLVER] == SOLVER_FULL_ADAGRAD)

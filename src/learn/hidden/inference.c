@@ -67,14 +67,15 @@ static int reserve(struct hidden_term *term, size_t n_nodes, size_t n_edges, siz
 
 enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct hidden_settings *settings,
                                      struct hidden_item *item, const struct clv_problem *problem,
-                                     const struct clv_shape *shape, struct clv_error *err)
+                                     const struct clv_weight_layout *layout, struct clv_error *err)
 {
-    size_t n = (size_t)problem->n_nodes, k = (size_t)shape->n_labels;
-    size_t m = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
+    size_t n = (size_t)problem->n_nodes, k = (size_t)layout->n_labels;
+    size_t m = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
     const struct array_part by_node[] = {{&self->is_visible, sizeof *self->is_visible}, {&self->y, sizeof *self->y}};
     if (reserve(&self->free, n, m, k) || reserve(&self->clamped, n, m, k) || reserve(&self->other, n, m, k) ||
         array_reserve_all(by_node, 2, &self->node_capacity, n) ||
-        array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_shape_rows(shape), sizeof *self->weight))
+        array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_weight_layout_rows(layout),
+                      sizeof *self->weight))
         return fail_memory(err);
     self->settings = settings;
     self->item = item;
@@ -137,16 +138,16 @@ static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_w
 
 enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_workspace *self,
                                    const struct hidden_settings *settings, const struct clv_problem *problem,
-                                   const struct clv_shape *shape, struct clv_error *err)
+                                   const struct clv_weight_layout *layout, struct clv_error *err)
 {
     const struct clv_field graph = {
         .n_nodes = problem->n_nodes,
-        .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
-        .n_labels = shape->n_labels,
-        .form = shape->pairwise,
+        .n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
+        .n_labels = layout->n_labels,
+        .form = layout->pairwise,
         .edges = problem->edges,
     };
-    MUST(hidden_workspace_set(self, settings, item, problem, shape, err));
+    MUST(hidden_workspace_set(self, settings, item, problem, layout, err));
     MUST(hidden_choose(&item->free_by, self, &graph, NULL, err));
     return hidden_choose(&item->clamped_by, self, &graph, problem->label, err);
 }
@@ -161,7 +162,7 @@ bool hidden_propagates(const struct clv_training *training, const struct hidden_
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         dataset_looked_at(training->dataset, &problem);
         is_found = !problem.label ||
-                   hidden_choose_both(&item, space, settings, &problem, &training->shape, &ignored) != CLV_OK ||
+                   hidden_choose_both(&item, space, settings, &problem, &training->layout, &ignored) != CLV_OK ||
                    item.free_by == HIDDEN_PROPAGATION || item.clamped_by == HIDDEN_PROPAGATION;
     }
     hidden_workspaces_free(space, 1);

@@ -12,7 +12,7 @@
 
 static size_t n_messages(const struct hidden *self, size_t index)
 {
-    return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
+    return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.layout.n_labels;
 }
 
 /* Whether an example's terms need these messages. */
@@ -22,9 +22,9 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
     const struct hidden_settings *settings = &self->settings;
     if (which == HIDDEN_OF_CLAMPED)
         return item->clamped_by == HIDDEN_PROPAGATION;
-    const struct clv_shape *shape = &self->examples.shape;
+    const struct clv_weight_layout *layout = &self->examples.layout;
     bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0 &&
-                   !hidden_is_cut(shape->pairwise, shape->n_labels);
+                   !hidden_is_cut(layout->pairwise, layout->n_labels);
     return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
 }
 
@@ -36,7 +36,7 @@ double messages_bytes(const struct clv_training *training)
         n_edges +=
             problem.n_edges < problem.n_nodes ? 0 : problem.n_edges; /* fewer may be a forest's, which needs none */
     }
-    double of_edge = HIDDEN_N_MESSAGES * 2 * (double)training->shape.n_labels * (double)sizeof(float);
+    double of_edge = HIDDEN_N_MESSAGES * 2 * (double)training->layout.n_labels * (double)sizeof(float);
     return fmin(n_edges * of_edge, (double)MESSAGE_BYTES_MAX);
 }
 

@@ -17,13 +17,13 @@ static enum clv_status look_at_graph(void *context, size_t index, int thread, st
 {
     struct hidden *self = context;
     return hidden_choose_both(&self->items[index], &self->workspaces[thread], &self->settings,
-                              &self->examples.problems[index], &self->examples.shape, err);
+                              &self->examples.problems[index], &self->examples.layout, err);
 }
 
 /* The unit of the loss, in which a known node weighs 1 on the mean. */
 static void weigh_loss(struct hidden *self)
 {
-    size_t k = (size_t)self->examples.shape.n_labels;
+    size_t k = (size_t)self->examples.layout.n_labels;
     double n_known = 0, total = 0;
     for (size_t i = 0; i < self->examples.n; i++) {
         const struct clv_problem *problem = &self->examples.problems[i];
@@ -44,7 +44,7 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
 {
     *self = (struct hidden){.settings = *settings};
     MUST(examples_open(&self->examples, training, true, err));
-    self->size = clv_shape_size(&self->examples.shape);
+    self->size = clv_weight_layout_size(&self->examples.layout);
     self->items = array_zalloc(self->examples.n, sizeof *self->items);
     self->parts = array_alloc(hidden_parts(self->examples.n), self->size * sizeof *self->parts);
     NEED(self->items && self->parts);
@@ -63,7 +63,7 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
 
 double hidden_at_zero(const struct hidden *self)
 {
-    size_t k = (size_t)self->examples.shape.n_labels;
+    size_t k = (size_t)self->examples.layout.n_labels;
     double t = self->settings.visible_temperature, scale = self->settings.margin * self->unit, sum = 0;
     for (size_t i = 0; i < self->examples.n; i++) {
         const struct clv_problem *problem = &self->examples.problems[i];
@@ -117,21 +117,21 @@ static double add_loss(struct clv_field *field, const struct clv_problem *proble
 }
 
 /* pairwise += sum over edges and labels of (plus - minus) times the edge's features; minus NULL: 0. */
-static void add_pairs(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+static void add_pairs(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                       const double *plus, const double *minus)
 {
-    size_t p = (size_t)shape->n_edge_features, k = (size_t)shape->n_labels, cells = k * k;
+    size_t p = (size_t)layout->n_edge_features, k = (size_t)layout->n_labels, cells = k * k;
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         const float *feature = &problem->edge_features[e * p];
         const double *above = &plus[e * cells], *below = minus ? &minus[e * cells] : NULL;
         double apart = 0;
-        for (size_t c = 0; shape->pairwise == CLV_PAIRWISE_POTTS && c < cells; c++)
+        for (size_t c = 0; layout->pairwise == CLV_PAIRWISE_POTTS && c < cells; c++)
             apart += c % (k + 1) ? above[c] - (below ? below[c] : 0) : 0;
         for (size_t f = 0; f < p; f++) {
             double x = (double)feature[f];
             if (x == 0)
                 continue;
-            if (shape->pairwise == CLV_PAIRWISE_POTTS) {
+            if (layout->pairwise == CLV_PAIRWISE_POTTS) {
                 pairwise[f] -= x * apart;
                 continue;
             }
@@ -142,18 +142,19 @@ static void add_pairs(double *pairwise, const struct clv_problem *problem, const
 }
 
 /* psi += the expected joint feature under plus less that under minus; either may be NULL, but not both. */
-static void add_expectation(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+static void add_expectation(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                             const struct hidden_term *plus, const struct hidden_term *minus, double *weight)
 {
-    size_t n_rows = clv_shape_rows(shape), k = (size_t)shape->n_labels, n = (size_t)problem->n_nodes;
+    size_t n_rows = clv_weight_layout_rows(layout), k = (size_t)layout->n_labels, n = (size_t)problem->n_nodes;
     for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < n_rows; r++) {
             size_t cell = i * k + (k == 2 ? 1 : r); /* two labels: label 0 has no row */
             weight[i * n_rows + r] = plus->nodes[cell] - (minus ? minus->nodes[cell] : 0);
         }
-    unary_feature_add(psi, problem, shape, weight);
-    if (shape->pairwise != CLV_PAIRWISE_NONE)
-        add_pairs(psi + clv_shape_unary_size(shape), problem, shape, plus->pairs, minus ? minus->pairs : NULL);
+    unary_feature_add(psi, problem, layout, weight);
+    if (layout->pairwise != CLV_PAIRWISE_NONE)
+        add_pairs(psi + clv_weight_layout_unary_size(layout), problem, layout, plus->pairs,
+                  minus ? minus->pairs : NULL);
 }
 
 /* A pass that is done in parts. */
@@ -177,11 +178,11 @@ static enum clv_status do_example(const struct parts *parts, size_t index, doubl
     struct hidden_workspace *space = &self->workspaces[thread];
     struct hidden_item *item = &self->items[index];
     struct decoder *decoder = &self->examples.decoders[thread];
-    const struct clv_shape *shape = &self->examples.shape;
+    const struct clv_weight_layout *layout = &self->examples.layout;
     const struct clv_problem *problem = &self->examples.problems[index];
-    MUST(hidden_workspace_set(space, &self->settings, item, problem, shape, err));
+    MUST(hidden_workspace_set(space, &self->settings, item, problem, layout, err));
     space->is_looking = pass->terms == HIDDEN_LOOK;
-    MUST(decoder_load(decoder, problem, shape, pass->w, err));
+    MUST(decoder_load(decoder, problem, layout, pass->w, err));
     if (pass->terms & HIDDEN_CLAMPED)
         MUST(hidden_clamped(space, &decoder->field, problem->label, err));
     item->clamped = space->clamped.value;
@@ -192,7 +193,7 @@ static enum clv_status do_example(const struct parts *parts, size_t index, doubl
         MUST(hidden_free(space, &decoder->field, truth, err));
         item->free = space->free.value + constant;
     }
-    add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &space->free : &space->clamped,
+    add_expectation(psi, problem, layout, pass->terms & HIDDEN_FREE ? &space->free : &space->clamped,
                     (pass->terms & HIDDEN_BOTH) == HIDDEN_BOTH ? &space->clamped : NULL, space->weight);
     return CLV_OK;
 }

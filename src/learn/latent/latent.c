@@ -35,10 +35,10 @@ enum clv_status latent_open(struct latent *self, const struct clv_learner *learn
 {
     *self = (struct latent){.rules = *rules, .context = context};
     MUST(examples_open(&self->examples, training, true, err));
-    size_t n = self->examples.n, k = (size_t)self->examples.shape.n_labels;
+    size_t n = self->examples.n, k = (size_t)self->examples.layout.n_labels;
     self->ridge = examples_squared_unit(&self->examples, rules->units);
     self->c = rules->c;
-    self->size = clv_shape_size(&self->examples.shape);
+    self->size = clv_weight_layout_size(&self->examples.layout);
     self->first = arena_zalloc(&self->arena, n + 1, sizeof *self->first);
     self->hinge = arena_zalloc(&self->arena, n, sizeof *self->hinge);
     self->gradient = arena_alloc(&self->arena, self->size, sizeof *self->gradient);
@@ -71,27 +71,27 @@ enum clv_status latent_open(struct latent *self, const struct clv_learner *learn
 
 double latent_bytes(const struct clv_training *training)
 {
-    return (2 * (double)sizeof(double) * (double)training->shape.n_labels + 1) * training_n_nodes(training);
+    return (2 * (double)sizeof(double) * (double)training->layout.n_labels + 1) * training_n_nodes(training);
 }
 
 /* gradient += scale sum over labels of weight(.) Psi. */
-static void add_expectation(double *gradient, const struct clv_problem *problem, const struct clv_shape *shape,
+static void add_expectation(double *gradient, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                             const double *weight, double scale)
 {
-    size_t k = (size_t)shape->n_labels, d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features;
+    size_t k = (size_t)layout->n_labels, d = (size_t)layout->n_features, p = (size_t)layout->n_edge_features;
     for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
         for (size_t s = k == 2; s < k; s++) { /* two labels: label 0 has no row */
             double *row = gradient + (k == 2 ? 0 : s) * d, by = scale * weight[i * k + s];
             for (int64_t at = problem->row[i]; by != 0 && at < problem->row[i + 1]; at++)
                 row[problem->index[at]] += by * (double)problem->value[at];
         }
-    if (shape->pairwise == CLV_PAIRWISE_NONE)
+    if (layout->pairwise == CLV_PAIRWISE_NONE)
         return;
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         const double *a = weight + (size_t)problem->edges[e][0] * k, *b = weight + (size_t)problem->edges[e][1] * k;
         for (size_t st = 0; st < k * k; st++) {
             double by = scale * a[st / k] * b[st % k];
-            double *target = gradient + clv_shape_unary_size(shape) + st * p;
+            double *target = gradient + clv_weight_layout_unary_size(layout) + st * p;
             for (size_t f = 0; f < p && by != 0; f++)
                 target[f] += by * (double)problem->edge_features[e * p + f];
         }
@@ -116,7 +116,7 @@ static bool example_results(struct comm_piece *piece, void *context, size_t inde
 {
     const struct work *work = context;
     struct latent *self = work->latent;
-    size_t example = (size_t)work->taken[index], k = (size_t)self->examples.shape.n_labels;
+    size_t example = (size_t)work->taken[index], k = (size_t)self->examples.layout.n_labels;
     size_t first = self->first[example] * k, size = self->first[example + 1] * k - first;
     const struct comm_piece pieces[] = {{&self->hinge[example], sizeof *self->hinge},
                                         {&self->free[first], size * sizeof *self->free},
@@ -158,7 +158,7 @@ enum clv_status latent_begin(struct ascent *ascent, struct latent *self, struct 
     bool is_adagrad = rules->solver == LATENT_ADAGRAD;
     /* scores that matter are as large as losses: weights of most_loss / s */
     double rate = (rules->rate > 0 ? rules->rate : 0.3) * examples->most_loss / sqrt(examples->scale);
-    MUST(ascent_open(ascent, &examples->shape,
+    MUST(ascent_open(ascent, &examples->layout,
                      (struct ascent_rules){STEP_ADAGRAD, self->ridge / (self->c * (double)examples->n), rate,
                                            rules->averaging && is_adagrad},
                      err));
@@ -177,13 +177,13 @@ enum clv_status latent_begin(struct ascent *ascent, struct latent *self, struct 
 static void add_up(struct latent *self, const int32_t *taken, size_t n, double scale)
 {
     const struct examples *examples = &self->examples;
-    size_t k = (size_t)examples->shape.n_labels;
+    size_t k = (size_t)examples->layout.n_labels;
     memset(self->gradient, 0, self->size * sizeof *self->gradient);
     for (size_t i = 0; i < n; i++) {
         size_t example = (size_t)taken[i], first = self->first[example] * k;
         const struct clv_problem *problem = &examples->problems[example];
-        add_expectation(self->gradient, problem, &examples->shape, self->free + first, scale);
-        add_expectation(self->gradient, problem, &examples->shape, self->clamped + first, -scale);
+        add_expectation(self->gradient, problem, &examples->layout, self->free + first, scale);
+        add_expectation(self->gradient, problem, &examples->layout, self->clamped + first, -scale);
     }
 }
 
@@ -194,7 +194,7 @@ static enum clv_status step_plainly(struct latent *self, struct ascent *ascent, 
     add_up(self, self->all, self->examples.n, self->c);
     for (size_t j = 0; j < self->size; j++)
         ascent->w[j] -= rate * (self->ridge * ascent->w[j] + self->gradient[j]);
-    project_couplings(ascent->w, &self->examples.shape);
+    project_couplings(ascent->w, &self->examples.layout);
     return CLV_OK;
 }
 

@@ -50,11 +50,11 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     struct examples *examples = &latent->examples;
     struct decoder *decoder = &examples->decoders[thread];
     const struct clv_problem *problem = &examples->problems[example];
-    size_t at = latent->first[example], k = (size_t)examples->shape.n_labels;
+    size_t at = latent->first[example], k = (size_t)examples->layout.n_labels;
     const struct min_entropy_terms terms = {&decoder->field, latent->is_visible + at, self->temperature};
     struct min_entropy *space = &self->workspaces[thread];
     double best, truth;
-    MUST(decoder_load(decoder, problem, &examples->shape, w, err));
+    MUST(decoder_load(decoder, problem, &examples->layout, w, err));
     clv_field_add_loss(&decoder->field, problem);
     enum clv_status status = min_entropy_map(decoder->y, space, &terms, err);
     if (status)

@@ -94,7 +94,7 @@ static enum clv_status predict(void *context, struct latent *latent, size_t exam
 {
     struct modlat *self = context;
     struct decoder *decoder = &latent->examples.decoders[thread];
-    MUST(decoder_load(decoder, problem_of(latent, example), &latent->examples.shape, w, err));
+    MUST(decoder_load(decoder, problem_of(latent, example), &latent->examples.layout, w, err));
     MUST(maximise(decoder->y, NULL, self, &decoder->field, thread, err));
     set_certain(latent->free + latent->first[example] * (size_t)decoder->field.n_labels, decoder->y,
                 (size_t)decoder->field.n_nodes, (size_t)decoder->field.n_labels);
@@ -104,7 +104,7 @@ static enum clv_status predict(void *context, struct latent *latent, size_t exam
 static void keep_predictions(struct modlat *self)
 {
     const struct latent *latent = &self->latent;
-    size_t k = (size_t)latent->examples.shape.n_labels;
+    size_t k = (size_t)latent->examples.layout.n_labels;
     for (size_t i = 0; i < latent->first[latent->examples.n] * k; i++)
         if (latent->free[i] > 0.5)
             self->y[i / k] = (int32_t)(i % k);
@@ -118,9 +118,9 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
     struct modlat *self = context;
     struct decoder *decoder = &latent->examples.decoders[thread];
     const struct clv_problem *problem = problem_of(latent, example);
-    size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
+    size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.layout.n_labels;
     double *free = latent->free + at * k, *q = latent->clamped + at * k;
-    MUST(decoder_load(decoder, problem, &latent->examples.shape, theta, err));
+    MUST(decoder_load(decoder, problem, &latent->examples.layout, theta, err));
     MUST(marginals_given_truth(q, self->forests[thread], &decoder->field, problem->label, 1, err));
     memcpy(free, q, n * k * sizeof *free);
     for (size_t i = 0; i < n; i++) {
@@ -158,9 +158,9 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     struct decoder *decoder = &latent->examples.decoders[thread];
     const struct clv_problem *problem = problem_of(latent, example);
     struct clv_field *field = &decoder->field;
-    size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
+    size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.layout.n_labels;
     double best, truth, constant;
-    MUST(decoder_load(decoder, problem, &latent->examples.shape, w, err));
+    MUST(decoder_load(decoder, problem, &latent->examples.layout, w, err));
     MUST(marginals_given_truth(latent->clamped + at * k, self->forests[thread], field, problem->label, 0, err));
     for (size_t i = 0; i < n; i++)
         for (size_t s = 0; s < k; s++)
@@ -180,7 +180,7 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
 static enum clv_status find_q(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
-    size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.shape.n_labels;
+    size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.layout.n_labels;
     MUST(latent_look(latent, ascent_point(&self->theta), conditional_terms, err));
     memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
     self->has_q = true;
@@ -287,7 +287,7 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
     MUST(latent_open(&self->latent, &modlat_learner, result, training, &rules, self, err));
     self->latent.course.n_passes = (size_t)p[ROUNDS];
     const struct examples *examples = &self->latent.examples;
-    size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels;
+    size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->layout.n_labels;
     self->forests = arena_zalloc(&self->arena, (size_t)examples->n_threads, sizeof *self->forests);
     self->y = arena_zalloc(&self->arena, n_nodes, sizeof *self->y);
     self->q = arena_zalloc(&self->arena, n_nodes, k * sizeof *self->q);
@@ -318,7 +318,7 @@ static void modlat_release(struct modlat *self)
 /* Besides, what w predicts and what theta thinks. */
 static double bytes(const struct clv_training *training)
 {
-    double of_node = (double)sizeof(int32_t) + (double)sizeof(double) * (double)training->shape.n_labels;
+    double of_node = (double)sizeof(int32_t) + (double)sizeof(double) * (double)training->layout.n_labels;
     return latent_bytes(training) + of_node * training_n_nodes(training);
 }
 

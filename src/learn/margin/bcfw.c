@@ -58,13 +58,13 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     struct bcfw_block *block = &self->blocks[example];
     struct decoder *decoder = &self->examples.decoders[thread];
     const struct clv_problem *problem = &self->examples.problems[example];
-    const struct clv_shape *shape = &self->examples.shape;
+    const struct clv_weight_layout *layout = &self->examples.layout;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
     const double *w = self->rules.start && self->n_passes == 0 ? self->rules.start : self->dual.w;
-    MUST(decode_augmented(decoder, &score, problem, shape, w, err));
+    MUST(decode_augmented(decoder, &score, problem, layout, w, err));
     block->gap = fmax(0, score - block_score(self, block, decoder, w));
     memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
-    direction->loss = known_loss(problem, shape->n_labels, direction->y);
+    direction->loss = known_loss(problem, layout->n_labels, direction->y);
 
     /* v_i holds psi_i = Psi(x, y_i) - Psi(x, y), so the direction is E[Psi] - Psi(x, y), up to 1 / (lambda n). */
     block_indicator(direction->change, self, problem, direction->y);
@@ -74,9 +74,9 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     for (size_t s = 0; s < direction->n_spans; s++)
         memset(direction->delta + direction->spans[s].begin, 0,
                (direction->spans[s].end - direction->spans[s].begin) * sizeof *direction->delta);
-    unary_feature_add(direction->delta, problem, shape, direction->change);
+    unary_feature_add(direction->delta, problem, layout, direction->change);
     memset(direction->pairwise, 0, self->pairwise_size * sizeof *direction->pairwise);
-    pairwise_feature_add(direction->pairwise, problem, shape, direction->y, 1);
+    pairwise_feature_add(direction->pairwise, problem, layout, direction->y, 1);
     for (size_t k = 0; k < self->pairwise_size; k++)
         direction->delta[self->unary_size + k] = block->pairwise[k] - direction->pairwise[k];
     for (size_t s = 0; s < direction->n_spans; s++)
@@ -222,7 +222,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     const struct clv_problem *problem = &self->examples.problems[index];
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    MUST(decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err));
+    MUST(decode_augmented(decoder, &score, problem, &self->examples.layout, self->dual.w, err));
     double bound = score + oracle_slack(decoder->oracle);
     self->hinge[index] = fmax(0, bound - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
     self->blocks[index].gap = fmax(0, score - block_score(self, &self->blocks[index], decoder, self->dual.w));
@@ -385,15 +385,15 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_learner *learner, 
     self->course.n_passes = rules->passes;
     self->course.save = bcfw_save;
     self->course.owner = self;
-    const struct clv_shape *shape = &self->examples.shape;
+    const struct clv_weight_layout *layout = &self->examples.layout;
     self->n = self->examples.n;
     self->batch = rules->batch > self->n ? self->n : rules->batch ? rules->batch : 1;
-    self->n_rows = clv_shape_rows(shape);
-    self->size = clv_shape_size(shape);
-    self->unary_size = clv_shape_unary_size(shape);
+    self->n_rows = clv_weight_layout_rows(layout);
+    self->size = clv_weight_layout_size(layout);
+    self->unary_size = clv_weight_layout_unary_size(layout);
     self->pairwise_size = self->size - self->unary_size;
     self->dual.size = self->size;
-    self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
+    self->dual.free_size = layout->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
     self->dual.loss = mean_of(self->examples.truth_loss, self->n);
     self->dual.v = arena_zalloc(&self->arena, self->size, sizeof(double));
     self->dual.w = arena_zalloc(&self->arena, self->size, sizeof(double));
@@ -417,8 +417,9 @@ void bcfw_release(struct bcfw *self)
 
 double bcfw_bytes(const struct clv_training *training, double batch)
 {
-    double n_rows = (double)clv_shape_rows(&training->shape), size = (double)clv_shape_size(&training->shape);
-    double pairwise = size - (double)clv_shape_unary_size(&training->shape), n = (double)training->n_examples;
+    double n_rows = (double)clv_weight_layout_rows(&training->layout),
+           size = (double)clv_weight_layout_size(&training->layout);
+    double pairwise = size - (double)clv_weight_layout_unary_size(&training->layout), n = (double)training->n_examples;
     double blocks = n_rows * training_n_nodes(training) + n * pairwise, directions = fmin(batch, n) * (size + pairwise);
     return (blocks + directions) * (double)sizeof(double);
 }

@@ -219,7 +219,7 @@ void block_start(struct bcfw *self, size_t index)
     struct bcfw_block *block = &self->blocks[index];
     const struct clv_problem *problem = &self->examples.problems[index];
     block_indicator(block->marginal, self, problem, problem->label);
-    pairwise_feature_add(block->pairwise, problem, &self->examples.shape, problem->label, 1);
+    pairwise_feature_add(block->pairwise, problem, &self->examples.layout, problem->label, 1);
     block->loss = self->examples.truth_loss[index];
     block->gap = 1;
     block->truth = block_hash(problem, problem->label);

@@ -30,7 +30,7 @@ struct descent {
 
 static void project(struct descent *self)
 {
-    project_couplings(self->w, &self->examples->shape);
+    project_couplings(self->w, &self->examples->layout);
     if (self->rules.ball == DESCENT_L1) {
         l1_ball_project(self->w, self->size, self->radius, self->scratch);
         return;
@@ -73,25 +73,25 @@ static void choose_step(double *step, double *shrink, struct descent *self)
 /* change = Psi(x, y_i) - Psi(x, y), the direction of a step. */
 static void subgradient_at(struct descent *self, const struct clv_problem *problem, const int32_t *y)
 {
-    const struct clv_shape *shape = &self->examples->shape;
+    const struct clv_weight_layout *layout = &self->examples->layout;
     memset(self->change, 0, self->size * sizeof *self->change);
-    clv_joint_feature_add(self->change, problem, shape, problem->label, 1);
-    clv_joint_feature_add(self->change, problem, shape, y, -1);
+    clv_joint_feature_add(self->change, problem, layout, problem->label, 1);
+    clv_joint_feature_add(self->change, problem, layout, y, -1);
 }
 
 static enum clv_status take_step(struct descent *self, const struct clv_problem *problem, struct clv_error *err)
 {
-    const struct clv_shape *shape = &self->examples->shape;
+    const struct clv_weight_layout *layout = &self->examples->layout;
     struct decoder *decoder = &self->examples->decoders[0];
-    MUST(decode_augmented(decoder, NULL, problem, shape, self->w, err));
+    MUST(decode_augmented(decoder, NULL, problem, layout, self->w, err));
     if (self->change)
         subgradient_at(self, problem, decoder->y);
     double step, shrink, t = n_steps_of(self);
     choose_step(&step, &shrink, self);
     for (size_t j = 0; j < self->size; j++)
         self->w[j] *= shrink;
-    clv_joint_feature_add(self->w, problem, shape, problem->label, step);
-    clv_joint_feature_add(self->w, problem, shape, decoder->y, -step);
+    clv_joint_feature_add(self->w, problem, layout, problem->label, step);
+    clv_joint_feature_add(self->w, problem, layout, decoder->y, -step);
     project(self);
     if (self->average)
         for (size_t j = 0; j < self->size; j++)
@@ -149,7 +149,7 @@ static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
     for (size_t i = 0; i < self->examples->n; i++) {
         const struct clv_problem *problem = &self->examples->problems[i];
         struct decoder *decoder = &self->examples->decoders[0];
-        MUST(decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err));
+        MUST(decode_augmented(decoder, NULL, problem, &self->examples->layout, self->w, err));
         subgradient_at(self, problem, decoder->y);
         self->squares += squares_of(self->change, self->size);
     }
@@ -185,7 +185,7 @@ static enum clv_status descent_open(struct descent *self, const struct clv_learn
                                     const struct descent_rules *rules, struct clv_error *err)
 {
     *self = (struct descent){.training = examples->training, .examples = examples, .rules = *rules};
-    self->size = clv_shape_size(&examples->shape);
+    self->size = clv_weight_layout_size(&examples->layout);
     self->radius = rules->radius;
     self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
     self->hinge = arena_alloc(&self->arena, examples->n, sizeof *self->hinge);

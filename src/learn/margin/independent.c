@@ -45,7 +45,7 @@ struct independent {
 static void costs_of(double cost[2], const struct independent *self, const struct clv_problem *problem, size_t node,
                      size_t row)
 {
-    size_t n_labels = (size_t)self->examples.shape.n_labels, own = self->n_rows == 1 ? 1 : row;
+    size_t n_labels = (size_t)self->examples.layout.n_labels, own = self->n_rows == 1 ? 1 : row;
     const float *theta = problem->theta + node * n_labels;
     double unit = 1 / ((double)self->examples.n * self->lambda);
     cost[0] = unit * (double)theta[own];
@@ -64,7 +64,7 @@ static double clip(double x, double high)
 static void update_node(struct independent *self, const struct clv_problem *problem, double *alpha, size_t node,
                         size_t row)
 {
-    double *w = self->w + row * (size_t)self->examples.shape.n_features, cost[2], score = 0, squares = 0, move = 0;
+    double *w = self->w + row * (size_t)self->examples.layout.n_features, cost[2], score = 0, squares = 0, move = 0;
     for (int64_t k = problem->row[node]; k < problem->row[node + 1]; k++) {
         double x = (double)problem->value[k];
         score += w[problem->index[k]] * x;
@@ -120,7 +120,7 @@ static enum clv_status look(struct independent *self, struct clv_error *err)
         squares += self->w[k] * self->w[k];
     for (size_t i = 0; i < self->examples.n; i++) {
         const struct clv_problem *problem = &self->examples.problems[i];
-        clv_unary_scores(self->scores, problem, &self->examples.shape, self->w);
+        clv_unary_scores(self->scores, problem, &self->examples.layout, self->w);
         for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++) {
             double cost[2];
             if (problem->label[k / self->n_rows] == CLV_UNKNOWN)
@@ -149,8 +149,8 @@ static enum clv_status independent_open(struct independent *self, const struct c
         n_nodes += n;
         most_nodes = n > most_nodes ? n : most_nodes;
     }
-    self->n_rows = clv_shape_rows(&examples->shape);
-    self->size = clv_shape_size(&examples->shape);
+    self->n_rows = clv_weight_layout_rows(&examples->layout);
+    self->size = clv_weight_layout_size(&examples->layout);
     self->lambda = training->parameters[LAMBDA] * examples->node_scale;
     self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
     self->alpha = arena_alloc(&self->arena, examples->n, sizeof *self->alpha);
@@ -185,7 +185,7 @@ static void independent_release(struct independent *self)
 /* Two dual variables of a node in a row. */
 static double bytes(const struct clv_training *training)
 {
-    return 2 * (double)sizeof(double) * (double)clv_shape_rows(&training->shape) * training_n_nodes(training);
+    return 2 * (double)sizeof(double) * (double)clv_weight_layout_rows(&training->layout) * training_n_nodes(training);
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,

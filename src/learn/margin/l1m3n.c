@@ -47,7 +47,7 @@ static double radius_of(const struct examples *examples)
     if (is_raw(examples->training))
         return p[RADIUS];
     double per_weight = p[RADIUS] * (double)examples->n * examples->most_loss / sqrt(examples->scale);
-    return per_weight * (double)clv_shape_size(&examples->shape);
+    return per_weight * (double)clv_weight_layout_size(&examples->layout);
 }
 
 /* A ball that holds the weights back, and that nobody has chosen. */

@@ -40,12 +40,12 @@ static enum clv_status take_step(struct perceptron *self, size_t example, struct
     struct examples *examples = &self->examples;
     struct decoder *decoder = &examples->decoders[0];
     const struct clv_problem *problem = &examples->problems[example];
-    MUST(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
+    MUST(decode_known(decoder, NULL, problem, &examples->layout, self->w, err));
     if (differs(decoder->y, problem->label, problem->n_nodes)) {
         self->mistakes++;
-        clv_joint_feature_add(self->w, problem, &examples->shape, problem->label, 1);
-        clv_joint_feature_add(self->w, problem, &examples->shape, decoder->y, -1);
-        project_couplings(self->w, &examples->shape);
+        clv_joint_feature_add(self->w, problem, &examples->layout, problem->label, 1);
+        clv_joint_feature_add(self->w, problem, &examples->layout, decoder->y, -1);
+        project_couplings(self->w, &examples->layout);
     }
     double n_steps = (double)(self->course.pass * examples->n + self->course.n_taken + 1);
     if (self->average)
@@ -86,7 +86,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
                                        struct clv_training_result *result, struct clv_error *err)
 {
     MUST(examples_open(&self->examples, training, true, err));
-    self->size = clv_shape_size(&self->examples.shape);
+    self->size = clv_weight_layout_size(&self->examples.layout);
     self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
     self->zero = arena_zalloc(&self->arena, self->size, sizeof *self->zero);
     self->order = arena_alloc(&self->arena, self->examples.n, sizeof *self->order);

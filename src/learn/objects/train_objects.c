@@ -326,10 +326,10 @@ static enum clv_status learn_edges(struct learning *self, const struct clv_learn
         return CLV_OK;
     training.dataset = dataset;
     training.examples = examples;
-    MUST(clv_learner_shape(&training.shape, learner, dataset, err));
+    MUST(clv_learner_layout(&training.layout, learner, dataset, err));
     MUST(clv_train(&result, learner, &training, err));
     FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "interrupted");
-    self->model->n_weights = training.shape.n_features;
+    self->model->n_weights = training.layout.n_features;
     self->model->weights = TAKE(result.w);
     return CLV_OK;
 }

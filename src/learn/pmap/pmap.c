@@ -220,7 +220,7 @@ static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_err
 /* The labels of least expected Hamming loss, where marginals are exact; cuts decode by their MAP. */
 static struct clv_decoding decoding_of(const struct pmap *self)
 {
-    bool is_chain = self->examples.shape.pairwise == CLV_PAIRWISE_FULL;
+    bool is_chain = self->examples.layout.pairwise == CLV_PAIRWISE_FULL;
     return (struct clv_decoding){.rule = is_chain ? CLV_DECODE_MARGINALS : CLV_DECODE_ORACLE};
 }
 
@@ -274,14 +274,14 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     *self = (struct pmap){.learner = learner, .training = training, .running = NAN};
     MUST(examples_open(&self->examples, training, true, err));
     struct examples *examples = &self->examples;
-    FAIL_IF(examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak, CLV_ERR_USAGE,
+    FAIL_IF(examples->layout.pairwise == CLV_PAIRWISE_FULL && training->n_weak, CLV_ERR_USAGE,
             "weak examples go with Potts couplings, not with full pairwise tables");
     course_open(&self->course, learner, result, examples);
     self->course.save = save;
     self->course.owner = self;
     self->course.is_quiet = true; /* progress is told in steps */
     result->decoding = decoding_of(self);
-    self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
+    self->draws = (struct pmap_draws){.layout = examples->layout, .seed = training->seed};
     self->draws.reduction = objective != PMAP_JOINT && parameters[PMAP_REDUCTION] != 0;
     self->draws.dynamic = objective != PMAP_JOINT && parameters[PMAP_DYNAMIC] != 0;
     size_t n_all = examples->n + training->n_weak;
@@ -290,7 +290,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
     MUST(pmap_targets_open(&self->targets, examples, objective, setting(self, PMAP_CONDITIONAL) != 0, err));
-    MUST(ascent_open(&self->ascent, &examples->shape,
+    MUST(ascent_open(&self->ascent, &examples->layout,
                      (struct ascent_rules){setting(self, PMAP_STEP) != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
                                            parameters[PMAP_LAMBDA] * examples->node_scale,
                                            parameters[PMAP_RATE] / sqrt(examples->node_scale),

@@ -39,7 +39,7 @@ struct pmap_example {
 
 /* Two labels with Potts form, chains with full tables, or any number of labels without edges. */
 struct pmap_draws {
-    struct clv_shape shape;
+    struct clv_weight_layout layout;
     bool reduction; /* y_B only where y_A has not all the weight; else for all known nodes */
     bool dynamic;   /* y_B from the clamped optima of the solved problem; else each by another solution */
     uint64_t seed;
@@ -68,7 +68,7 @@ struct pmap_estimate {
     const double *w;
 };
 
-/* *value = the estimate at w, times the example's scale; gradient[clv_shape_size] (may be NULL) is overwritten by its
+/* *value = the estimate at w, times the example's scale; gradient[clv_weight_layout_size] (may be NULL) is overwritten by its
  * gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
 enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_estimate *estimate,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;

@@ -214,10 +214,10 @@ static void compare_jointly(struct drawing *self, const struct decoder *decoder)
 static void gather(double *gradient, const struct drawing *self)
 {
     const struct clv_problem *problem = self->problem;
-    const struct clv_shape *shape = &self->draws->shape;
-    size_t p = (size_t)shape->n_edge_features;
-    unary_feature_add(gradient, problem, shape, self->space->node_weight);
-    double *couplings = gradient + clv_shape_unary_size(shape);
+    const struct clv_weight_layout *layout = &self->draws->layout;
+    size_t p = (size_t)layout->n_edge_features;
+    unary_feature_add(gradient, problem, layout, self->space->node_weight);
+    double *couplings = gradient + clv_weight_layout_unary_size(layout);
     for (size_t e = 0; e < (size_t)self->field->n_edges; e++) {
         double weight = self->space->edge_weight[e];
         if (weight == 0)
@@ -231,7 +231,7 @@ static void gather(double *gradient, const struct drawing *self)
 static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decoder *decoder, struct clv_error *err)
 {
     struct clv_field *field = self->field;
-    size_t n_rows = clv_shape_rows(&self->draws->shape), n_nodes = (size_t)field->n_nodes;
+    size_t n_rows = clv_weight_layout_rows(&self->draws->layout), n_nodes = (size_t)field->n_nodes;
     gumbel_add(field->unary, field->n_nodes, field->n_labels, self->draws->seed, draw);
     for (size_t i = 0; i < n_nodes; i++)
         if (self->problem->label[i] == CLV_UNKNOWN)
@@ -251,15 +251,16 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_est
     const struct clv_problem *problem = &example->problem;
     struct drawing drawing = {self,           problem, example->weight, example->given,
                               example->scale, 0,       &decoder->field, workspace};
-    MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err));
-    MUST(decoder_load_known(decoder, problem, &self->shape, estimate->w, err));
+    MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_weight_layout_rows(&self->layout),
+                 err));
+    MUST(decoder_load_known(decoder, problem, &self->layout, estimate->w, err));
     MUST(perturb(&drawing, estimate->draw, decoder, err));
     if (gradient)
-        memset(gradient, 0, clv_shape_size(&self->shape) * sizeof *gradient);
-    if (self->shape.pairwise == CLV_PAIRWISE_FULL) {
+        memset(gradient, 0, clv_weight_layout_size(&self->layout) * sizeof *gradient);
+    if (self->layout.pairwise == CLV_PAIRWISE_FULL) {
         struct table_drawing tables = {self, example, workspace, decoder, NULL, 0};
         if (gradient)
-            tables.pairwise = gradient + clv_shape_unary_size(&self->shape);
+            tables.pairwise = gradient + clv_weight_layout_unary_size(&self->layout);
         MUST(pmap_tables(&tables, err));
         drawing.value = tables.value;
     } else if (!example->weight) {

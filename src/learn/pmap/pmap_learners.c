@@ -73,14 +73,15 @@ static enum clv_status train_weighted(struct clv_training_result *result, const 
 static double bytes(const struct clv_training *training)
 {
     double n_all = (double)training->n_examples + (double)training->n_weak;
-    double gradients = fmin(training->parameters[PMAP_BATCH], n_all) * (double)clv_shape_size(&training->shape);
+    double gradients =
+        fmin(training->parameters[PMAP_BATCH], n_all) * (double)clv_weight_layout_size(&training->layout);
     return gradients * (double)sizeof(double);
 }
 
 /* Besides, what the labels of each node count for, which is not the loss. */
 static double marginal_bytes(const struct clv_training *training)
 {
-    double weights = training_n_nodes(training) * (double)training->shape.n_labels;
+    double weights = training_n_nodes(training) * (double)training->layout.n_labels;
     return bytes(training) + weights * (double)sizeof(float);
 }
 

@@ -26,7 +26,7 @@ static void compare(struct table_drawing *self, const int32_t *to, const int32_t
     const struct clv_field *field = &self->decoder->field;
     const struct clv_problem *problem = &self->example->problem;
     const int32_t *label = problem->label;
-    size_t k = (size_t)field->n_labels, p = (size_t)self->draws->shape.n_edge_features;
+    size_t k = (size_t)field->n_labels, p = (size_t)self->draws->layout.n_edge_features;
     double gained = 0;
     for (int32_t i = 0; i < field->n_nodes; i++) {
         if (label[i] == CLV_UNKNOWN || to[i] == from[i])

@@ -34,7 +34,7 @@ static void place_pseudo_labels(struct pmap_targets *self, float *weight)
         target->given = self->conditional ? given_of(training, k) : NULL;
         self->pseudo_labels[k] = (struct partial_labels){weight, label};
         label += target->problem.n_nodes;
-        weight += (size_t)target->problem.n_nodes * (size_t)self->examples->shape.n_labels;
+        weight += (size_t)target->problem.n_nodes * (size_t)self->examples->layout.n_labels;
     }
 }
 
@@ -42,7 +42,7 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
                                   enum pmap_objective objective, bool conditional, struct clv_error *err)
 {
     const struct clv_training *training = examples->training;
-    size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0, n_weak_nodes = 0;
+    size_t n_labels = (size_t)examples->layout.n_labels, n_nodes = 0, n_known = 0, n_weak_nodes = 0;
     *self = (struct pmap_targets){.examples = examples, .objective = objective, .conditional = conditional};
     self->n_labelled = examples->n;
     self->n_weak = training->n_weak;
@@ -96,12 +96,12 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     const struct pmap_labelling *by = self->by;
     const struct examples *examples = targets->examples;
     const struct clv_problem *problem = &targets->list[targets->n_labelled + k].problem;
-    const struct partial_example example = {problem, given_of(examples->training, k), &examples->shape, by->w};
+    const struct partial_example example = {problem, given_of(examples->training, k), &examples->layout, by->w};
     struct decoder *decoder = &examples->decoders[thread];
     struct partial_labels pseudo = targets->pseudo_labels[k];
     FAIL_IF(stop_requested(examples->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     if (by->pseudo_labels)
-        return partial_weigh(pseudo, by->pseudo_labels->q[k], problem, &examples->shape, &by->options, err);
+        return partial_weigh(pseudo, by->pseudo_labels->q[k], problem, &examples->layout, &by->options, err);
     if (targets->objective == PMAP_JOINT)
         return partial_map(pseudo.label, decoder, &example, err);
     return partial_marginals(pseudo, decoder, &example, &by->options, PSEUDO_LABEL_SEED(by->seed, k), err);
@@ -114,7 +114,7 @@ static bool label_results(struct comm_piece *piece, void *context, size_t k, siz
     const struct partial_labels *pseudo = &targets->pseudo_labels[k];
     size_t n = (size_t)targets->list[targets->n_labelled + k].problem.n_nodes;
     *piece = part ? (struct comm_piece){pseudo->weight,
-                                        n * (size_t)targets->examples->shape.n_labels * sizeof *pseudo->weight}
+                                        n * (size_t)targets->examples->layout.n_labels * sizeof *pseudo->weight}
                   : (struct comm_piece){pseudo->label, n * sizeof *pseudo->label};
     return part < 2;
 }

@@ -49,7 +49,7 @@ static enum clv_status label_all(struct labelled_image *self, const struct refin
                                  bool wants_marginals, struct clv_error *err)
 {
     const struct clv_problem *problem = example->problem;
-    size_t n = (size_t)problem->n_nodes, n_labels = (size_t)self->model.shape.n_labels;
+    size_t n = (size_t)problem->n_nodes, n_labels = (size_t)self->model.layout.n_labels;
     NEED(self->y = array_alloc(n, sizeof *self->y));
     if (wants_marginals) {
         NEED(self->marginals = array_alloc(n, n_labels * sizeof *self->marginals));
@@ -80,14 +80,14 @@ static enum clv_status label(struct labelled_image *self, const struct refining_
         return fail(err, CLV_ERR_DATA, "has %d nodes, its features are of %d", n, n_known);
     MUST(clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err));
     MUST(label_all(self, example, wants_marginals, err));
-    size_t first = (size_t)example->first_node, n_labels = (size_t)self->model.shape.n_labels;
+    size_t first = (size_t)example->first_node, n_labels = (size_t)self->model.layout.n_labels;
     keep_own(self->y, first, (size_t)n, sizeof *self->y);
     keep_own(self->margin, first, (size_t)n, sizeof *self->margin);
     keep_own(self->marginals, first, (size_t)n, n_labels * sizeof *self->marginals);
     self->n = (size_t)self->image.width * (size_t)self->image.height;
     self->painted = array_alloc(self->n, 1);
     NEED(self->painted);
-    return labelled_image_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err);
+    return labelled_image_paint(self->painted, &self->nodes, self->y, self->model.layout.n_labels, err);
 }
 
 enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,

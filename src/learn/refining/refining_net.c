@@ -74,7 +74,7 @@ static void draw_near_border(struct looking *self, size_t row, const struct pixe
 static void draw_labels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         int32_t *order)
 {
-    size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->shape.n_labels;
+    size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->layout.n_labels;
     double roots = 0;
     for (size_t a = 0; a < n_labels; a++) {
         begin[a + 1] = begin[a];

@@ -65,7 +65,7 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     memcpy(sample->refined, labelled->painted, labelled->n);
     MUST(evidence_refine(sample->refined, &sample->evidence, &labelled->image, &self->tried, err));
-    return labelled_loss(&sample->loss, &labelled->truth, sample->refined, self->model->shape.n_labels,
+    return labelled_loss(&sample->loss, &labelled->truth, sample->refined, self->model->layout.n_labels,
                          self->source->iou_weight, err);
 }
 
@@ -150,7 +150,7 @@ static enum clv_status search_all(struct search *self, struct clv_error *err)
 /* Examples evenly from the first on. */
 static enum clv_status choose_samples(struct search *self, struct clv_error *err)
 {
-    double planes = self->model->shape.n_labels, n_maps = self->model->recipe.n_maps;
+    double planes = self->model->layout.n_labels, n_maps = self->model->recipe.n_maps;
     MUST(labelled_image_count(&self->n, self->source, 6 + 4 * planes * (1 + n_maps), MOST_IMAGES, err));
     self->stride = self->source->n_examples / self->n;
     self->samples = array_zalloc(self->n, sizeof *self->samples);

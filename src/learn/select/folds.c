@@ -72,7 +72,7 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
     training.parameters[parameter] = value_for_fold(self, &self->learner->parameters[parameter], value, n_train);
     MUST(train_part(&result, self->learner, &training, err));
     FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
-    const struct evaluation of_left_out = {training.dataset, left_out,         n_left_out,  &training.shape,
+    const struct evaluation of_left_out = {training.dataset, left_out,         n_left_out,  &training.layout,
                                            result.w,         &result.decoding, all->engine, 1};
     MUST(evaluate_each(left_out_loss, &of_left_out, err));
     for (size_t k = 0; k < n_left_out; k++)

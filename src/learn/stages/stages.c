@@ -89,7 +89,7 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
         MUST(select_without(&selection, &training, self->fold, (int32_t)f, err));
     MUST(train_part(&result, self->learner, &training, err));
     FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
-    memcpy(self->stages[f].w, result.w, clv_shape_size(&training.shape) * sizeof *result.w);
+    memcpy(self->stages[f].w, result.w, clv_weight_layout_size(&training.layout) * sizeof *result.w);
     parallel_progress(self->training->progress, "learning the first stage", &self->n_done, STAGE_FOLDS + 1, NULL);
     return CLV_OK;
 }
@@ -98,16 +98,16 @@ static bool learned_weights(struct comm_piece *piece, void *context, size_t inde
 {
     struct learning *self = context;
     const struct clv_stage *stage = &self->stages[(index + STAGE_FOLDS) % (STAGE_FOLDS + 1)];
-    *piece = (struct comm_piece){stage->w, clv_shape_size(&stage->shape) * sizeof *stage->w};
+    *piece = (struct comm_piece){stage->w, clv_weight_layout_size(&stage->layout) * sizeof *stage->w};
     return k == 0;
 }
 
 static enum clv_status learn_all(struct learning *self, struct clv_error *err)
 {
-    const struct clv_shape *shape = &self->training->shape;
+    const struct clv_weight_layout *layout = &self->training->layout;
     for (size_t f = 0; f <= STAGE_FOLDS; f++) {
-        self->stages[f] = (struct clv_stage){.shape = *shape, .temperature = 1};
-        self->stages[f].w = array_alloc(clv_shape_size(shape), sizeof(double));
+        self->stages[f] = (struct clv_stage){.layout = *layout, .temperature = 1};
+        self->stages[f].w = array_alloc(clv_weight_layout_size(layout), sizeof(double));
         NEED(self->stages[f].w);
     }
     return comm_queue(STAGE_FOLDS + 1, self->training->n_threads, learn_task, learned_weights, self, err);
@@ -146,10 +146,10 @@ static enum clv_status calibrate_task(void *context, size_t index, int thread, s
     struct clv_stage stage = *stage_of(self->learning, item);
     stage.temperature = self->unit * temperatures[index / self->n];
     OWNED_ARRAY double *marginals =
-        array_alloc((size_t)problem.n_nodes, (size_t)stage.shape.n_labels * sizeof *marginals);
+        array_alloc((size_t)problem.n_nodes, (size_t)stage.layout.n_labels * sizeof *marginals);
     NEED(marginals);
     MUST(stage_marginals(marginals, &stage, &problem, err));
-    self->loss[index] = surprise(&problem, marginals, stage.shape.n_labels);
+    self->loss[index] = surprise(&problem, marginals, stage.layout.n_labels);
     return CLV_OK;
 }
 
@@ -164,16 +164,16 @@ static bool calibration_loss(struct comm_piece *piece, void *context, size_t ind
 static enum clv_status score_size(double *size, const struct clv_training *training, const struct learning *learning,
                                   const double *w, struct clv_error *err)
 {
-    const struct clv_shape *shape = &training->shape;
+    const struct clv_weight_layout *layout = &training->layout;
     double sum = 0, n = 0;
     for (size_t i = 0; i < training->n_examples + training->n_weak; i++) {
         bool is_weak = i >= training->n_examples;
         size_t item = (size_t)(is_weak ? training->weak[i - training->n_examples] : training->examples[i]);
         struct clv_problem problem = clv_dataset_problem(training->dataset, item);
-        size_t n_scores = (size_t)problem.n_nodes * clv_shape_rows(shape);
+        size_t n_scores = (size_t)problem.n_nodes * clv_weight_layout_rows(layout);
         OWNED_ARRAY double *unary = array_alloc(n_scores, sizeof *unary);
         NEED(unary);
-        clv_unary_scores(unary, &problem, shape, w ? w : stage_of(learning, item)->w);
+        clv_unary_scores(unary, &problem, layout, w ? w : stage_of(learning, item)->w);
         for (size_t k = 0; k < n_scores; k++)
             sum += fabs(unary[k]);
         n += (double)n_scores;
@@ -299,7 +299,7 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
                                         const struct seen *seen, const struct stages_wanted *wanted,
                                         struct clv_error *err)
 {
-    int32_t n_labels = training->shape.n_labels;
+    int32_t n_labels = training->layout.n_labels;
     size_t n = training->n_examples, k = (size_t)n_labels;
     OWNED(gathering_release)
     struct gathering gathering = {
@@ -332,7 +332,7 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
 struct extension {
     struct clv_dataset *dataset;
     const struct seen *seen;
-    const struct clv_shape *next;
+    const struct clv_weight_layout *next;
     int32_t n_new_edge_features;
 };
 
@@ -354,7 +354,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
 }
 
 /* All features of context at most, and a copy of those that were in a file. */
-static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_shape *next,
+static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_weight_layout *next,
                                     struct clv_error *err)
 {
     double bytes = 0;
@@ -369,20 +369,21 @@ static enum clv_status check_memory(const struct clv_dataset *dataset, const str
 }
 
 /* Features of what was seen behind all items' own. */
-static enum clv_status extend(struct clv_dataset *dataset, const struct seen *seen, const struct clv_shape *first,
-                              const struct clv_shape *next, int n_threads, struct clv_error *err)
+static enum clv_status extend(struct clv_dataset *dataset, const struct seen *seen,
+                              const struct clv_weight_layout *first, const struct clv_weight_layout *next,
+                              int n_threads, struct clv_error *err)
 {
     struct extension extension = {dataset, seen, next, next->n_edge_features - first->n_edge_features};
     return parallel_for(clv_dataset_size(dataset), n_threads, extend_task, &extension, err);
 }
 
-enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
-                              int n_threads, struct clv_error *err)
+enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first,
+                              const struct clv_weight_layout *next, int n_threads, struct clv_error *err)
 {
     OWNED(seen_release) struct seen seen = {.dataset = dataset, .stage = first};
     MUST(check_memory(dataset, next, err));
     MUST(see_all(&seen, next->n_labels, n_threads, err));
-    return extend(dataset, &seen, &first->shape, next, n_threads, err);
+    return extend(dataset, &seen, &first->layout, next, n_threads, err);
 }
 
 /* The fold with the fewest items. */
@@ -443,8 +444,8 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     size_t n_taught = training->n_examples + training->n_weak;
     FAIL_IF(n_taught < (size_t)STAGE_FOLDS, CLV_ERR_USAGE,
             "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS, n_taught);
-    if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
-        of_first.shape.pairwise = CLV_PAIRWISE_NONE;
+    if (of_first.layout.pairwise == CLV_PAIRWISE_FULL)
+        of_first.layout.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
     MUST(draw_folds(&fold, dataset, training->seed, err));
     learning.fold = fold;
@@ -453,12 +454,12 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     MUST(choose_temperature(&temperature, &learning, err));
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         learning.stages[f].temperature = temperature;
-    struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
+    struct clv_weight_layout next = stage_next_layout(&of_first.layout, training->layout.pairwise);
     MUST(check_memory(dataset, &next, err));
     MUST(see_all(&seen, next.n_labels, training->n_threads, err));
     MUST(look_at_held_out(&result, &of_first, &seen, wanted, err));
     NEED(result.first = array_zalloc(1, sizeof *result.first));
-    MUST(extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err));
+    MUST(extend(dataset, &seen, &of_first.layout, &next, training->n_threads, err));
     *result.first = TAKE(learning.stages[STAGE_FOLDS]);
     *learned = TAKE(result);
     return CLV_OK;

@@ -86,7 +86,7 @@ enum clv_status stages_price(struct clv_model *model, const double *presence, do
                              const struct clv_training *training, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Adds the features of context of a learned stage to a dataset that it has not seen; as above. */
-enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
-                              int n_threads, struct clv_error *err) CLV_CHECK;
+enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first,
+                              const struct clv_weight_layout *next, int n_threads, struct clv_error *err) CLV_CHECK;
 
 #endif

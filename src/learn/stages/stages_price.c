@@ -6,7 +6,7 @@
 
 enum clv_status stages_check_costs(const struct clv_training *training, const char *option, struct clv_error *err)
 {
-    if (training->shape.n_labels < 3)
+    if (training->layout.n_labels < 3)
         return fail(err, CLV_ERR_USAGE, "--%s: of two labels, which are in nearly all images, neither costs", option);
     FAIL_IF(!training->n_examples, CLV_ERR_USAGE, "--%s: no image has a mask to learn from which labels it has",
             option);

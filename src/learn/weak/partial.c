@@ -41,7 +41,7 @@ void partial_force(struct clv_field *field, const int32_t *given)
 
 enum clv_status partial_load(struct decoder *decoder, const struct partial_example *example, struct clv_error *err)
 {
-    MUST(decoder_load(decoder, example->problem, example->shape, example->w, err));
+    MUST(decoder_load(decoder, example->problem, example->layout, example->w, err));
     partial_force(&decoder->field, example->given);
     return CLV_OK;
 }
@@ -110,10 +110,10 @@ static int32_t sharpen(float *weight, const double *q, size_t n_labels, double s
 }
 
 enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
-                              const struct clv_shape *shape, const struct partial_options *options,
+                              const struct clv_weight_layout *layout, const struct partial_options *options,
                               struct clv_error *err)
 {
-    size_t n_labels = (size_t)shape->n_labels;
+    size_t n_labels = (size_t)layout->n_labels;
     for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
         labels.label[i] = sharpen(labels.weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
     return options->weighted ? weigh(labels.weight, problem, n_labels, options->is_published, err) : CLV_OK;
@@ -124,11 +124,11 @@ enum clv_status partial_marginals(struct partial_labels labels, struct decoder *
                                   uint64_t seed, struct clv_error *err)
 {
     OWNED_ARRAY double *q =
-        array_alloc((size_t)example->problem->n_nodes * (size_t)example->shape->n_labels, sizeof *q);
+        array_alloc((size_t)example->problem->n_nodes * (size_t)example->layout->n_labels, sizeof *q);
     NEED(q);
     MUST(partial_load(decoder, example, err));
     MUST(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_samples, err));
-    return partial_weigh(labels, q, example->problem, example->shape, options, err);
+    return partial_weigh(labels, q, example->problem, example->layout, options, err);
 }
 
 enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct partial_example *example,

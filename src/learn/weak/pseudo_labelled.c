@@ -80,16 +80,16 @@ struct partial_options pseudo_labelled_options(const struct clv_learner *learner
 }
 
 /* Gives an item the labels and weights that its pseudo-labels ask for. */
-static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_shape *shape,
+static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_weight_layout *layout,
                                   const struct partial_options *options, struct clv_error *err)
 {
     size_t n = (size_t)item->problem.n_nodes;
     item->label = array_alloc(n, sizeof *item->label);
-    item->theta = array_alloc(n * (size_t)shape->n_labels, sizeof *item->theta);
+    item->theta = array_alloc(n * (size_t)layout->n_labels, sizeof *item->theta);
     NEED(item->label && item->theta);
     item->problem.label = item->label;
     item->problem.theta = item->theta;
-    return partial_weigh((struct partial_labels){item->theta, item->label}, q, &item->problem, shape, options, err);
+    return partial_weigh((struct partial_labels){item->theta, item->label}, q, &item->problem, layout, options, err);
 }
 
 enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,
@@ -99,7 +99,7 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
     struct partial_options options = pseudo_labelled_options(learner, training);
     OWNED(dataset_drop) struct clv_dataset *result = NULL;
     size_t n_weak = q ? training->n_weak : 0;
-    MUST(clv_dataset_new(&result, training->shape.n_labels, err));
+    MUST(clv_dataset_new(&result, training->layout.n_labels, err));
     for (size_t i = 0; i < training->n_examples + n_weak; i++) {
         bool is_weak = i >= training->n_examples;
         size_t weak = i - training->n_examples;
@@ -107,7 +107,7 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
         OWNED(dataset_item_release) struct dataset_item item = {0};
         MUST(pseudo_labelled_example(&item, training, number, framed, err));
         if (is_weak)
-            MUST(label_item(&item, q[weak], &training->shape, &options, err));
+            MUST(label_item(&item, q[weak], &training->layout, &options, err));
         NEED(item.name = string_copy(clv_dataset_name(training->dataset, number)));
         MUST(dataset_append(result, &item, err));
         item = (struct dataset_item){0}; /* it is the dataset's now */
@@ -130,8 +130,8 @@ enum clv_status pseudo_labelled_train(struct clv_training_result *result, const 
     own.examples = examples;
     own.n_examples = n;
     own.n_weak = 0;
-    own.shape.n_features = clv_dataset_problem(dataset, 0).n_features;
-    if (own.shape.n_features != training->shape.n_features) /* a teacher that sees frames */
+    own.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
+    if (own.layout.n_features != training->layout.n_features) /* a teacher that sees frames */
         own.init = NULL;
     return learner->train(result, &own, err);
 }

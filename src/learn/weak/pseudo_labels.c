@@ -54,7 +54,7 @@ struct labelling {
     const struct clv_training *training;
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
-    struct clv_shape shape; /* the teacher's */
+    struct clv_weight_layout layout; /* the teacher's */
     const double *w;
     double *share; /* [n_weak] of foreground, see choose_shares */
     int round;
@@ -107,7 +107,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     *item = (struct dataset_item){0};
     FAIL_IF(stop_requested(training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err));
-    const struct partial_example example = {&item->problem, given_of(training, k), &self->shape, self->w};
+    const struct partial_example example = {&item->problem, given_of(training, k), &self->layout, self->w};
     return partial_load(decoder, &example, err);
 }
 
@@ -183,7 +183,7 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
                                        TEACHER_SEED(training->seed, self->round, k), options.n_samples, err);
     }
     MUST(clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err));
-    set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->shape.n_labels);
+    set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->layout.n_labels);
     return CLV_OK;
 }
 
@@ -193,7 +193,7 @@ static bool label_results(struct comm_piece *piece, void *context, size_t k, siz
     const struct clv_training *training = self->training;
     size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
     double *q = self->pseudo_labels->q[k];
-    *piece = (struct comm_piece){q, n * (size_t)self->shape.n_labels * sizeof *q};
+    *piece = (struct comm_piece){q, n * (size_t)self->layout.n_labels * sizeof *q};
     return part == 0;
 }
 
@@ -214,8 +214,8 @@ static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, st
                                  self->learner, training, err));
     MUST(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
     FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
-    self->shape = training->shape;
-    self->shape.n_features = clv_dataset_problem(dataset, 0).n_features;
+    self->layout = training->layout;
+    self->layout.n_features = clv_dataset_problem(dataset, 0).n_features;
     self->w = result.w;
     MUST(choose_shares(self, err));
     return comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err);
@@ -247,7 +247,7 @@ static enum clv_status pseudo_labels_open(struct clv_pseudo_labels *self, const 
     *self = (struct clv_pseudo_labels){.q = array_zalloc(training->n_weak, sizeof *self->q), .n = training->n_weak};
     for (size_t k = 0; self->q && k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
-        self->q[k] = array_alloc(n * (size_t)training->shape.n_labels, sizeof **self->q);
+        self->q[k] = array_alloc(n * (size_t)training->layout.n_labels, sizeof **self->q);
         NEED(self->q[k]);
     }
     return self->q ? CLV_OK : fail_memory(err);

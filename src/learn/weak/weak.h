@@ -29,7 +29,7 @@
 struct partial_example {
     const struct clv_problem *problem;
     const int32_t *given; /* [n_nodes] labels or CLV_UNKNOWN, or NULL: none */
-    const struct clv_shape *shape;
+    const struct clv_weight_layout *layout;
     const double *w;
 };
 
@@ -58,7 +58,7 @@ struct partial_labels {
  * pixels as they are to be expected, if q comes from a model learned with such weights (partial.c). Labels are the most
  * probable, the lowest at ties. Uses only the problem's volumes. */
 enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
-                              const struct clv_shape *shape, const struct partial_options *options,
+                              const struct clv_weight_layout *layout, const struct partial_options *options,
                               struct clv_error *err) CLV_CHECK;
 
 /* Makes labels and weights of q by conditional samples of w's model. O(n_samples cuts). */

@@ -37,7 +37,7 @@ struct refining {
 /* Two labels that a cut finds: pixels have scores. Others vote. */
 static inline bool refining_is_cut(const struct clv_model *model)
 {
-    return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
+    return model->layout.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
 }
 
 #define REFINING_NETWORK "refining.network" /* the tensor's name */

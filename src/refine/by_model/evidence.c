@@ -55,7 +55,7 @@ static enum clv_status say_labels(float *planes, const struct map_grid *grid, co
     OWNED(map_ready_release) struct map_ready ready = {0};
     const float *channel;
     OWNED_ARRAY float *plane = NULL;
-    size_t n_labels = (size_t)model->shape.n_labels;
+    size_t n_labels = (size_t)model->layout.n_labels;
     bool is_probability = model->recipe.maps[index].kind != CLV_MAP_FEATURES;
     MUST(map_ready_init(&ready, map, &model->recipe.maps[index], err));
     if (is_probability && (size_t)ready.n_channels != n_labels)
@@ -158,7 +158,7 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err)
 {
-    OWNED(evidence_release) struct evidence result = {.n_labels = model->shape.n_labels,
+    OWNED(evidence_release) struct evidence result = {.n_labels = model->layout.n_labels,
                                                       .n_maps = model->recipe.n_maps,
                                                       .n = (size_t)example->width * (size_t)example->height};
     result.plane = result.n * (size_t)result.n_labels;

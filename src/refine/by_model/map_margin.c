@@ -11,7 +11,7 @@ double map_margin_weight(const struct clv_model *model, int32_t map, size_t row,
     float unit;
     layout_init(&layout, &model->recipe);
     int32_t column = layout.start[BLOCK_maps] + maps_mean_column(&unit, &model->recipe, map, channel);
-    return model->w[row * (size_t)model->shape.n_features + (size_t)column] * (double)unit;
+    return model->w[row * (size_t)model->layout.n_features + (size_t)column] * (double)unit;
 }
 
 enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,

@@ -19,12 +19,12 @@ enum { SCALES = sizeof scales / sizeof *scales };
 int32_t pixel_look_inputs(const struct clv_model *model)
 {
     return refining_is_cut(model) ? PIXEL_CONTEXT_SIZE + TERM_NET + TERMS_A_MAP * model->recipe.n_maps
-                                  : PIXEL_BANK_SIZE + SCALES * model->shape.n_labels;
+                                  : PIXEL_BANK_SIZE + SCALES * model->layout.n_labels;
 }
 
 int32_t pixel_look_classes(const struct clv_model *model)
 {
-    return refining_is_cut(model) ? OBJECT_CLASSES : model->shape.n_labels;
+    return refining_is_cut(model) ? OBJECT_CLASSES : model->layout.n_labels;
 }
 
 void pixel_look_release(struct pixel_look *self)
@@ -73,7 +73,7 @@ static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *
 static enum clv_status look_at_marginals(struct pixel_look *self, const struct segmented *view, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &view->example->superpixels;
-    size_t n_labels = (size_t)view->model->shape.n_labels;
+    size_t n_labels = (size_t)view->model->layout.n_labels;
     for (size_t a = 0; a < n_labels; a++) {
         float *plane = self->own + a * self->n;
         for (size_t p = 0; p < self->n; p++)
@@ -163,7 +163,7 @@ enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented,
     OWNED_ARRAY double *marginals = NULL;
     if (!view.marginals) {
         size_t n_nodes = (size_t)view.example->problem.n_nodes;
-        marginals = array_alloc(n_nodes, (size_t)view.model->shape.n_labels * sizeof *marginals);
+        marginals = array_alloc(n_nodes, (size_t)view.model->layout.n_labels * sizeof *marginals);
         NEED(marginals);
         MUST(model_marginals(marginals, view.model, &view.example->problem, err));
         view.marginals = marginals;

@@ -113,15 +113,15 @@ TEST(known_nodes_of_a_feature_file_are_scored)
 }
 
 /* By trying all labels: log sum exp f of the labellings that have the known labels, less that of all. */
-static double log_likelihood(const struct clv_shape *shape, const double *w, const struct clv_problem *problem)
+static double log_likelihood(const struct clv_weight_layout *layout, const double *w, const struct clv_problem *problem)
 {
     enum { N_MOST = 8, K = 3 };
     double unary[N_MOST * K], pairwise[2 * N_MOST * K * K], given, all;
     struct clv_field field = {
-        problem->n_nodes, problem->n_edges, K, shape->pairwise, problem->edges, unary, pairwise, 0};
+        problem->n_nodes, problem->n_edges, K, layout->pairwise, problem->edges, unary, pairwise, 0};
     ck_assert_int_le(problem->n_nodes, N_MOST);
-    clv_unary_scores(unary, problem, shape, w);
-    clv_pairwise_scores(pairwise, problem, shape, w);
+    clv_unary_scores(unary, problem, layout, w);
+    clv_pairwise_scores(pairwise, problem, layout, w);
     exhaustive(NULL, NULL, &all, NULL, &field);
     for (int32_t i = 0; i < problem->n_nodes; i++)
         for (int32_t a = 0; a < K; a++)
@@ -153,7 +153,7 @@ TEST(known_labels_have_an_exact_likelihood_under_the_weights)
         must(clv_features_open(&test, NULL, here("test.safetensors"), err));
         for (size_t i = 0; i < clv_dataset_size(test); i++) {
             struct clv_problem problem = clv_dataset_problem(test, i);
-            expected += log_likelihood(&model.shape, model.w, &problem) / 2;
+            expected += log_likelihood(&model.layout, model.w, &problem) / 2;
         }
         OWNED_ARRAY char *json =
             expect_success("cleave score -m m --data test.safetensors --likelihood --json -t %d", 1 + 2 * k);

@@ -48,7 +48,7 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
     int32_t *code = malloc((size_t)n * sizeof *code);
     uint8_t *low = malloc((size_t)map.width * (size_t)map.height),
             *high = malloc((size_t)map.width * (size_t)map.height);
-    clv_unary_scores(score, &example.problem, &model->shape, model->w);
+    clv_unary_scores(score, &example.problem, &model->layout, model->w);
     for (int side = 0; side < 2; side++) { /* five standard errors and the rounding of a value to either side */
         for (int32_t i = 0; i < n; i++) {
             double p = 1 / (1 + exp(-score[i])),

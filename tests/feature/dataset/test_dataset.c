@@ -120,9 +120,9 @@ TEST(extraction_is_the_same_at_any_thread_count)
         ck_assert_str_eq(clv_dataset_name(three, i), set.items[i].name);
         ck_assert(a.label && a.theta);
         expect_same(&a, &b, 2);
-        struct clv_shape shape = {2, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
-                                  CLV_PAIRWISE_POTTS};
-        must(clv_problem_check(&a, &shape, err));
+        struct clv_weight_layout layout = {2, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
+                                           CLV_PAIRWISE_POTTS};
+        must(clv_problem_check(&a, &layout, err));
     }
 }
 

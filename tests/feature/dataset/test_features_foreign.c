@@ -79,7 +79,7 @@ TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
     OWNED_ARRAY struct elsewhere *e = make_elsewhere();
     OWNED(dataset_drop) struct clv_dataset *dense = NULL, *sparse = NULL;
     struct clv_recipe recipe = {.n_words = 77};
-    struct clv_shape shape = {2, 3, 2, CLV_PAIRWISE_POTTS};
+    struct clv_weight_layout layout = {2, 3, 2, CLV_PAIRWISE_POTTS};
     must(clv_features_open(&dense, &recipe, write_elsewhere(e, ROW, 0, 3), err));
     ck_assert_int_eq(recipe.n_words, 77); /* no recipe in the file: left alone */
     must(clv_features_open(&sparse, NULL, write_elsewhere(e, 12, 1u << X, 5), err));
@@ -87,11 +87,11 @@ TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
     const double w[5] = {1, 10, 100, 1, 1};
     for (size_t i = 0; i < 2; i++) {
         struct clv_problem a = clv_dataset_problem(dense, i), b = clv_dataset_problem(sparse, i);
-        must(clv_problem_check(&a, &shape, err));
-        must(clv_problem_check(&b, &shape, err));
+        must(clv_problem_check(&a, &layout, err));
+        must(clv_problem_check(&b, &layout, err));
         double from_dense[2], from_sparse[2];
-        clv_unary_scores(from_dense, &a, &shape, w);
-        clv_unary_scores(from_sparse, &b, &shape, w);
+        clv_unary_scores(from_dense, &a, &layout, w);
+        clv_unary_scores(from_sparse, &b, &layout, w);
         ck_assert_double_eq(from_dense[0], i ? 430 : 201);
         ck_assert_double_eq(from_sparse[0], from_dense[0]);
     }

@@ -39,8 +39,9 @@ static struct clv_image disc_image(int32_t width, int32_t height)
 
 static void check_example(const struct clv_example *example, const struct clv_recipe *recipe)
 {
-    struct clv_shape shape = {2, clv_recipe_n_features(recipe), clv_recipe_n_edge_features(recipe), CLV_PAIRWISE_POTTS};
-    must(clv_problem_check(&example->problem, &shape, err));
+    struct clv_weight_layout layout = {2, clv_recipe_n_features(recipe), clv_recipe_n_edge_features(recipe),
+                                       CLV_PAIRWISE_POTTS};
+    must(clv_problem_check(&example->problem, &layout, err));
     const struct clv_problem *p = &example->problem;
     double volume = 0;
     for (int32_t i = 0; i < p->n_nodes; i++) {

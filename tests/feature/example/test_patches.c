@@ -99,9 +99,9 @@ TEST(images_of_any_size_have_patches)
         OWNED(clv_example_release) struct clv_example example = {0};
         must(clv_example_extract(&example, &image, &recipe, err));
         const struct clv_problem *p = &example.problem;
-        struct clv_shape shape = {3, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
-                                  CLV_PAIRWISE_POTTS};
-        must(clv_problem_check(p, &shape, err));
+        struct clv_weight_layout layout = {3, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
+                                           CLV_PAIRWISE_POTTS};
+        must(clv_problem_check(p, &layout, err));
         int32_t rows = example.grid.n_rows, columns = example.grid.n_columns;
         ck_assert_int_eq(p->n_nodes, rows * columns);
         ck_assert_int_eq(p->n_edges, rows * (columns - 1) + (rows - 1) * columns);

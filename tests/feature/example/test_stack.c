@@ -75,9 +75,9 @@ TEST(regions_are_joined_where_they_lie_on_the_next_slice_and_such_edges_have_fea
     struct slice slices[2];
     make_window(&window, slices, &recipe);
     const struct clv_problem *problem = &window.problem;
-    const struct clv_shape shape = {N_LABELS, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
-                                    CLV_PAIRWISE_POTTS};
-    must(clv_problem_check(problem, &shape, err));
+    const struct clv_weight_layout layout = {N_LABELS, clv_recipe_n_features(&recipe),
+                                             clv_recipe_n_edge_features(&recipe), CLV_PAIRWISE_POTTS};
+    must(clv_problem_check(problem, &layout, err));
     int32_t n_first = slices[0].example.problem.n_nodes, n_next = 0;
     ck_assert_int_eq(problem->n_nodes, n_first + slices[1].example.problem.n_nodes);
     for (int32_t e = 0; e < problem->n_edges; e++) {

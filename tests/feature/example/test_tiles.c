@@ -60,10 +60,10 @@ static struct clv_example extract(const struct clv_image *image, const struct cl
     for (size_t p = 0; p < 2 * n; p++)
         map.values[p] = (float)image->pixels[3 * (p % n) + p / n] / 100 - 1;
     struct clv_example example = {0};
-    const struct clv_shape shape = {2, clv_recipe_n_features(recipe), clv_recipe_n_edge_features(recipe),
-                                    CLV_PAIRWISE_POTTS};
+    const struct clv_weight_layout layout = {2, clv_recipe_n_features(recipe), clv_recipe_n_edge_features(recipe),
+                                             CLV_PAIRWISE_POTTS};
     must(clv_example_extract_maps(&example, image, &map, recipe, err));
-    must(clv_problem_check(&example.problem, &shape, err));
+    must(clv_problem_check(&example.problem, &layout, err));
     free(map.values);
     return example;
 }

@@ -9,7 +9,7 @@
 #include "learn/toy.h"
 #include "support/disk.h"
 
-static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 static const char *const keepers[] = {"pmap", "mpmap", "wmpmap"};
 
 /* 9 random problems: 5 labelled, 4 weak, of which nothing is given but for one node of the second. */
@@ -76,7 +76,7 @@ static struct clv_training_result run_until(struct clv_training *training, const
 static void must_be_same(const struct clv_training_result *a, const struct clv_training_result *b)
 {
     ck_assert_int_eq(a->interrupted, b->interrupted);
-    ck_assert(!memcmp(a->w, b->w, clv_shape_size(&potts) * sizeof(double)));
+    ck_assert(!memcmp(a->w, b->w, clv_weight_layout_size(&potts) * sizeof(double)));
     ck_assert_uint_eq(a->n_curve, b->n_curve);
     ck_assert(!memcmp(a->curve, b->curve, a->n_curve * sizeof *a->curve));
     ck_assert(!memcmp(a->validation_loss, b->validation_loss, a->n_curve * sizeof(double)));

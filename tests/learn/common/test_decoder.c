@@ -6,7 +6,7 @@
 static const int64_t row[] = {0, 0, 0};
 static const int32_t edges[][2] = {{0, 1}};
 static const float one[] = {1};
-static const struct clv_shape shape = {2, 1, 1, CLV_PAIRWISE_FULL};
+static const struct clv_weight_layout layout = {2, 1, 1, CLV_PAIRWISE_FULL};
 static const double w[] = {0, 1, -5, 0.6, 0.6};
 
 static struct clv_problem problem_of(const int32_t *label, const float *theta)
@@ -31,12 +31,12 @@ TEST(hidden_nodes_are_summed_over_where_the_rule_says_so)
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     const struct clv_decoding sums = {CLV_DECODE_MARGINAL_MAP, 1};
     struct clv_problem problem = problem_of(hidden, NULL);
-    must(decode_by(decoder, &sums, &problem, &shape, w, err)); /* e^.6 + e^.6 > e^1 + e^-5 */
+    must(decode_by(decoder, &sums, &problem, &layout, w, err)); /* e^.6 + e^.6 > e^1 + e^-5 */
     ck_assert_int_eq(decoder->y[0], 1);
-    must(decode_by(decoder, &(struct clv_decoding){CLV_DECODE_MAP, 0}, &problem, &shape, w, err));
+    must(decode_by(decoder, &(struct clv_decoding){CLV_DECODE_MAP, 0}, &problem, &layout, w, err));
     ck_assert_int_eq(decoder->y[0], 0);
     problem = problem_of(known, NULL);
-    must(decode_by(decoder, &sums, &problem, &shape, w, err));
+    must(decode_by(decoder, &sums, &problem, &layout, w, err));
     ck_assert(decoder->y[0] == 0 && decoder->y[1] == 0);
     decoders_free(decoder, 1);
 }

@@ -62,7 +62,7 @@ static const struct variant variants[] = {
 };
 enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
-static const struct clv_shape shapes[] = {
+static const struct clv_weight_layout shapes[] = {
     [CUTS] = {2, 6, 2, CLV_PAIRWISE_POTTS},
     [CHAINS] = {3, 4, 1, CLV_PAIRWISE_FULL},
     [HIDDEN_CHAINS] = {3, 4, 1, CLV_PAIRWISE_FULL},
@@ -80,24 +80,24 @@ struct case_of {
 static void open_problems(struct case_of *self, const struct clv_learner *learner, int kind)
 {
     static struct random_problem r;
-    const struct clv_shape *shape = &shapes[kind];
-    toy_begin(&self->toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    const struct clv_weight_layout *layout = &shapes[kind];
+    toy_begin(&self->toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (size_t i = 0; i < 9; i++) {
         if (kind == CHAINS || kind == HIDDEN_CHAINS)
-            random_chain(&r, shape, 6, true, 300 + i);
+            random_chain(&r, layout, 6, true, 300 + i);
         else
-            random_problem_fill(&r, shape, 6, 0.6, 0.7, 300 + i);
+            random_problem_fill(&r, layout, 6, 0.6, 0.7, 300 + i);
         for (int32_t k = 1; kind >= HIDDEN_CHAINS && k < 6; k += 2) {
             r.label[k] = CLV_UNKNOWN;
-            for (int32_t b = 0; b < shape->n_labels; b++)
-                r.theta[k * shape->n_labels + b] = 0;
+            for (int32_t b = 0; b < layout->n_labels; b++)
+                r.theta[k * layout->n_labels + b] = 0;
         }
         toy_add(&self->toy, &r.problem);
     }
     self->training = toy_training(&self->toy, learner->name);
-    for (size_t k = 0; k < clv_shape_size(shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(layout); k++)
         self->start[k] = 0.3 * rng_normal(9, RNG_TEST, k);
-    project_couplings(self->start, shape);
+    project_couplings(self->start, layout);
     self->checkpoints = (struct clv_checkpoints){here("resume.checkpoint"), 0, 1, NULL, 0};
     unlink(self->checkpoints.path);
 }
@@ -121,8 +121,8 @@ static void must_be_same(const struct clv_training_result *a, const struct clv_t
                          const struct clv_training *training)
 {
     ck_assert(!a->interrupted && !b->interrupted);
-    same_numbers(a->w, b->w, clv_shape_size(&training->shape));
-    same_numbers(a->variance, b->variance, clv_shape_size(&training->shape));
+    same_numbers(a->w, b->w, clv_weight_layout_size(&training->layout));
+    same_numbers(a->variance, b->variance, clv_weight_layout_size(&training->layout));
     ck_assert_uint_eq(a->n_curve, b->n_curve);
     ck_assert(!memcmp(a->curve, b->curve, a->n_curve * sizeof *a->curve));
     same_numbers(a->validation_loss, b->validation_loss, a->n_curve);

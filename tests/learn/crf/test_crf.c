@@ -10,8 +10,8 @@ enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
 
 #define MOST_WEIGHTS 64
 
-static const struct clv_shape two = {2, 4, 1, CLV_PAIRWISE_FULL}, rich = {3, 4, 2, CLV_PAIRWISE_FULL},
-                              apart = {3, 4, 0, CLV_PAIRWISE_NONE};
+static const struct clv_weight_layout two = {2, 4, 1, CLV_PAIRWISE_FULL}, rich = {3, 4, 2, CLV_PAIRWISE_FULL},
+                                      apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 
 /* One problem's labellings: its known labels in y, and psi = Psi(x, y). False where a label of an unknown node is not
  * 0. */
@@ -24,7 +24,7 @@ static bool feature_of(double *psi, int32_t *known, const struct toy *toy, const
             return false;
         known[k] = p->label[k] == CLV_UNKNOWN ? CLV_UNKNOWN : y[k];
     }
-    clv_joint_feature_add(psi, p, &toy->shape, known, 1);
+    clv_joint_feature_add(psi, p, &toy->layout, known, 1);
     return true;
 }
 
@@ -40,7 +40,7 @@ static double inner(const double *a, const double *b, size_t n)
 static double slow_objective(double *gradient, const struct toy *toy, const double *w)
 {
     double nll = 0, psi[MOST_WEIGHTS];
-    size_t size = clv_shape_size(&toy->shape);
+    size_t size = clv_weight_layout_size(&toy->layout);
     memset(gradient, 0, size * sizeof *gradient);
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
@@ -49,7 +49,7 @@ static double slow_objective(double *gradient, const struct toy *toy, const doub
         do
             if (feature_of(psi, known, toy, &p, y))
                 top = fmax(top, inner(psi, w, size));
-        while (next_labelling(y, p.n_nodes, toy->shape.n_labels));
+        while (next_labelling(y, p.n_nodes, toy->layout.n_labels));
         memset(y, 0, sizeof y);
         do {
             if (!feature_of(psi, known, toy, &p, y))
@@ -58,9 +58,9 @@ static double slow_objective(double *gradient, const struct toy *toy, const doub
             sum += share;
             for (size_t k = 0; k < size; k++)
                 mean[k] += share * psi[k];
-        } while (next_labelling(y, p.n_nodes, toy->shape.n_labels));
+        } while (next_labelling(y, p.n_nodes, toy->layout.n_labels));
         memset(psi, 0, sizeof psi);
-        clv_joint_feature_add(psi, &p, &toy->shape, p.label, 1);
+        clv_joint_feature_add(psi, &p, &toy->layout, p.label, 1);
         nll += top + log(sum) - inner(psi, w, size);
         for (size_t k = 0; k < size; k++)
             gradient[k] += mean[k] / sum - psi[k];
@@ -75,22 +75,22 @@ static void random_weights(double *w, size_t n, double size, uint64_t seed)
 }
 
 /* Chains of 1 to 6 nodes, some of unknown label; or trees, their edges to any earlier node. */
-static void toy_forests(struct toy *toy, size_t n, const struct clv_shape *shape, bool is_chain, bool has_unknown,
-                        uint64_t seed)
+static void toy_forests(struct toy *toy, size_t n, const struct clv_weight_layout *layout, bool is_chain,
+                        bool has_unknown, uint64_t seed)
 {
     static struct random_problem r;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (size_t i = 0; i < n; i++) {
         int32_t n_nodes = 1 + (int32_t)((i + seed) % 6);
-        random_problem_fill(&r, shape, n_nodes, 0, 0.7, seed * 1000 + i);
-        r.problem.n_edges = shape->pairwise ? n_nodes - 1 : 0;
+        random_problem_fill(&r, layout, n_nodes, 0, 0.7, seed * 1000 + i);
+        r.problem.n_edges = layout->pairwise ? n_nodes - 1 : 0;
         for (int32_t e = 0; e < r.problem.n_edges; e++) {
             r.edges[e][0] =
                 is_chain ? e : (int32_t)rng_below(seed, RNG_TEST, 60000 + 10 * i + (uint64_t)e, (uint32_t)e + 1);
             r.edges[e][1] = e + 1;
-            for (int32_t q = 0; q < shape->n_edge_features; q++)
-                r.edge_features[e * shape->n_edge_features + q] =
-                    shape->n_edge_features == 1 && seed % 2 == 0
+            for (int32_t q = 0; q < layout->n_edge_features; q++)
+                r.edge_features[e * layout->n_edge_features + q] =
+                    layout->n_edge_features == 1 && seed % 2 == 0
                         ? 1
                         : (float)rng_uniform(seed, RNG_TEST, 90000 + 10 * i + (uint64_t)(2 * e + q));
         }
@@ -126,13 +126,13 @@ static void check_objective(const struct toy *toy, const double *w)
     open_objective(&opened, toy);
     must(crf_objective_at(&nll, gradient, &opened.objective, w, err));
     ck_assert_double_eq_tol(nll, expected, 1e-10 * (1 + expected));
-    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&toy->layout); k++)
         ck_assert_double_eq_tol(gradient[k], slow[k], 1e-9);
 }
 
 TEST(objective_and_gradient_are_those_of_all_labellings)
 {
-    const struct clv_shape *shapes[] = {&chain_shape, &two, &rich, &apart};
+    const struct clv_weight_layout *shapes[] = {&chain_shape, &two, &rich, &apart};
     for (uint64_t seed = 0; seed < 32; seed++) {
         OWNED(toy_release) struct toy toy = {0};
         double w[MOST_WEIGHTS];
@@ -186,10 +186,10 @@ TEST(scores_of_any_size_are_summed)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         OWNED(toy_release) struct toy toy = {0};
-        const struct clv_shape *shape = seed % 2 ? &chain_shape : &rich;
+        const struct clv_weight_layout *layout = seed % 2 ? &chain_shape : &rich;
         double w[MOST_WEIGHTS];
-        size_t size = clv_shape_size(shape), n_unary = clv_shape_unary_size(shape);
-        toy_forests(&toy, 6, shape, true, false, seed);
+        size_t size = clv_weight_layout_size(layout), n_unary = clv_weight_layout_unary_size(layout);
+        toy_forests(&toy, 6, layout, true, false, seed);
         random_weights(w, size, 1, seed);
         for (size_t k = seed < 6 ? 0 : n_unary; k < (seed < 6 ? n_unary : size); k++)
             w[k] *= 3000;
@@ -202,7 +202,7 @@ TEST(scores_of_any_size_are_summed)
 static double penalised(const struct toy *toy, const double *w, int penalty, double lambda)
 {
     double gradient[MOST_WEIGHTS], value = slow_objective(gradient, toy, w);
-    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&toy->layout); k++)
         value += penalty == PENALTY_L2 ? lambda * w[k] * w[k] : penalty == PENALTY_L1 ? lambda * fabs(w[k]) : 0;
     return value;
 }
@@ -226,7 +226,7 @@ TEST(squares_end_where_the_gradient_is_nothing)
         OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         double objective = penalised(&toy, result.w, PENALTY_L2, 0.3);
         slow_objective(gradient, &toy, result.w);
-        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
+        for (size_t k = 0; k < clv_weight_layout_size(&toy.layout); k++)
             ck_assert_double_eq_tol(gradient[k] + 0.6 * result.w[k], 0, 1e-4);
         for (size_t c = 0; c < result.n_curve; c++) {
             const struct clv_curve_point *point = &result.curve[c];
@@ -249,7 +249,7 @@ TEST(the_curve_reports_the_bound_and_why_it_ended)
         set(&training, "crf", "tolerance", tolerance);
         OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         slow_objective(gradient, &toy, result.w);
-        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
+        for (size_t k = 0; k < clv_weight_layout_size(&toy.layout); k++)
             squares += pow(gradient[k] + 0.02 * result.w[k], 2);
         size_t n = result.n_curve;
         const struct clv_curve_point *curve = result.curve;
@@ -274,7 +274,7 @@ TEST(absolute_values_end_where_their_conditions_hold)
         struct clv_training training = crf_training(&toy, PENALTY_L1, lambda);
         OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         slow_objective(gradient, &toy, result.w);
-        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++) {
+        for (size_t k = 0; k < clv_weight_layout_size(&toy.layout); k++) {
             if (result.w[k] != 0)
                 ck_assert_double_eq_tol(gradient[k], result.w[k] > 0 ? -lambda : lambda, 1e-3);
             else
@@ -299,7 +299,7 @@ TEST(absolute_values_survive_steps_that_lead_nowhere)
         set(&training, "crf", "tolerance", 0);
         OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
         slow_objective(gradient, &toy, result.w);
-        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
+        for (size_t k = 0; k < clv_weight_layout_size(&toy.layout); k++)
             ck_assert_double_le(fabs(gradient[k]), lambda + 1e-3);
     }
 }
@@ -311,7 +311,7 @@ TEST(without_edges_it_is_multinomial_logistic_regression)
     double slope[12] = {0}, lambda = 0.5;
     toy_forests(&toy, 20, &chain_shape, true, false, 1);
     struct clv_training training = crf_training(&toy, PENALTY_L2, lambda);
-    training.shape.pairwise = CLV_PAIRWISE_NONE;
+    training.layout.pairwise = CLV_PAIRWISE_NONE;
     OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
     for (size_t i = 0; i < toy.n; i++) {
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
@@ -330,7 +330,7 @@ TEST(without_edges_it_is_multinomial_logistic_regression)
     }
     for (size_t k = 0; k < 12; k++)
         ck_assert_double_eq_tol(slope[k] + 2 * lambda * result.w[k], 0, 1e-4);
-    ck_assert_uint_eq(clv_shape_size(&training.shape), 12); /* no weight of an edge is left */
+    ck_assert_uint_eq(clv_weight_layout_size(&training.layout), 12); /* no weight of an edge is left */
 }
 
 TEST(given_weights_are_where_it_starts)
@@ -383,7 +383,7 @@ TEST(lack_of_memory_is_reported_at_every_request)
     must_survive_failed_requests(reopen_objective(&opened, err));
 }
 
-static const struct clv_shape letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
+static const struct clv_weight_layout letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
 /* A training on fold 0 of the OCR words; *examples are the caller's to free. */
 static struct clv_training letters_training(int32_t **examples, const char *path)
@@ -402,7 +402,7 @@ static struct clv_training letters_training(int32_t **examples, const char *path
     training.examples = *examples;
     training.n_examples = n;
     training.n_threads = 1;
-    training.shape = letter_shape;
+    training.layout = letter_shape;
     return training;
 }
 
@@ -416,7 +416,7 @@ TEST(letters_reach_the_known_optimum)
     double squares = 0;
     struct clv_training training = letters_training(&examples, path);
     OWNED(clv_training_result_release) struct clv_training_result result = run("crf", &training);
-    for (size_t k = 0; k < clv_shape_size(&letter_shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&letter_shape); k++)
         squares += result.w[k] * result.w[k];
     ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, 2207.3104, 2207.3104 * 1e-4);
     ck_assert_double_eq_tol(sqrt(squares), 29.576, 0.05);
@@ -437,7 +437,7 @@ TEST(threads_leave_the_bytes_alone)
         OWNED(clv_training_result_release) struct clv_training_result one = run("crf", &training);
         training.n_threads = 3;
         OWNED(clv_training_result_release) struct clv_training_result three = run("crf", &training);
-        ck_assert_mem_eq(one.w, three.w, clv_shape_size(&letter_shape) * sizeof *one.w);
+        ck_assert_mem_eq(one.w, three.w, clv_weight_layout_size(&letter_shape) * sizeof *one.w);
     }
     clv_dataset_free((struct clv_dataset *)(uintptr_t)training.dataset);
 }

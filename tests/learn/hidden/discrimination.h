@@ -94,19 +94,19 @@ static inline double improve(struct discrimination *self, size_t i)
 /* Solves the dual D1 until no pair's slope exceeds the tolerance; returns its value. */
 static inline double discriminate(struct discrimination *self, double tolerance)
 {
-    const struct clv_shape *shape = &self->toy->shape;
+    const struct clv_weight_layout *layout = &self->toy->layout;
     for (size_t i = 0; i < self->toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(self->toy->dataset, i);
         int32_t y[RANDOM_MAX_NODES] = {0};
         size_t n = 0;
         do {
-            self->loss[i][n] = clv_loss(&p, shape->n_labels, y);
+            self->loss[i][n] = clv_loss(&p, layout->n_labels, y);
             self->alpha[i][n] = self->loss[i][n] == 0 ? self->C : 0; /* the truth */
             memset(self->change[i][n], 0, sizeof self->change[i][n]);
-            clv_joint_feature_add(self->change[i][n], &p, shape, p.label, 1);
-            clv_joint_feature_add(self->change[i][n], &p, shape, y, -1);
+            clv_joint_feature_add(self->change[i][n], &p, layout, p.label, 1);
+            clv_joint_feature_add(self->change[i][n], &p, layout, y, -1);
             n++;
-        } while (next_labelling(y, p.n_nodes, shape->n_labels));
+        } while (next_labelling(y, p.n_nodes, layout->n_labels));
         self->n_labellings[i] = n;
     }
     memset(self->eta, 0, sizeof self->eta);

@@ -17,46 +17,48 @@ static const double temperatures[][2] = {{0, 0}, {0, 1}, {1, 1}, {0.5, 0.5}, {0,
  * loops. */
 enum graph { CHAINS, PAIRS, LOOPS };
 
-static inline void fill(struct random_problem *r, const struct clv_shape *shape, enum graph graph, uint64_t seed)
+static inline void fill(struct random_problem *r, const struct clv_weight_layout *layout, enum graph graph,
+                        uint64_t seed)
 {
-    random_problem_fill(r, shape, NODES, graph == LOOPS ? 0.7 : 0, 0.8, seed);
+    random_problem_fill(r, layout, NODES, graph == LOOPS ? 0.7 : 0, 0.8, seed);
     if (graph != LOOPS) {
         r->problem.n_edges = graph == CHAINS ? NODES - 1 : 2;
         for (int32_t e = 0; e < r->problem.n_edges; e++) {
             r->edges[e][0] = graph == CHAINS ? e : 2 * e;
             r->edges[e][1] = r->edges[e][0] + 1;
-            for (int32_t f = 0; f < shape->n_edge_features; f++)
-                r->edge_features[e * shape->n_edge_features + f] =
+            for (int32_t f = 0; f < layout->n_edge_features; f++)
+                r->edge_features[e * layout->n_edge_features + f] =
                     (float)rng_uniform(seed, RNG_TEST, 60000 + (uint64_t)(8 * e + f));
         }
     }
     for (int32_t i = 1; i < NODES; i += 2) {
         r->label[i] = CLV_UNKNOWN;
-        for (int32_t b = 0; b < shape->n_labels; b++)
-            r->theta[i * shape->n_labels + b] = 0;
+        for (int32_t b = 0; b < layout->n_labels; b++)
+            r->theta[i * layout->n_labels + b] = 0;
     }
 }
 
-static inline void toy_hidden(struct toy *toy, size_t n, const struct clv_shape *shape, enum graph graph, uint64_t seed)
+static inline void toy_hidden(struct toy *toy, size_t n, const struct clv_weight_layout *layout, enum graph graph,
+                              uint64_t seed)
 {
     static struct random_problem r;
-    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    toy_begin(toy, layout->n_labels, layout->n_features, layout->n_edge_features, layout->pairwise);
     for (size_t i = 0; i < n; i++) {
-        fill(&r, shape, graph, seed * 1000 + i);
+        fill(&r, layout, graph, seed * 1000 + i);
         toy_add(toy, &r.problem);
     }
 }
 
-static inline void random_weights(double *w, const struct clv_shape *shape, uint64_t seed)
+static inline void random_weights(double *w, const struct clv_weight_layout *layout, uint64_t seed)
 {
-    for (size_t k = 0; k < clv_shape_size(shape); k++) {
+    for (size_t k = 0; k < clv_weight_layout_size(layout); k++) {
         w[k] = rng_normal(seed, RNG_TEST, 70000 + k);
-        if (shape->pairwise == CLV_PAIRWISE_POTTS && k >= clv_shape_unary_size(shape))
+        if (layout->pairwise == CLV_PAIRWISE_POTTS && k >= clv_weight_layout_unary_size(layout))
             w[k] = fabs(w[k]);
     }
 }
 
-static const struct clv_shape full3 = {3, 2, 2, CLV_PAIRWISE_FULL}, potts3 = {3, 2, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout full3 = {3, 2, 2, CLV_PAIRWISE_FULL}, potts3 = {3, 2, 2, CLV_PAIRWISE_POTTS};
 
 static inline void open_toy(struct hidden *hidden, struct clv_training *training, const struct toy *toy, double visible,
                             double hidden_temperature, double margin)

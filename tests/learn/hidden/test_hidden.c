@@ -34,23 +34,24 @@ static bool next(int32_t *y, const struct clv_problem *p, int32_t n_labels, bool
     return false;
 }
 
-static double score_of(const struct clv_problem *p, const struct clv_shape *shape, const double *w, const int32_t *y)
+static double score_of(const struct clv_problem *p, const struct clv_weight_layout *layout, const double *w,
+                       const int32_t *y)
 {
     double psi[64] = {0}, score = 0;
-    clv_joint_feature_add(psi, p, shape, y, 1);
-    for (size_t k = 0; k < clv_shape_size(shape); k++)
+    clv_joint_feature_add(psi, p, layout, y, 1);
+    for (size_t k = 0; k < clv_weight_layout_size(layout); k++)
         score += psi[k] * w[k];
     return score;
 }
 
 /* T_h log sum_h exp(f(y, h) / T_h) of y's visible labels; y's hidden ones are 0 before and after. */
-static double inner_value(const struct clv_problem *p, const struct clv_shape *shape, const double *w, int32_t *y,
-                          double temperature)
+static double inner_value(const struct clv_problem *p, const struct clv_weight_layout *layout, const double *w,
+                          int32_t *y, double temperature)
 {
     struct soft soft = {temperature, -INFINITY, 0};
     do
-        soft_add(&soft, score_of(p, shape, w, y));
-    while (next(y, p, shape->n_labels, false));
+        soft_add(&soft, score_of(p, layout, w, y));
+    while (next(y, p, layout->n_labels, false));
     return soft_value(&soft);
 }
 
@@ -63,25 +64,25 @@ static double loss_of(const struct clv_problem *p, int32_t n_labels, const int32
     return loss;
 }
 
-static double slow_free(const struct clv_problem *p, const struct clv_shape *shape, const double *w,
+static double slow_free(const struct clv_problem *p, const struct clv_weight_layout *layout, const double *w,
                         const struct hidden_settings *settings, double loss_scale)
 {
     struct soft soft = {settings->visible_temperature, -INFINITY, 0};
     int32_t y[NODES] = {0};
     do
-        soft_add(&soft, loss_scale * loss_of(p, shape->n_labels, y) +
-                            inner_value(p, shape, w, y, settings->hidden_temperature));
-    while (next(y, p, shape->n_labels, true));
+        soft_add(&soft, loss_scale * loss_of(p, layout->n_labels, y) +
+                            inner_value(p, layout, w, y, settings->hidden_temperature));
+    while (next(y, p, layout->n_labels, true));
     return soft_value(&soft);
 }
 
-static double slow_clamped(const struct clv_problem *p, const struct clv_shape *shape, const double *w,
+static double slow_clamped(const struct clv_problem *p, const struct clv_weight_layout *layout, const double *w,
                            const struct hidden_settings *settings)
 {
     int32_t y[NODES];
     for (int32_t i = 0; i < p->n_nodes; i++)
         y[i] = p->label[i] == CLV_UNKNOWN ? 0 : p->label[i];
-    return inner_value(p, shape, w, y, settings->hidden_temperature);
+    return inner_value(p, layout, w, y, settings->hidden_temperature);
 }
 
 /* The loss is counted so that a known node weighs 1 on the mean. */
@@ -90,8 +91,8 @@ static double slow_unit(const struct toy *toy)
     double n_known = 0, weight = 0;
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
-        for (int32_t c = 0; c < p.n_nodes * toy->shape.n_labels; c++)
-            weight += p.label[c / toy->shape.n_labels] == CLV_UNKNOWN ? 0 : (double)p.theta[c];
+        for (int32_t c = 0; c < p.n_nodes * toy->layout.n_labels; c++)
+            weight += p.label[c / toy->layout.n_labels] == CLV_UNKNOWN ? 0 : (double)p.theta[c];
         for (int32_t node = 0; node < p.n_nodes; node++)
             n_known += p.label[node] != CLV_UNKNOWN;
     }
@@ -104,16 +105,16 @@ static double slow_value(const struct toy *toy, const struct hidden *hidden, con
     double sum = 0, unit = slow_unit(toy);
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
-        sum += slow_free(&p, &toy->shape, w, &hidden->settings, hidden->settings.margin * unit) -
-               slow_clamped(&p, &toy->shape, w, &hidden->settings);
+        sum += slow_free(&p, &toy->layout, w, &hidden->settings, hidden->settings.margin * unit) -
+               slow_clamped(&p, &toy->layout, w, &hidden->settings);
     }
     return sum / (double)toy->n;
 }
 
 /* The objective. */
 
-static const struct clv_shape full2 = {2, 2, 1, CLV_PAIRWISE_FULL}, apart3 = {3, 2, 0, CLV_PAIRWISE_NONE};
-static const struct clv_shape *const shapes[] = {&full3, &potts3, &full2, &apart3};
+static const struct clv_weight_layout full2 = {2, 2, 1, CLV_PAIRWISE_FULL}, apart3 = {3, 2, 0, CLV_PAIRWISE_NONE};
+static const struct clv_weight_layout *const shapes[] = {&full3, &potts3, &full2, &apart3};
 
 /* Values by enumeration, gradients by their differences. Where something is maximised over, a difference across a kink
  * is not a derivative: those are seen by how it changes with the step. */
@@ -124,7 +125,7 @@ static void compare(const struct toy *toy, struct hidden *hidden, uint64_t seed,
     int n_smooth = 0;
     for (size_t i = 0; i < toy->n; i++)
         all[i] = (int32_t)i;
-    random_weights(w, &toy->shape, seed);
+    random_weights(w, &toy->layout, seed);
     must(hidden_gradient(gradient, &free, &clamped, hidden, &(struct hidden_pass){HIDDEN_BOTH, all, toy->n, w}, err));
     double value = slow_value(toy, hidden, w);
     ck_assert_msg(fabs(free - clamped - value) <= tolerance, "%.12g is not %.12g", free - clamped, value);

@@ -50,7 +50,7 @@ TEST(the_four_corners_of_the_objective_are_the_named_learners)
                 }
                 results[is_eps] = run(learner, &training);
             }
-            ck_assert_mem_eq(results[0].w, results[1].w, clv_shape_size(&full3) * sizeof *results[0].w);
+            ck_assert_mem_eq(results[0].w, results[1].w, clv_weight_layout_size(&full3) * sizeof *results[0].w);
             ck_assert_int_eq(results[0].decoding.rule, results[1].decoding.rule);
             clv_training_result_release(&results[0]);
             clv_training_result_release(&results[1]);
@@ -79,7 +79,7 @@ TEST(both_temperatures_are_free)
             reached[is_cccp] = result.curve[result.n_curve - 1].objective;
             ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINAL_MAP);
             ck_assert_double_eq(result.decoding.hidden_temperature, cases[k][1]);
-            memcpy(w[is_cccp], result.w, clv_shape_size(&full3) * sizeof *result.w);
+            memcpy(w[is_cccp], result.w, clv_weight_layout_size(&full3) * sizeof *result.w);
         }
         ck_assert_msg(fabs(reached[0] - reached[1]) < 0.05 * reached[1], "%g %g: adagrad %g, cccp %g", cases[k][0],
                       cases[k][1], reached[0], reached[1]);
@@ -92,14 +92,14 @@ TEST(both_temperatures_are_free)
             set(&plain, "eps", "solver", 2);
             set(&plain, "eps", "lambda", 0.05);
             OWNED(clv_training_result_release) struct clv_training_result result = run("eps", &plain); /* .5 and .5 */
-            memcpy(other, result.w, clv_shape_size(&full3) * sizeof *other);
+            memcpy(other, result.w, clv_weight_layout_size(&full3) * sizeof *other);
             open_toy(&hidden, &training, &toy, cases[k][0], cases[k][1], 1);
             double lambda = 0.05 * hidden.examples.node_scale * hidden.mean_known;
             for (int at = 0; at < 2; at++) {
                 const double *point = at ? other : w[1];
                 must(hidden_gradient(unused, &value, &clamped, &hidden,
                                      &(struct hidden_pass){HIDDEN_BOTH, all, 6, point}, err));
-                for (size_t i = 0; i < clv_shape_size(&full3); i++)
+                for (size_t i = 0; i < clv_weight_layout_size(&full3); i++)
                     squares[at] += point[i] * point[i];
                 objective[at] = value - clamped + lambda / 2 * squares[at];
             }
@@ -134,14 +134,14 @@ TEST(the_dual_is_a_bound_that_its_passes_reach)
             OWNED(hidden_dual_release) struct hidden_dual dual = {0};
             int32_t all[11] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
             double w[64], plane[64];
-            const struct clv_shape *shape = is_potts ? &potts3 : &full3;
-            toy_hidden(&toy, 11, shape, CHAINS, 30 + t);
+            const struct clv_weight_layout *layout = is_potts ? &potts3 : &full3;
+            toy_hidden(&toy, 11, layout, CHAINS, 30 + t);
             open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], 1);
-            random_weights(w, shape, 1);
+            random_weights(w, layout, 1);
             must(hidden_dual_open(&dual, &hidden, 0.1, err));
             must(hidden_dual_lay(&dual, w, err));
             for (uint64_t round = 1; round <= 2; round++) {
-                random_weights(w, shape, round);
+                random_weights(w, layout, round);
                 must(hidden_gradient(plane, NULL, NULL, &hidden, &(struct hidden_pass){HIDDEN_CLAMPED, all, 11, w},
                                      err));
                 hidden_dual_set_plane(&dual, plane);
@@ -196,7 +196,7 @@ TEST(same_seed_same_bytes_at_any_thread_count)
                 OWNED(clv_training_result_release) struct clv_training_result one = run(learners[l], &training);
                 training.n_threads = 3;
                 OWNED(clv_training_result_release) struct clv_training_result many = run(learners[l], &training);
-                ck_assert_mem_eq(one.w, many.w, clv_shape_size(&toy.shape) * sizeof *one.w);
+                ck_assert_mem_eq(one.w, many.w, clv_weight_layout_size(&toy.layout) * sizeof *one.w);
                 ck_assert_uint_eq(one.n_curve, many.n_curve);
                 for (size_t k = 0; k < one.n_curve; k++) {
                     ck_assert_double_eq(one.curve[k].objective, many.curve[k].objective);
@@ -214,7 +214,8 @@ TEST(same_seed_same_bytes_at_any_thread_count)
                 training.seed = 2;
                 many = run(learners[l], &training);
                 int is_random = solver != 2; /* in the order of its batches at least */
-                ck_assert(!is_random || memcmp(one.w, many.w, clv_shape_size(&toy.shape) * sizeof *one.w) != 0);
+                ck_assert(!is_random ||
+                          memcmp(one.w, many.w, clv_weight_layout_size(&toy.layout) * sizeof *one.w) != 0);
             }
 }
 
@@ -247,7 +248,7 @@ TEST(a_smooth_start_is_one_of_maxima)
             set(&training, learners[l], "smooth", is_smooth ? 0.25 : 0);
             result[is_smooth] = run(learners[l], &training);
         }
-        int are_same = memcmp(result[0].w, result[1].w, clv_shape_size(&full3) * sizeof(double)) == 0;
+        int are_same = memcmp(result[0].w, result[1].w, clv_weight_layout_size(&full3) * sizeof(double)) == 0;
         ck_assert_int_eq(are_same, l > 1);
         for (size_t k = 0; k < 10 && l < 2; k++) /* with a sum in place of the maximum, the free term is higher */
             ck_assert_double_gt(result[1].curve[k].objective, result[1].curve[39].objective);
@@ -258,7 +259,7 @@ TEST(a_smooth_start_is_one_of_maxima)
 
 TEST(full_matrices_are_for_few_weights)
 {
-    static const struct clv_shape many = {3, FULL_ADAGRAD_MAX_SIZE, 2, CLV_PAIRWISE_FULL};
+    static const struct clv_weight_layout many = {3, FULL_ADAGRAD_MAX_SIZE, 2, CLV_PAIRWISE_FULL};
     OWNED(toy_release) struct toy toy = {0};
     struct clv_training_result result;
     toy_begin(&toy, many.n_labels, many.n_features, many.n_edge_features, many.pairwise);
@@ -289,7 +290,7 @@ TEST(how_often_one_looks_changes_no_weight)
                 result[often] = run(learners[l], &training);
                 ck_assert_uint_eq(result[often].n_curve, often ? 12 : 1);
             }
-            ck_assert_mem_eq(result[0].w, result[1].w, clv_shape_size(&full3) * sizeof(double));
+            ck_assert_mem_eq(result[0].w, result[1].w, clv_weight_layout_size(&full3) * sizeof(double));
             ck_assert_double_eq(result[0].notes[1].value, result[1].notes[1].value);
             for (int often = 0; often < 2; often++)
                 clv_training_result_release(&result[often]);
@@ -307,7 +308,7 @@ TEST(weights_to_start_from_are_where_training_goes_on)
     random_weights(init, &full3, 1);
     training.init = init;
     OWNED(clv_training_result_release) struct clv_training_result result = run("hcrf", &training);
-    for (size_t k = 0; k < clv_shape_size(&full3); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&full3); k++)
         ck_assert_double_eq_tol(result.w[k], init[k], 1e-6);
     ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINALS);
 }
@@ -325,7 +326,7 @@ TEST(an_interrupted_training_returns_what_it_has)
         set(&training, "mssvm", "solver", solver);
         OWNED(clv_training_result_release) struct clv_training_result result = run("mssvm", &training);
         ck_assert_int_eq(result.interrupted, 1);
-        for (size_t k = 0; k < clv_shape_size(&full3); k++)
+        for (size_t k = 0; k < clv_weight_layout_size(&full3); k++)
             ck_assert(isfinite(result.w[k]));
     }
 }

@@ -1,25 +1,25 @@
 /* The baselines m3e and modlat: objectives by enumeration, gradients by finite differences, the limit they share. */
 #include "learn/chains.h"
 
-static struct clv_shape shape = {3, 4, 2, CLV_PAIRWISE_FULL};
+static struct clv_weight_layout layout = {3, 4, 2, CLV_PAIRWISE_FULL};
 #define SIZE  (3 * 4 + 9 * 2) /* weights of three labels; of two there are fewer */
-#define N_Y   ((size_t)shape.n_labels)
-#define N_ALL clv_shape_size(&shape)
+#define N_Y   ((size_t)layout.n_labels)
+#define N_ALL clv_weight_layout_size(&layout)
 
 /* Chains of up to 5 nodes whose odd nodes are hidden. */
 static void toy_hidden_chains(struct toy *toy, size_t n)
 {
     static struct random_problem r;
-    toy_begin(toy, shape.n_labels, shape.n_features, shape.n_edge_features, shape.pairwise);
+    toy_begin(toy, layout.n_labels, layout.n_features, layout.n_edge_features, layout.pairwise);
     for (size_t i = 0; i < n; i++) {
         int32_t n_nodes = 2 + (int32_t)(i % 4);
-        random_chain(&r, &shape, n_nodes, false, 40 + i);
+        random_chain(&r, &layout, n_nodes, false, 40 + i);
         for (int32_t e = 0; e < 2 * (n_nodes - 1); e++)
             r.edge_features[e] = (float)rng_normal(i, RNG_TEST, (uint64_t)e);
         for (int32_t k = 0; k < n_nodes; k++)
-            for (int32_t b = 0; b < shape.n_labels; b++) {
+            for (int32_t b = 0; b < layout.n_labels; b++) {
                 r.label[k] = k % 2 ? CLV_UNKNOWN : (int32_t)rng_below(i, RNG_TEST, 700 + (uint64_t)k, N_Y);
-                r.theta[k * shape.n_labels + b] = b == r.label[k];
+                r.theta[k * layout.n_labels + b] = b == r.label[k];
             }
         toy_add(toy, &r.problem);
     }
@@ -79,7 +79,7 @@ TEST(m3e_steps_along_the_gradient_of_its_objective)
 static double score_of(const struct clv_problem *p, const double *w, const int32_t *y)
 {
     double psi[SIZE] = {0}, score = 0;
-    clv_joint_feature_add(psi, p, &shape, y, 1);
+    clv_joint_feature_add(psi, p, &layout, y, 1);
     for (size_t j = 0; j < N_ALL; j++)
         score += psi[j] * w[j];
     return score;
@@ -103,13 +103,13 @@ static void model_of(double *q, int32_t *predicted, const struct clv_problem *p,
         double score = score_of(p, w, y), weight = agrees(p, y) ? exp(score_of(p, theta, y)) : 0;
         total += weight;
         for (int32_t i = 0; i < p->n_nodes; i++)
-            q[i * shape.n_labels + y[i]] += weight;
+            q[i * layout.n_labels + y[i]] += weight;
         if (score > best) {
             best = score;
             memcpy(predicted, y, (size_t)p->n_nodes * sizeof *y);
         }
-    } while (next_labelling(y, p->n_nodes, shape.n_labels));
-    for (int32_t c = 0; c < p->n_nodes * shape.n_labels; c++)
+    } while (next_labelling(y, p->n_nodes, layout.n_labels));
+    for (int32_t c = 0; c < p->n_nodes * layout.n_labels; c++)
         q[c] /= total;
 }
 
@@ -131,7 +131,7 @@ static double theta_objective(const struct toy *toy, const double *w, const doub
         int32_t predicted[RANDOM_MAX_NODES];
         model_of(q, predicted, &p, w, theta);
         for (int32_t k = 1; k < p.n_nodes; k += 2) {
-            const double *of_node = q + k * shape.n_labels;
+            const double *of_node = q + k * layout.n_labels;
             sum += 1 - of_node[predicted[k]] - beta;
             for (size_t s = 0; s < N_Y; s++)
                 sum += beta * of_node[s] * of_node[s];
@@ -152,11 +152,11 @@ static double w_objective(const struct toy *toy, const double *w, const double *
         do {
             double score = score_of(&p, w, y), loss = 0;
             for (int32_t k = 0; k < p.n_nodes; k++)
-                loss += k % 2 ? 1 - q[k * shape.n_labels + y[k]] : y[k] != p.label[k];
+                loss += k % 2 ? 1 - q[k * layout.n_labels + y[k]] : y[k] != p.label[k];
             best = fmax(best, score + loss);
             if (agrees(&p, y))
                 truth = fmax(truth, score);
-        } while (next_labelling(y, p.n_nodes, shape.n_labels));
+        } while (next_labelling(y, p.n_nodes, layout.n_labels));
         sum += best - truth;
     }
     return sum;
@@ -167,7 +167,7 @@ static void take_turns(int32_t n_labels)
     OWNED(toy_release) struct toy toy = {0};
     double w[SIZE], theta[SIZE], begin[SIZE], moved_to_zero[SIZE];
     const double h = 1e-6, rate = 0.01, beta = 0.3;
-    shape.n_labels = n_labels;
+    layout.n_labels = n_labels;
     toy_hidden_chains(&toy, 5);
     random_weights(begin, 9);
     struct clv_training training = toy_training(&toy, "modlat");
@@ -328,7 +328,7 @@ TEST(hidden_nodes_that_are_joined_are_refused)
     static struct random_problem r;
     struct clv_training_result result;
     toy_begin(&toy, 3, 4, 2, CLV_PAIRWISE_FULL);
-    random_chain(&r, &shape, 4, false, 1);
+    random_chain(&r, &layout, 4, false, 1);
     for (int32_t k = 0; k < 4; k++)
         r.label[k] = k ? CLV_UNKNOWN : 0;
     toy_add(&toy, &r.problem);

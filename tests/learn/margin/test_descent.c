@@ -40,7 +40,7 @@ static void project_l1(double *w, size_t size, double radius)
 
 static void project(double *w, const struct toy *toy, const struct rules *rules, double radius)
 {
-    size_t size = clv_shape_size(&toy->shape);
+    size_t size = clv_weight_layout_size(&toy->layout);
     double squares = 0;
     slow_clip(w, toy);
     for (size_t k = 0; k < size; k++)
@@ -63,7 +63,7 @@ static double length_of(const double *psi, size_t size)
 static struct walk follow(const struct toy *toy, const struct rules *rules, uint64_t seed)
 {
     struct walk walk = {{0}, {0}};
-    size_t size = clv_shape_size(&toy->shape);
+    size_t size = clv_weight_layout_size(&toy->layout);
     double *w = walk.w, *mean = walk.average, t = 0, squares = 0, zero[SLOW_MAX] = {0}, psi[SLOW_MAX];
     bool has_ball = rules->ridge > 0 && !rules->has_no_ball;
     double radius = has_ball ? sqrt(2 * toy_objective(toy, zero, rules->ridge) / rules->ridge) : INFINITY;
@@ -100,10 +100,10 @@ static struct walk follow(const struct toy *toy, const struct rules *rules, uint
 static void expect_weights(const struct clv_training_result *result, const double *w, const struct toy *toy)
 {
     double longest = 0;
-    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&toy->layout); k++)
         longest = fmax(longest, fabs(w[k]));
     ck_assert_double_gt(longest, 0);
-    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&toy->layout); k++)
         ck_assert_double_eq_tol(result->w[k], w[k], 1e-7 * longest);
 }
 

@@ -19,7 +19,7 @@ static double slope_at(const struct dual *self, const struct toy *toy, const dou
     double slope = change;
     for (size_t k = 0; k < SLOW_SIZE; k++) {
         double v = self->v[k] + t * delta[k];
-        if (k < clv_shape_unary_size(&toy->shape) || v > 0)
+        if (k < clv_weight_layout_unary_size(&toy->layout) || v > 0)
             slope -= self->lambda * v * delta[k];
     }
     return slope;

@@ -162,7 +162,7 @@ static void check_rounds(const struct clv_training_result *result, size_t size)
 
 TEST(bound_never_rises_between_rounds)
 {
-    static const struct clv_shape cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
+    static const struct clv_weight_layout cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
     for (int update = 0; update < 2; update++)
         for (int is_loose = 0; is_loose < 2; is_loose++)
             for (int form = 0; form < 2; form++) {
@@ -177,10 +177,10 @@ TEST(bound_never_rises_between_rounds)
                 set(&training, "lapmedn", "passes", is_loose ? 3 : 300); /* a step 1 that ends early is not an excuse */
                 set(&training, "lapmedn", "gap", 1e-4);
                 OWNED(clv_training_result_release) struct clv_training_result result = run("lapmedn", &training);
-                size_t size = clv_shape_size(&toy.shape);
+                size_t size = clv_weight_layout_size(&toy.layout);
                 check_rounds(&result, size);
                 ck_assert_uint_ge(result.n_curve, 2);
-                for (size_t k = form ? size : clv_shape_unary_size(&cuts); k < size; k++)
+                for (size_t k = form ? size : clv_weight_layout_unary_size(&cuts); k < size; k++)
                     ck_assert_double_ge(result.w[k], 0); /* couplings stay supermodular */
             }
 }
@@ -222,7 +222,7 @@ TEST(relative_units_follow_features_and_losses)
         static struct random_problem r;
         toy_begin(&toy, 2, 6, 1, CLV_PAIRWISE_POTTS);
         for (uint64_t i = 0; i < 5; i++) {
-            random_problem_fill(&r, &(struct clv_shape){2, 6, 1, CLV_PAIRWISE_POTTS}, 8, 0.4, 0.6, i);
+            random_problem_fill(&r, &(struct clv_weight_layout){2, 6, 1, CLV_PAIRWISE_POTTS}, 8, 0.4, 0.6, i);
             for (int32_t k = 0; k < 16; k++)
                 r.theta[k] *= (float)loss;
             toy_add(&toy, &r.problem);
@@ -251,7 +251,7 @@ TEST(irrelevant_features_shrink)
 {
     OWNED(toy_release) struct toy toy = {0};
     double w[8] = {1, 0, 0, 0, 0, 0, 0.2, 0.1};
-    static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
+    static const struct clv_weight_layout tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
     toy_planted(&toy, 20, 12, &tiny, w, 3);
     OWNED(clv_training_result_release) struct clv_training_result lapmedn = learn(&toy, "lapmedn", 100, 1e4, 0, 1e-2),
                                                                   m3n = learn(&toy, "m3n", 10, 0, 0, 1e-2);
@@ -272,8 +272,8 @@ TEST(irrelevant_features_shrink)
 static void stretch(struct toy *fresh, const struct toy *toy, const double *scale)
 {
     static float value[RANDOM_MAX_NODES * RANDOM_MAX_FEATURES], edge_features[RANDOM_MAX_EDGES * 2];
-    size_t d = (size_t)toy->shape.n_features, p = (size_t)toy->shape.n_edge_features;
-    toy_begin(fresh, toy->shape.n_labels, (int32_t)d, (int32_t)p, toy->shape.pairwise);
+    size_t d = (size_t)toy->layout.n_features, p = (size_t)toy->layout.n_edge_features;
+    toy_begin(fresh, toy->layout.n_labels, (int32_t)d, (int32_t)p, toy->layout.pairwise);
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem problem = clv_dataset_problem(toy->dataset, i);
         for (int64_t k = problem.row[0]; k < problem.row[problem.n_nodes]; k++)
@@ -301,7 +301,7 @@ static double value_of_step(const struct toy *toy, const double *mean, const dou
  * starts from S = I in the units of `units`. Step 2 is (12), or the mean over eta = mean / S of the exact posterior. */
 TEST(rounds_are_those_of_algorithm_1)
 {
-    static const struct clv_shape cuts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+    static const struct clv_weight_layout cuts = {2, 6, 2, CLV_PAIRWISE_POTTS};
     for (int trial = 0; trial < 4; trial++) {
         OWNED(toy_release) struct toy toy = {0};
         struct toy stretched;

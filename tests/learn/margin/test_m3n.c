@@ -163,7 +163,7 @@ static struct clv_training l1_training(const struct toy *toy, double radius, dou
 
 TEST(l1m3n_stays_in_its_ball_and_couplings_stay_supermodular)
 {
-    static const struct clv_shape cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
+    static const struct clv_weight_layout cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
     OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 10, 25, &cuts, 4);
     for (double radius = 0.01; radius < 200; radius *= 10) {

@@ -6,7 +6,7 @@
 #include "learn/margin/margin.h"
 #include "learn/toy.h"
 
-static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 /* A random point of the dual: some couplings of v negative, so cut off in w. */
 static void random_dual(struct dual_point *point, double *delta, uint64_t seed)
@@ -74,7 +74,7 @@ TEST(hinge_obeys_the_subgradient_inequality)
 {
     OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 3, 7, &tiny, 4);
-    size_t size = clv_shape_size(&toy.shape);
+    size_t size = clv_weight_layout_size(&toy.layout);
     for (uint64_t trial = 0; trial < 40; trial++) {
         double w[8], u[8], g[8] = {0};
         size_t example = trial % 3;
@@ -85,8 +85,8 @@ TEST(hinge_obeys_the_subgradient_inequality)
         }
         struct clv_problem p = clv_dataset_problem(toy.dataset, example);
         double at_w = toy_hinge(&toy, example, w, worst);
-        clv_joint_feature_add(g, &p, &toy.shape, worst, 1);
-        clv_joint_feature_add(g, &p, &toy.shape, p.label, -1);
+        clv_joint_feature_add(g, &p, &toy.layout, worst, 1);
+        clv_joint_feature_add(g, &p, &toy.layout, p.label, -1);
         double linear = at_w;
         for (size_t k = 0; k < size; k++)
             linear += g[k] * (u[k] - w[k]);
@@ -104,7 +104,7 @@ TEST(hinge_obeys_the_subgradient_inequality)
  * labellings enumerated, 2/(lambda (t + 1)) steps and t-weighted averaging. */
 static double slow_optimum(const struct toy *toy, double lambda, int n_steps, double *w)
 {
-    size_t size = clv_shape_size(&toy->shape), free_size = clv_shape_unary_size(&toy->shape);
+    size_t size = clv_weight_layout_size(&toy->layout), free_size = clv_weight_layout_unary_size(&toy->layout);
     double average[16] = {0};
     memset(w, 0, size * sizeof *w);
     for (int t = 1; t <= n_steps; t++) {
@@ -113,8 +113,8 @@ static double slow_optimum(const struct toy *toy, double lambda, int n_steps, do
             struct clv_problem p = clv_dataset_problem(toy->dataset, i);
             int32_t worst[RANDOM_MAX_NODES];
             toy_hinge(toy, i, w, worst);
-            clv_joint_feature_add(g, &p, &toy->shape, worst, 1 / (double)toy->n);
-            clv_joint_feature_add(g, &p, &toy->shape, p.label, -1 / (double)toy->n);
+            clv_joint_feature_add(g, &p, &toy->layout, worst, 1 / (double)toy->n);
+            clv_joint_feature_add(g, &p, &toy->layout, p.label, -1 / (double)toy->n);
         }
         for (size_t k = 0; k < size; k++) {
             w[k] -= 2 / (lambda * (t + 1)) * (lambda * w[k] + g[k]);
@@ -171,7 +171,7 @@ static void check_bounds(const struct clv_training_result *result)
 
 TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
 {
-    static const struct clv_shape shapes[] = {
+    static const struct clv_weight_layout shapes[] = {
         {2, 20, 3, CLV_PAIRWISE_POTTS}, {2, 20, 3, CLV_PAIRWISE_NONE}, {4, 12, 1, CLV_PAIRWISE_NONE}};
     for (size_t s = 0; s < 3; s++)
         for (int variant = 0; variant < 4; variant++) {
@@ -215,9 +215,9 @@ TEST(objective_is_a_bound_from_above_where_cuts_round)
 TEST(separable_data_are_learned_without_an_error)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
-    struct clv_shape shape = {2, 4, 2, CLV_PAIRWISE_POTTS};
+    struct clv_weight_layout layout = {2, 4, 2, CLV_PAIRWISE_POTTS};
     OWNED(toy_release) struct toy toy = {0};
-    toy_planted(&toy, 8, 20, &shape, w, 3);
+    toy_planted(&toy, 8, 20, &layout, w, 3);
     struct clv_training training = toy_training(&toy, "ssvm");
     set(&training, "ssvm", "lambda", 1e-7);
     set(&training, "ssvm", "passes", 500);
@@ -230,13 +230,13 @@ TEST(separable_data_are_learned_without_an_error)
  * once lambda accounts for the number of examples. */
 TEST(without_edges_it_is_the_sum_of_per_node_svms)
 {
-    struct clv_shape shape = {2, 5, 2, CLV_PAIRWISE_POTTS};
+    struct clv_weight_layout layout = {2, 5, 2, CLV_PAIRWISE_POTTS};
     static struct random_problem r;
     OWNED(toy_release) struct toy images = {0}, nodes = {0};
     toy_begin(&images, 2, 5, 2, CLV_PAIRWISE_POTTS);
     toy_begin(&nodes, 2, 5, 2, CLV_PAIRWISE_NONE);
     for (uint64_t i = 0; i < 3; i++) {
-        random_problem_fill(&r, &shape, 8, 0.5, 0.6, 70 + i);
+        random_problem_fill(&r, &layout, 8, 0.5, 0.6, 70 + i);
         toy_add(&images, &r.problem);
         for (int32_t k = 0; k < 8; k++) {
             struct clv_problem one = r.problem;
@@ -251,7 +251,7 @@ TEST(without_edges_it_is_the_sum_of_per_node_svms)
     }
     double lambda = 0.01 * toy_scale(&images);
     struct clv_training a = toy_training(&images, "ssvm"), b = toy_training(&nodes, "ssvm");
-    a.shape.pairwise = CLV_PAIRWISE_NONE;
+    a.layout.pairwise = CLV_PAIRWISE_NONE;
     set(&a, "ssvm", "lambda", 0.01);
     set(&b, "ssvm", "lambda", lambda / 8 / toy_scale(&nodes)); /* 8 times as many examples */
     struct clv_training *both[] = {&a, &b};

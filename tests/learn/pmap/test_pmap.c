@@ -10,29 +10,29 @@
 
 #define SIZE 8 /* 6 features, 2 couplings */
 
-static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
-static const struct clv_shape apart = {2, 6, 2, CLV_PAIRWISE_NONE};
+static const struct clv_weight_layout potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout apart = {2, 6, 2, CLV_PAIRWISE_NONE};
 
 /* A random example with labels of both kinds, soft weights, and some nodes unknown. */
-static struct pmap_example random_example(struct random_problem *r, float *weight, const struct clv_shape *shape,
-                                          int32_t n_nodes, uint64_t seed)
+static struct pmap_example random_example(struct random_problem *r, float *weight,
+                                          const struct clv_weight_layout *layout, int32_t n_nodes, uint64_t seed)
 {
-    random_problem_fill(r, shape, n_nodes, 0.4, 0.6, seed);
+    random_problem_fill(r, layout, n_nodes, 0.4, 0.6, seed);
     for (int32_t i = 0; i < n_nodes; i++)
-        for (int32_t b = 0; b < shape->n_labels; b++) {
-            double u = rng_uniform(seed, RNG_TEST, 70000 + (uint64_t)(i * shape->n_labels + b));
-            weight[i * shape->n_labels + b] = b == r->label[i] ? (float)(0.5 + u) : u < 0.5 ? 0 : (float)(u - 0.5);
+        for (int32_t b = 0; b < layout->n_labels; b++) {
+            double u = rng_uniform(seed, RNG_TEST, 70000 + (uint64_t)(i * layout->n_labels + b));
+            weight[i * layout->n_labels + b] = b == r->label[i] ? (float)(0.5 + u) : u < 0.5 ? 0 : (float)(u - 0.5);
         }
     for (int32_t i = 3; i < n_nodes; i += 5)
         r->label[i] = CLV_UNKNOWN;
     return (struct pmap_example){.problem = r->problem, .weight = weight, .scale = 0.7};
 }
 
-static void random_weights(double *w, const struct clv_shape *shape, uint64_t seed)
+static void random_weights(double *w, const struct clv_weight_layout *layout, uint64_t seed)
 {
-    for (size_t k = 0; k < clv_shape_size(shape); k++)
-        w[k] = k < clv_shape_unary_size(shape) ? 0.5 * rng_normal(seed, RNG_TEST, 80000 + k)
-                                               : rng_uniform(seed, RNG_TEST, 80000 + k);
+    for (size_t k = 0; k < clv_weight_layout_size(layout); k++)
+        w[k] = k < clv_weight_layout_unary_size(layout) ? 0.5 * rng_normal(seed, RNG_TEST, 80000 + k)
+                                                        : rng_uniform(seed, RNG_TEST, 80000 + k);
 }
 
 static bool is_given(const struct pmap_example *example, int32_t i)
@@ -42,13 +42,13 @@ static bool is_given(const struct pmap_example *example, int32_t i)
 
 /* max (f + z)(y) over the labellings of the known nodes that give node `node` label b (node -1: all), and given nodes
  * theirs. */
-static double best_score(const struct pmap_example *example, const struct clv_shape *shape, const double *w,
+static double best_score(const struct pmap_example *example, const struct clv_weight_layout *layout, const double *w,
                          const double *noise, int32_t node, int32_t b)
 {
     const struct clv_problem *p = &example->problem;
     double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES], best = -INFINITY;
-    clv_unary_scores(unary, p, shape, w);
-    clv_pairwise_scores(coupling, p, shape, w);
+    clv_unary_scores(unary, p, layout, w);
+    clv_pairwise_scores(coupling, p, layout, w);
     for (uint32_t bits = 0; bits < 1U << p->n_nodes; bits++) {
         double score = 0;
         bool is_allowed = node < 0 || (int32_t)(bits >> node & 1) == b;
@@ -57,7 +57,7 @@ static double best_score(const struct pmap_example *example, const struct clv_sh
             is_allowed &= !is_given(example, i) || (int32_t)(bits >> i & 1) == example->given[i];
             score += bits >> i & 1 ? unary[i] + noise[i] : 0;
         }
-        for (int32_t e = 0; e < p->n_edges && shape->pairwise; e++) {
+        for (int32_t e = 0; e < p->n_edges && layout->pairwise; e++) {
             int32_t i = p->edges[e][0], j = p->edges[e][1];
             if (p->label[i] != CLV_UNKNOWN && p->label[j] != CLV_UNKNOWN && (bits >> i & 1) != (bits >> j & 1))
                 score -= coupling[e];
@@ -69,16 +69,16 @@ static double best_score(const struct pmap_example *example, const struct clv_sh
 }
 
 /* The estimate by its definition. */
-static double slow_value(const struct pmap_example *example, const struct clv_shape *shape, const double *w,
+static double slow_value(const struct pmap_example *example, const struct clv_weight_layout *layout, const double *w,
                          uint64_t seed, uint32_t draw)
 {
     const struct clv_problem *p = &example->problem;
     double noise[RANDOM_MAX_NODES] = {0}, value = 0;
     gumbel_add(noise, p->n_nodes, 2, seed, draw);
-    double top = best_score(example, shape, w, noise, -1, 0);
+    double top = best_score(example, layout, w, noise, -1, 0);
     for (int32_t i = 0; i < p->n_nodes && example->weight; i++)
         for (int32_t b = 0; b < 2 && p->label[i] != CLV_UNKNOWN && !is_given(example, i); b++)
-            value += (double)example->weight[2 * i + b] * (best_score(example, shape, w, noise, i, b) - top);
+            value += (double)example->weight[2 * i + b] * (best_score(example, layout, w, noise, i, b) - top);
     if (!example->weight) {
         int32_t y[RANDOM_MAX_NODES];
         double psi[SIZE] = {0};
@@ -86,8 +86,8 @@ static double slow_value(const struct pmap_example *example, const struct clv_sh
             y[i] = p->label[i];
             value += y[i] == 1 ? noise[i] : 0;
         }
-        clv_joint_feature_add(psi, p, shape, y, 1);
-        for (size_t k = 0; k < clv_shape_size(shape); k++)
+        clv_joint_feature_add(psi, p, layout, y, 1);
+        for (size_t k = 0; k < clv_weight_layout_size(layout); k++)
             value += psi[k] * w[k];
         value -= top;
     }
@@ -129,10 +129,10 @@ TEST(gradient_is_that_of_the_estimate_by_its_definition)
     bench_open(&bench);
     int n_compared = 0, n_coupled = 0;
     for (uint64_t seed = 0; seed < 48; seed++) {
-        const struct clv_shape *shape = seed % 3 ? &potts : &apart;
+        const struct clv_weight_layout *layout = seed % 3 ? &potts : &apart;
         float weight[2 * RANDOM_MAX_NODES];
         double w[SIZE], gradient[SIZE], h = 1e-5;
-        struct pmap_example example = random_example(&r, weight, shape, 9, seed);
+        struct pmap_example example = random_example(&r, weight, layout, 9, seed);
         if (seed % 4 == 3)
             example.weight = NULL;
         int32_t given[9] = {CLV_UNKNOWN, 1, 0, CLV_UNKNOWN, CLV_UNKNOWN, 1, CLV_UNKNOWN, 0, CLV_UNKNOWN};
@@ -140,19 +140,19 @@ TEST(gradient_is_that_of_the_estimate_by_its_definition)
             example.given = given;
         for (int32_t i = 0; i < 9 && example.given && !example.weight; i++)
             r.label[i] = given[i] == CLV_UNKNOWN ? r.label[i] : given[i];
-        struct pmap_draws draws = {*shape, seed & 1, seed & 2, seed};
-        random_weights(w, shape, seed);
+        struct pmap_draws draws = {*layout, seed & 1, seed & 2, seed};
+        random_weights(w, layout, seed);
         double value = draw_at(&bench, gradient, &draws, &example, 5, w);
-        ck_assert_double_eq_tol(value, slow_value(&example, shape, w, seed, 5), 1e-10 + 1e-7 * fabs(value));
+        ck_assert_double_eq_tol(value, slow_value(&example, layout, w, seed, 5), 1e-10 + 1e-7 * fabs(value));
         ck_assert_double_le(value, example.given ? 1e-12 : -1e-12); /* all that is not given may be right */
-        for (size_t k = 0; k < clv_shape_size(shape); k++) {
+        for (size_t k = 0; k < clv_weight_layout_size(layout); k++) {
             double up[SIZE], down[SIZE];
             memcpy(up, w, sizeof w);
             memcpy(down, w, sizeof w);
             up[k] += h;
             down[k] -= h;
             double slope =
-                (slow_value(&example, shape, up, seed, 5) - slow_value(&example, shape, down, seed, 5)) / (2 * h);
+                (slow_value(&example, layout, up, seed, 5) - slow_value(&example, layout, down, seed, 5)) / (2 * h);
             ck_assert_double_eq_tol(gradient[k], slope, 1e-4 * fabs(slope) + 1e-7);
             n_compared += slope != 0;
             n_coupled += k >= 6 && fabs(slope) > 1e-6;
@@ -166,7 +166,7 @@ TEST(gradient_is_that_of_the_estimate_by_its_definition)
 TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
 {
     static struct random_problem r;
-    static const struct clv_shape wide = {2, 20, 3, CLV_PAIRWISE_POTTS};
+    static const struct clv_weight_layout wide = {2, 20, 3, CLV_PAIRWISE_POTTS};
     OWNED(bench_release) struct bench bench = {0};
     bench_open(&bench);
     for (uint64_t seed = 0; seed < 6; seed++) {
@@ -267,7 +267,7 @@ TEST(without_edges_the_expected_gradient_is_logistic_regressions)
 TEST(several_labels_without_edges_follow_the_softmax)
 {
     static struct random_problem r;
-    static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
+    static const struct clv_weight_layout four = {4, 5, 0, CLV_PAIRWISE_NONE};
     OWNED(bench_release) struct bench bench = {0};
     float weight[4 * RANDOM_MAX_NODES];
     enum { DRAWS = 20000 };
@@ -319,11 +319,11 @@ TEST(published_steps_shrink_and_couplings_stay_non_negative)
  * sqrt(V) g. */
 TEST(a_tables_variance_is_its_features_scale)
 {
-    const struct clv_shape shape = {3, 2, 1, CLV_PAIRWISE_FULL};
+    const struct clv_weight_layout layout = {3, 2, 1, CLV_PAIRWISE_FULL};
     for (int rule = STEP_PUBLISHED; rule <= STEP_ADAGRAD; rule++) {
         OWNED(ascent_release) struct ascent ascent = {0}, scaled = {0};
-        must(ascent_open(&ascent, &shape, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
-        must(ascent_open(&scaled, &shape, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
+        must(ascent_open(&ascent, &layout, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
+        must(ascent_open(&scaled, &layout, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
         ascent_set_table_variance(&ascent, 9);
         for (uint64_t h = 1; h <= 20; h++) {
             double gradient[15], larger[15];

@@ -10,8 +10,8 @@
 
 #define SIZE 8 /* 6 features, 2 couplings */
 
-static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
-static const struct clv_shape apart = {2, 6, 2, CLV_PAIRWISE_NONE};
+static const struct clv_weight_layout potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout apart = {2, 6, 2, CLV_PAIRWISE_NONE};
 
 static double objective_of(const struct clv_training_result *result)
 {
@@ -100,9 +100,9 @@ TEST(planted_labels_are_learned)
 {
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
-    struct clv_shape shape = {2, 4, 2, CLV_PAIRWISE_POTTS};
+    struct clv_weight_layout layout = {2, 4, 2, CLV_PAIRWISE_POTTS};
     OWNED(toy_release) struct toy toy = {0};
-    toy_planted(&toy, 8, 20, &shape, w, 3);
+    toy_planted(&toy, 8, 20, &layout, w, 3);
     for (int l = 0; l < 3; l++) {
         struct clv_training training = toy_training(&toy, learners[l]);
         set(&training, learners[l], "lambda", 1e-5);
@@ -142,7 +142,7 @@ TEST(full_tables_off_chains_are_refused)
     toy_random(&toy, 2, 5, &potts, 1);
     struct clv_training training = toy_training(&toy, "wmpmap");
     struct clv_training_result result = {0};
-    training.shape.pairwise = CLV_PAIRWISE_FULL;
+    training.layout.pairwise = CLV_PAIRWISE_FULL;
     must_fail(CLV_ERR_USAGE, "full pairwise terms of 2 labels on a graph with loops",
               clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
@@ -151,11 +151,11 @@ TEST(full_tables_off_chains_are_refused)
 /* One step of next to no length: the same weights and noise, two lambdas. */
 TEST(the_curve_s_objective_has_the_penalty)
 {
-    const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_POTTS};
+    const struct clv_weight_layout layout = {2, 5, 1, CLV_PAIRWISE_POTTS};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, 0.7}, lambda[] = {0.5, 3};
     double objective[2], squares = 0, features = 0, n_nodes = 0;
     OWNED(toy_release) struct toy toy = {0};
-    toy_random(&toy, 4, 8, &shape, 3);
+    toy_random(&toy, 4, 8, &layout, 3);
     for (size_t k = 0; k < 6; k++)
         squares += w[k] * w[k];
     for (size_t i = 0; i < toy.n; i++) {
@@ -180,11 +180,11 @@ TEST(the_curve_s_objective_has_the_penalty)
 /* Tables far larger than unaries do not keep a node from being clamped. */
 TEST(clamping_anew_holds_against_strong_tables)
 {
-    const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_FULL};
+    const struct clv_weight_layout layout = {2, 4, 1, CLV_PAIRWISE_FULL};
     const double w[] = {0.3, -0.2, 0.1, 0.4, 20, -20, -20, 20};
     struct clv_training_result results[2];
     OWNED(toy_release) struct toy toy = {0};
-    toy_chains(&toy, 6, &shape, 4);
+    toy_chains(&toy, 6, &layout, 4);
     for (int dynamic = 0; dynamic < 2; dynamic++) {
         struct clv_training training = toy_training(&toy, "mpmap");
         training.init = w;
@@ -192,7 +192,7 @@ TEST(clamping_anew_holds_against_strong_tables)
         set(&training, "mpmap", "dynamic", dynamic);
         results[dynamic] = run("mpmap", &training);
     }
-    for (size_t k = 0; k < clv_shape_size(&shape); k++)
+    for (size_t k = 0; k < clv_weight_layout_size(&layout); k++)
         ck_assert_double_eq_tol(results[0].w[k], results[1].w[k], 1e-9);
     clv_training_result_release(&results[0]);
     clv_training_result_release(&results[1]);

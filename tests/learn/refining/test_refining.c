@@ -57,8 +57,8 @@ static void begin(void)
     self->model.has_recipe = true;
     for (size_t i = 0; i < N_IMAGES; i++)
         self->problems[i] = clv_dataset_problem(self->dataset, i);
-    self->model.shape =
-        (struct clv_shape){2, self->problems[0].n_features, self->problems[0].n_edge_features, CLV_PAIRWISE_POTTS};
+    self->model.layout = (struct clv_weight_layout){2, self->problems[0].n_features, self->problems[0].n_edge_features,
+                                                    CLV_PAIRWISE_POTTS};
 
     const struct clv_learner *learner = clv_learner_find("ssvm");
     const int32_t all[N_IMAGES] = {0, 1, 2, 3, 4, 5};
@@ -67,17 +67,17 @@ static void begin(void)
     training.dataset = self->dataset;
     training.examples = all;
     training.n_examples = N_IMAGES;
-    training.shape = self->model.shape;
+    training.layout = self->model.layout;
     training.seed = 1;
     training.n_threads = 1;
     struct clv_training_result result = {0};
     training.parameters[clv_learner_parameter(learner, "passes")] = 3;
     must(clv_train(&result, learner, &training, err));
-    size_t size = clv_shape_size(&self->model.shape);
+    size_t size = clv_weight_layout_size(&self->model.layout);
     self->w = calloc(size, sizeof *self->w);
     self->wrong = calloc(size, sizeof *self->wrong);
     memcpy(self->w, result.w, size * sizeof *self->w);
-    for (size_t k = 0; k < (size_t)self->model.shape.n_features; k++)
+    for (size_t k = 0; k < (size_t)self->model.layout.n_features; k++)
         self->wrong[k] = -self->w[k];
     clv_training_result_release(&result);
     for (size_t i = 0; i < N_IMAGES; i++)
@@ -309,10 +309,11 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     training.dataset = dataset;
     training.examples = all;
     training.n_examples = N_IMAGES;
-    training.shape = (struct clv_shape){2, 2 * N_IMAGES, fixture.model.shape.n_edge_features, CLV_PAIRWISE_POTTS};
+    training.layout =
+        (struct clv_weight_layout){2, 2 * N_IMAGES, fixture.model.layout.n_edge_features, CLV_PAIRWISE_POTTS};
     training.seed = 1;
     training.n_threads = 1;
-    fixture.model.shape = training.shape;
+    fixture.model.layout = training.layout;
     must(train_refining(&fixture.model, learner, &training, &fixture.set, NULL, false, err));
     const struct clv_tensor *tensor = clv_model_attached(&fixture.model, "refining");
     ck_assert_ptr_nonnull(tensor);
@@ -549,11 +550,11 @@ TEST(a_network_of_more_labels_than_there_may_be_is_refused)
     struct refining refining = learned_with_net(&fixture);
     struct clv_refine_options options;
     clv_refine_defaults(&options);
-    int32_t n_labels = fixture.model.shape.n_labels;
-    fixture.model.shape.n_labels = PIXEL_NET_CLASSES + 1;
+    int32_t n_labels = fixture.model.layout.n_labels;
+    fixture.model.layout.n_labels = PIXEL_NET_CLASSES + 1;
     must_fail(CLV_ERR_DATA, "\"refining.network\" and 33 labels, must have 32 at most",
               refining_of_model(&refining, &fixture.model, &options, err));
-    fixture.model.shape.n_labels = n_labels;
+    fixture.model.layout.n_labels = n_labels;
 }
 
 SETUP_ONCE(begin, end)

@@ -101,14 +101,14 @@ TEST(models_give_up_labels_that_an_image_hardly_has)
     const struct clv_problem problem = {.n_nodes = NODES, .n_features = K, .row = row, .index = index, .value = value};
     double first_w[K * K] = {3, 0, 0, 0, 3, 0, 0, 0, 3}, presence[K * (3 + K)] = {0};
     struct clv_stage stage = {
-        .shape = {.n_labels = K, .n_features = K, .pairwise = CLV_PAIRWISE_NONE}, .w = first_w, .temperature = 1};
-    OWNED(clv_model_release) struct clv_model model = {.shape = stage_next_shape(&stage.shape, CLV_PAIRWISE_NONE),
+        .layout = {.n_labels = K, .n_features = K, .pairwise = CLV_PAIRWISE_NONE}, .w = first_w, .temperature = 1};
+    OWNED(clv_model_release) struct clv_model model = {.layout = stage_next_layout(&stage.layout, CLV_PAIRWISE_NONE),
                                                        .first = &stage};
     OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[NODES];
-    model.w = array_zalloc(clv_shape_size(&model.shape), sizeof *model.w);
+    model.w = array_zalloc(clv_weight_layout_size(&model.layout), sizeof *model.w);
     for (int32_t l = 0; l < K; l++)
-        model.w[l * model.shape.n_features + l] = 2;
+        model.w[l * model.layout.n_features + l] = 2;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (int k = 0; k < 3; k++) {
         presence[3 + K] = k == 1 ? -4 : 4; /* the log-odds of label 1 */
@@ -124,18 +124,18 @@ TEST(models_give_up_labels_that_an_image_hardly_has)
 TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
 {
     double w[K * (3 + K)] = {0}, cost[K];
-    OWNED(clv_model_release) struct clv_model model = {.shape = {.n_labels = K, .n_features = 1}};
+    OWNED(clv_model_release) struct clv_model model = {.layout = {.n_labels = K, .n_features = 1}};
     const struct clv_problem problem = {.n_nodes = 0};
     ck_assert(!label_costs_are_there(&model));
     must(label_costs_attach(&model, w, 2, err));
     ck_assert(label_costs_are_there(&model));
     must_fail(CLV_ERR_DATA, "no first stage", label_costs_of(cost, &model, &problem, err));
-    model.shape.n_labels = K + 1;
+    model.layout.n_labels = K + 1;
     must_fail(CLV_ERR_DATA, "is not f64 [4][8]", label_costs_of(cost, &model, &problem, err));
-    model.shape.n_labels = K;
+    model.layout.n_labels = K;
     w[4] = INFINITY;
     must(label_costs_attach(&model, w, 2, err));
-    struct clv_stage stage = {.shape = model.shape, .temperature = 1};
+    struct clv_stage stage = {.layout = model.layout, .temperature = 1};
     model.first = &stage;
     must_fail(CLV_ERR_DATA, "holds inf", label_costs_of(cost, &model, &problem, err));
     model.first = NULL;

@@ -54,7 +54,7 @@ static struct clv_training training_of(struct toy *toy, const struct clv_learner
     training.dataset = toy->dataset;
     training.examples = toy->examples;
     training.n_examples = toy->n;
-    training.shape = toy->shape;
+    training.layout = toy->layout;
     training.seed = 3;
     training.n_threads = n_threads;
     return training;
@@ -71,10 +71,10 @@ static enum clv_status learn_first(struct clv_stage **first, struct toy *toy, co
     return status;
 }
 
-static double loss_of(const struct clv_dataset *dataset, const struct clv_shape *shape, const double *w)
+static double loss_of(const struct clv_dataset *dataset, const struct clv_weight_layout *layout, const double *w)
 {
     double loss;
-    must(clv_evaluate_all(&loss, dataset, shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
+    must(clv_evaluate_all(&loss, dataset, layout, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     return loss;
 }
 
@@ -90,13 +90,13 @@ TEST(the_second_stage_learns_from_what_is_above)
         add_columns(i < N_IMAGES / 2 ? &toy : &unseen, i);
     struct clv_training training = training_of(&toy, learner, 1);
     must(learn_first(&first, &toy, &training, learner, err));
-    ck_assert_double_gt(loss_of(unseen.dataset, &first->shape, first->w), 0.15); /* nothing says what odd rows are */
-    training.shape = stage_next_shape(&first->shape, CLV_PAIRWISE_NONE);
+    ck_assert_double_gt(loss_of(unseen.dataset, &first->layout, first->w), 0.15); /* nothing says what odd rows are */
+    training.layout = stage_next_layout(&first->layout, CLV_PAIRWISE_NONE);
     must(clv_train(&result, learner, &training, err));
-    must(stages_extend(unseen.dataset, first, &training.shape, 1, err));
-    ck_assert_double_lt(loss_of(unseen.dataset, &training.shape, result.w), 0.02);
+    must(stages_extend(unseen.dataset, first, &training.layout, 1, err));
+    ck_assert_double_lt(loss_of(unseen.dataset, &training.layout, result.w), 0.02);
 
-    struct clv_model model = {.shape = training.shape, .w = result.w, .first = first}; /* from the problem alone */
+    struct clv_model model = {.layout = training.layout, .w = result.w, .first = first}; /* from the problem alone */
     struct toy other;
     OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
     int32_t y[N];
@@ -122,14 +122,14 @@ TEST(the_second_stage_learns_from_what_is_above)
 }
 
 /* With edges, and weak examples. */
-static void expect_the_same_at_any_number_of_threads(const char *name, const struct clv_shape *shape)
+static void expect_the_same_at_any_number_of_threads(const char *name, const struct clv_weight_layout *layout)
 {
     const struct clv_learner *learner = clv_learner_find(name);
     struct toy toys[2];
     struct clv_stage *first[2];
-    struct clv_shape next = {0};
+    struct clv_weight_layout next = {0};
     for (int t = 0; t < 2; t++) {
-        toy_random(&toys[t], 12, 15, shape, 5);
+        toy_random(&toys[t], 12, 15, layout, 5);
         struct clv_training training = training_of(&toys[t], learner, t ? 3 : 1);
         int32_t weak[] = {10, 11};
         training.n_examples = 10;
@@ -137,10 +137,10 @@ static void expect_the_same_at_any_number_of_threads(const char *name, const str
         training.n_weak = 2;
         training.parameters[clv_learner_parameter(learner, "passes")] = 5;
         must(learn_first(&first[t], &toys[t], &training, learner, err));
-        next = stage_next_shape(&first[t]->shape, shape->pairwise);
+        next = stage_next_layout(&first[t]->layout, layout->pairwise);
     }
     ck_assert_double_eq(first[0]->temperature, first[1]->temperature);
-    ck_assert_mem_eq(first[0]->w, first[1]->w, clv_shape_size(&first[0]->shape) * sizeof *first[0]->w);
+    ck_assert_mem_eq(first[0]->w, first[1]->w, clv_weight_layout_size(&first[0]->layout) * sizeof *first[0]->w);
     for (size_t i = 0; i < 12; i++) {
         struct clv_problem a = clv_dataset_problem(toys[0].dataset, i), b = clv_dataset_problem(toys[1].dataset, i);
         must(clv_problem_check(&a, &next, err));
@@ -150,8 +150,8 @@ static void expect_the_same_at_any_number_of_threads(const char *name, const str
         ck_assert_mem_eq(a.value, b.value, n * sizeof *a.value);
         ck_assert_mem_eq(a.edge_features, b.edge_features, (size_t)a.n_edges * p * sizeof *a.edge_features);
     }
-    ck_assert_int_eq(first[0]->shape.pairwise,
-                     shape->pairwise == CLV_PAIRWISE_FULL ? CLV_PAIRWISE_NONE : shape->pairwise);
+    ck_assert_int_eq(first[0]->layout.pairwise,
+                     layout->pairwise == CLV_PAIRWISE_FULL ? CLV_PAIRWISE_NONE : layout->pairwise);
     for (int t = 0; t < 2; t++) {
         stage_free(first[t]);
         clv_dataset_free(toys[t].dataset);
@@ -160,8 +160,8 @@ static void expect_the_same_at_any_number_of_threads(const char *name, const str
 
 TEST(stages_are_the_same_at_any_number_of_threads)
 {
-    expect_the_same_at_any_number_of_threads("ssvm", &(struct clv_shape){2, 8, 2, CLV_PAIRWISE_POTTS});
-    expect_the_same_at_any_number_of_threads("mssvm", &(struct clv_shape){3, 8, 2, CLV_PAIRWISE_FULL});
+    expect_the_same_at_any_number_of_threads("ssvm", &(struct clv_weight_layout){2, 8, 2, CLV_PAIRWISE_POTTS});
+    expect_the_same_at_any_number_of_threads("mssvm", &(struct clv_weight_layout){3, 8, 2, CLV_PAIRWISE_FULL});
 }
 
 /* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. */
@@ -314,7 +314,7 @@ TEST(marginals_are_those_of_the_temperature)
     double w[] = {3}, marginals[2];
     const struct clv_problem problem = {
         .n_nodes = 1, .n_features = 1, .row = row, .index = index, .value = value, .volume = volume};
-    const struct clv_stage stage = {.shape = {2, 1, 0, CLV_PAIRWISE_NONE}, .w = w, .temperature = 1.5};
+    const struct clv_stage stage = {.layout = {2, 1, 0, CLV_PAIRWISE_NONE}, .w = w, .temperature = 1.5};
     must(stage_marginals(marginals, &stage, &problem, err));
     ck_assert_double_eq_tol(marginals[1], 1 / (1 + exp(-2)), 1e-9);
 }
@@ -322,12 +322,12 @@ TEST(marginals_are_those_of_the_temperature)
 TEST(too_few_images_and_interruptions_leave_no_stage)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
-    const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_POTTS};
+    const struct clv_weight_layout layout = {2, 4, 1, CLV_PAIRWISE_POTTS};
     struct toy toy;
     struct clv_stage *first = NULL;
     volatile int stop = 1;
     const struct clv_progress progress = {.stop = &stop};
-    toy_random(&toy, 6, 8, &shape, 1);
+    toy_random(&toy, 6, 8, &layout, 1);
     struct clv_training training = training_of(&toy, learner, 1);
     training.n_examples = 4;
     must_fail(CLV_ERR_USAGE, "two stages need 5 images or more to learn from, there are 4",

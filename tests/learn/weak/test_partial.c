@@ -7,7 +7,7 @@
 #include "learn/weak/weak.h"
 
 static const struct partial_options plain = {false, 100, 1, false}, weighted = {true, 100, 1, false};
-static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 static void random_weights(double *w, uint64_t seed)
 {
@@ -223,7 +223,7 @@ TEST(sharper_marginals_are_their_powers)
 TEST(given_labels_hold_for_several_labels)
 {
     static struct random_problem r;
-    static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
+    static const struct clv_weight_layout four = {4, 5, 0, CLV_PAIRWISE_NONE};
     struct decoder *decoder;
     enum { N = 20 };
     double w[20];
@@ -335,9 +335,9 @@ TEST(what_is_given_teaches)
         OWNED(clv_training_result_release) struct clv_training_result taught = run(learners[l], &training);
         training.n_weak = 0;
         OWNED(clv_training_result_release) struct clv_training_result alone = run(learners[l], &training);
-        must(
-            clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
-        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
+        must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.layout, taught.w, NULL, training.engine, 1,
+                          err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.layout, alone.w, NULL, training.engine, 1,
                           err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, from the two masks alone %g", learners[l], with, without);
         /* given all labels none is left whose likelihood could matter: whatever they are, they teach nothing */
@@ -350,8 +350,9 @@ TEST(what_is_given_teaches)
             training.given = turned_rows;
             conditional[is_turned] = run(learners[l], &training);
         }
-        ck_assert_mem_eq(conditional[0].w, conditional[1].w, clv_shape_size(&toy.shape) * sizeof *conditional[0].w);
-        ck_assert_mem_ne(conditional[0].w, taught.w, clv_shape_size(&toy.shape) * sizeof *taught.w);
+        ck_assert_mem_eq(conditional[0].w, conditional[1].w,
+                         clv_weight_layout_size(&toy.layout) * sizeof *conditional[0].w);
+        ck_assert_mem_ne(conditional[0].w, taught.w, clv_weight_layout_size(&toy.layout) * sizeof *taught.w);
         clv_training_result_release(&conditional[0]);
         clv_training_result_release(&conditional[1]);
     }

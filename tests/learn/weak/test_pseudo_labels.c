@@ -5,7 +5,7 @@
 #include "learn/toy.h"
 #include "learn/weak/weak.h"
 
-static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_weight_layout potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 /* Frames that say the labels outright: a teacher finds that out from two masks, and its pupil sees features alone. */
 static struct clv_dataset *informative_frames(const struct toy *toy)
@@ -45,9 +45,9 @@ TEST(what_frames_say_is_taught)
         struct clv_training_result alone = run(all[l], &training);
         training.frames = frames;
         struct clv_training_result taught = run(all[l], &training);
-        must(
-            clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
-        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
+        must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.layout, taught.w, NULL, training.engine, 1,
+                          err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.layout, alone.w, NULL, training.engine, 1,
                           err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
         clv_training_result_release(&taught);
@@ -78,10 +78,10 @@ TEST(as_published_no_teacher_sees_frames)
         struct clv_training_result alone = run(all[l], &training), framed, taught;
         training.frames = frames;
         framed = run(all[l], &training);
-        ck_assert_mem_eq(alone.w, framed.w, clv_shape_size(&potts) * sizeof *alone.w);
+        ck_assert_mem_eq(alone.w, framed.w, clv_weight_layout_size(&potts) * sizeof *alone.w);
         set(&training, all[l], "paper", 0);
         taught = run(all[l], &training);
-        ck_assert_mem_ne(taught.w, framed.w, clv_shape_size(&potts) * sizeof *alone.w);
+        ck_assert_mem_ne(taught.w, framed.w, clv_weight_layout_size(&potts) * sizeof *alone.w);
         set(&training, all[l], "paper", 1);
         training.n_examples = 0;
         training.given = given;
@@ -139,7 +139,7 @@ TEST(what_box_to_cut_thinks_is_taught)
         training.n_weak = toy.n - 2;
         training.frames = frames;
         struct clv_training_result result = run("wmpmap", &training);
-        must(clv_evaluate(&loss[informative], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL,
+        must(clv_evaluate(&loss[informative], toy.dataset, toy.examples, toy.n, &toy.layout, result.w, NULL,
                           training.engine, 1, err));
         clv_training_result_release(&result);
         clv_dataset_free(frames);
@@ -230,7 +230,7 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     toy_planted(&toy, 10, 12, &potts, w, 6);
     struct clv_dataset *frames = bare_frames(&toy, false);
     struct clv_training training = toy_training(&toy, "wmpmap");
-    training.shape.pairwise = CLV_PAIRWISE_NONE;
+    training.layout.pairwise = CLV_PAIRWISE_NONE;
     training.parameters[clv_learner_parameter(learner, "passes")] = 10;
     training.parameters[clv_learner_parameter(learner, "samples")] = 20000;
     training.n_examples = 4;
@@ -290,8 +290,8 @@ TEST(what_is_given_teaches_without_any_mask)
         training.n_weak = toy.n;
         training.given = given;
         struct clv_training_result result = run(all[l], &training);
-        must(
-            clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine, 1, err));
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.layout, result.w, NULL, training.engine, 1,
+                          err));
         ck_assert_msg(loss < 0.35, "%s: %g", all[l], loss); /* 0.5 is chance */
         clv_training_result_release(&result);
     }

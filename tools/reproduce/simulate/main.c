@@ -134,7 +134,7 @@ static enum clv_status write_set(const char *folder, const char *name, const str
 static enum clv_status write_field(const char *folder, double *w, int32_t n_features, struct clv_error *err)
 {
     struct clv_model model = {
-        .shape = {2, n_features, 1, CLV_PAIRWISE_FULL}, .w = w, .decoding = {.rule = CLV_DECODE_MAP}};
+        .layout = {2, n_features, 1, CLV_PAIRWISE_FULL}, .w = w, .decoding = {.rule = CLV_DECODE_MAP}};
     char *path = path_join(folder, "model.cleave");
     enum clv_status status = path ? clv_labels_binary(&model.labels, err) : fail_memory(err);
     if (status == CLV_OK)

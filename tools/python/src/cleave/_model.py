@@ -153,7 +153,7 @@ class Model:
     @property
     def weights(self) -> npt.NDArray[np.float64]:
         """A copy of all weights, float64 [n]: those of the nodes, then those of the edges."""
-        return copied(self._native.w, "double", np.float64, lib.clv_shape_size(ffi.addressof(self._native, "shape")))
+        return copied(self._native.w, "double", np.float64, lib.clv_weight_layout_size(ffi.addressof(self._native, "shape")))
 
     def __repr__(self) -> str:
         return f"<cleave.Model {self.record.get('learner', '?')}, labels {', '.join(self.labels)}>"
