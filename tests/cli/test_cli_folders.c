@@ -253,7 +253,7 @@ TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
         const char *note = k ? "1 image that is a mask, or in a folder's own " : "3 images that are masks, or in";
         ck_assert_msg(strstr(output, note) && strstr(output, "skipped"), "%s", output);
         ck_assert_msg(strstr(output, formatted("%d images segmented", layouts[k].n)) != NULL, "%s", output);
-        ck_assert_msg(!strstr(output, " no image") == (k == 1), "%s", output); /* a.txt */
+        ck_assert_msg(!strstr(output, " not an image") == (k == 1), "%s", output); /* a.txt */
     }
 }
 

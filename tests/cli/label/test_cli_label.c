@@ -443,7 +443,7 @@ TEST(what_cannot_be_served_is_reported_at_once)
     expect(64, "which folder", "");
     expect(64, "takes one folder", formatted("%s %s", folder(), folder()));
     expect(64, "--port: \"65536\"", formatted("--port 65536 %s", folder()));
-    expect(64, "no IPv4 or IPv6 address", formatted("--listen horse %s", other));
+    expect(64, "is not an IPv4 or IPv6 address", formatted("--listen horse %s", other));
     expect(66, "absent", here("absent"));
     expect(66, "is not a folder", here("synth/manifest.tsv"));
     run_here("mkdir bare");

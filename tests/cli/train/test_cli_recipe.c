@@ -24,7 +24,7 @@ TEST(models_remember_what_their_recipe_chose)
     EXPECT_PARTS(expect_success("cleave inspect --top 400 %s", model), "words colour position size hog\n",
                  "kernel map    chi2\n", ", described by VLFeat, learned by VLFeat\n", "number 3 of 3");
     EXPECT_PARTS(expect_success("cleave inspect --json %s", model),
-                 "\"sift\":\"vlfeat\",\"kmeans\":\"vlfeat\",\"kernel_map\":\"chi2\"");
+                 "\"sift\":\"vlfeat\",\"kmeans\":\"vlfeat\",\"word_search\":\"exact\",\"kernel_map\":\"chi2\"");
     run_here("cleave segment -q -m %s -d $SET -o one --threads 1", model);
     run_here("cleave segment -q -m %s -d $SET -o three --threads 3", model);
     ck_assert_int_eq(count_files(here("one")), 12);

@@ -25,7 +25,7 @@ TEST(models_of_two_stages_are_the_same_by_threads_and_from_feature_files)
     run_here("grep -q '^stage 1   5 folds, 102 features of context, 2 of edges' %s.summary && grep -q '^test  "
              "*weighted Hamming' %s.summary",
              two, two);
-    run_here(TRAIN "--data $SET/manifest.tsv --split train -o one --threads 1");
+    run_here(TRAIN "--data $SET/manifest.tsv --split train --validate test -o one --threads 1");
     run_here("cp %s two && for k in two one; do cleave inspect --top 0 $k | grep -v command >$k.txt; done && cmp "
              "two.txt one.txt && cleave segment -q -m two $SET/images -o a && cleave segment -q -m one $SET/images -o "
              "b --threads 1 && diff -r -x .cleave-run a b && cleave segment -q -m $MODEL $SET/images -o c && ! diff "
