@@ -216,8 +216,10 @@ TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
     must(clv_image_decode(&image, "P2 2 1 9 9 0 ", 13, NULL, err));
     ck_assert(image.pixels[0] == 255 && image.pixels[3] == 0);
     clv_image_release(&image);
-    must_fail(CLV_ERR_DATA, "is not a number up to the largest", clv_image_decode(&image, "P2 2 1 9 10 0 ", 14, NULL, err));
-    must_fail(CLV_ERR_DATA, "is not a number up to the largest", clv_image_decode(&image, "P2 2 1 9 x 0 ", 13, NULL, err));
+    must_fail(CLV_ERR_DATA, "is not a number up to the largest",
+              clv_image_decode(&image, "P2 2 1 9 10 0 ", 14, NULL, err));
+    must_fail(CLV_ERR_DATA, "is not a number up to the largest",
+              clv_image_decode(&image, "P2 2 1 9 x 0 ", 13, NULL, err));
     must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, "P2 2 1 9", 8, NULL, err));
 }
 
