@@ -12,7 +12,7 @@
 
 #define FRONT        0.25 /* a box of less than this share of another's area is in front of it */
 #define VOTES_WEIGHT 8
-#define MAX_VOTES    (1 << 26) /* more: the smaller box is in front, no more */
+#define MAX_VOTES    (1 << 26) /* of votes; beyond it a smaller box is simply in front */
 
 /* The boxes that overlap others, and the pixels around all overlaps. */
 struct crowd {

@@ -60,21 +60,21 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
         history->n_dropped = n_undone;
         history->n = history->dropped_at = history->cursor;
     }
-    MUST(append(history, event, err)); /* in the place of what was undone it cannot fail */
+    MUST(append(history, event, err)); /* it takes the place of an event that was undone, which cannot fail */
     history->cursor = history->n;
     return CLV_OK;
 }
 
 void page_history_take_back(struct page_history *history, size_t cursor)
 {
-    if (history->cursor == cursor) /* nothing was added: what is behind was undone before */
+    if (history->cursor == cursor) /* nothing was added: the events behind were undone before */
         return;
     release_events(history->events + cursor, history->n - cursor);
     history->n = history->cursor = cursor;
     if (!history->n_dropped || history->dropped_at != cursor)
         return;
     memcpy(history->events + cursor, history->dropped, history->n_dropped * sizeof *history->dropped);
-    history->n += history->n_dropped; /* the capacity is that of before at least */
+    history->n += history->n_dropped; /* the capacity is at least the earlier one */
     array_free(history->dropped);
     history->dropped = NULL;
     history->n_dropped = 0;

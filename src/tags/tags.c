@@ -129,7 +129,7 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
     return CLV_OK;
 }
 
-/* Keeps the examples that any tag leans on as the model's support vectors. */
+/* Keeps the examples of which any tag has a coefficient as the model's support vectors. */
 static enum clv_status keep_vectors(struct clv_tag_model *model, const struct tag_problem *problem,
                                     struct clv_error *err)
 {

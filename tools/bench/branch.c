@@ -24,6 +24,25 @@ static void stop_on(enum clv_status status, const struct clv_error *error)
     }
 }
 
+/* L(y) of a network, adding up the decisions in order; input[K] is a, y[K] is -1 or 1. */
+static double loss_of(const struct clv_belief_net *net, const double *input, const int8_t *y)
+{
+    const double *weight = net->weight;
+    double loss = 0, before[CLV_MAX_BELIEF_TAGS];
+    for (int32_t i = 0; i < net->n_tags; i++) {
+        const size_t n = clv_belief_count(i, net->order);
+        double *products = malloc(n * sizeof *products), z = input[i];
+        clv_belief_products(products, before, i, net->order);
+        for (size_t k = 0; k < n; k++)
+            z += weight[k] * products[k];
+        free(products);
+        loss += fmax(0, 1 - y[i] * z);
+        before[i] = y[i];
+        weight += n;
+    }
+    return loss;
+}
+
 /* The first k tags of the first n examples; rows are shared. */
 static struct clv_tag_set part_of(const struct clv_tag_set *set, size_t n, int32_t k)
 {
@@ -122,7 +141,7 @@ static struct effort measure(const struct clv_tag_model *model, const struct clv
         effort.optimal += result.is_optimal;
         for (size_t i = 0; i < k; i++) /* places are by index */
             truth[i] = part.tags[l * k + i] ? 1 : -1;
-        effort.loss += clv_belief_loss(&net, scores + l * k, truth);
+        effort.loss += loss_of(&net, scores + l * k, truth);
     }
     double count = (double)part.n;
     effort.nodes_deviation = deviation(effort.nodes, nodes2, count);
@@ -166,7 +185,7 @@ static void relax(FILE *table, const char *name, const struct clv_tag_model *mod
         }
         seconds += took;
         squares += took * took;
-        n_right += clv_belief_loss(&net, scores + l * k, y) <= result.loss + 1e-9;
+        n_right += loss_of(&net, scores + l * k, y) <= result.loss + 1e-9;
     }
     double n = (double)part.n;
     printf("branch: %-8s K %3d: linear program %9.2f us (sd %.2f), %.0f times branch and bound's; its rounding is the "

@@ -101,7 +101,7 @@ static void label_image(struct effort *effort, const struct bench *bench, int i,
     const struct clv_item *item = bench->items[i];
     uint8_t palette[256][3];
     char path[4096];
-    check(page_document_open(&document, item->image, NULL, &error), &error);
+    check(page_document_open(&document, item, NULL, &error), &error);
     int width = document.image.width, height = document.image.height, clicks = 0;
     check(clv_mask_read(&mask, item->mask, &bench->set->labels, width, height, NULL, &error), &error);
     size_t n = page_document_size(&document);

@@ -97,7 +97,8 @@ static enum clv_status click_one(void *context, size_t index, int thread, struct
     size_t n = (size_t)object->width * (size_t)object->height;
     uint8_t *labels = calloc(5, n), *before = labels + n, *seeds = before + n, *scratch = seeds + n;
     double(*shares)[2] = NULL, iou = 0;
-    enum clv_status status = labels ? page_document_open(&document, object->image, NULL, err) : CLV_ERR_MEMORY;
+    const struct clv_item item = {.image = (char *)object->image};
+    enum clv_status status = labels ? page_document_open(&document, &item, NULL, err) : CLV_ERR_MEMORY;
     if (status == CLV_OK && session->model)
         status = page_document_use_model(&document, session->model, err);
     if (status == CLV_OK)

@@ -72,7 +72,7 @@ static void fill_box(const struct canvas *canvas, const struct clv_pixel_box *bo
                (size_t)(box->end_x - box->first_x));
 }
 
-/* Objects from the i-th on that are one with it, if it is the first of them. */
+/* Paints the i-th object together with those after it that are one with it; nothing if it is not their first. */
 static enum clv_status paint_object(struct import_objects *self, const struct clv_image_boxes *entry, size_t i,
                                     const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
 {

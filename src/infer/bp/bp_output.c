@@ -11,8 +11,8 @@
 /* Products that add up to this have lost nothing that matters to underflow. */
 #define SAFE_TOTAL 1e-200
 
-/* On trees that is back-tracking, right at ties as well; at a fixed point without ties the argmax of each node's
- * belief. */
+/* Decodes labels from the root of each tree back, which is right at ties as well; at a fixed point without ties they
+ * are the argmax of each node's belief. */
 void bp_decode(struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;

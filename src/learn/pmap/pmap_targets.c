@@ -14,7 +14,7 @@ static const int32_t *given_of(const struct clv_training *training, size_t weak)
     return training->given ? training->given[weak] : NULL;
 }
 
-/* 1 for each known label, in weight[n_nodes][n_labels] of zeros. */
+/* Sets weight[n_nodes][n_labels], which is zeros, to 1 at each known label. */
 static void set_weight(float *weight, const struct clv_problem *problem, size_t n_labels)
 {
     for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
