@@ -92,7 +92,7 @@ class Model:
         learn margins (model.record["scores"]), are rescaled first, and tell what is more or less certain, not how much.
         """
         n_samples, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
-        found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, lambda shares, problem, oracle: call(
+        found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.layout.n_labels, lambda shares, problem, oracle: call(
             lib.clv_model_marginals, shares, ffi.NULL, ffi.NULL, self._native, problem, oracle, key, n_samples))
         return [shares.astype(np.float32) for shares in found]
 
@@ -116,10 +116,10 @@ class Model:
 
         if isinstance(graphs, np.ndarray) and graphs.dtype != object:
             example = _extract(self, graphs, None, -1)
-            values = np.empty((example.problem.n_nodes, self._native.shape.n_labels))
+            values = np.empty((example.problem.n_nodes, self._native.layout.n_labels))
             _with_oracle(lambda oracle: find(pointer("double", values), ffi.addressof(example, "problem"), oracle))
             return (_margins(values) if of == "margins" else values)[_nodes(example)]
-        found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, find)
+        found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.layout.n_labels, find)
         return [_margins(values) for values in found] if of == "margins" else found
 
     def __reduce__(self) -> Tuple[Callable[[bytes], "Model"], Tuple[bytes]]:
@@ -153,7 +153,7 @@ class Model:
     @property
     def weights(self) -> npt.NDArray[np.float64]:
         """A copy of all weights, float64 [n]: those of the nodes, then those of the edges."""
-        return copied(self._native.w, "double", np.float64, lib.clv_weight_layout_size(ffi.addressof(self._native, "shape")))
+        return copied(self._native.w, "double", np.float64, lib.clv_weight_layout_size(ffi.addressof(self._native, "layout")))
 
     def __repr__(self) -> str:
         return f"<cleave.Model {self.record.get('learner', '?')}, labels {', '.join(self.labels)}>"
@@ -395,7 +395,7 @@ def probabilities(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps]
     """
     n_samples, key = as_whole("samples", samples, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
     example = _extract(model, image, maps, channel_axis)
-    found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
+    found = np.empty((example.problem.n_nodes, model._native.layout.n_labels))
     _with_oracle(lambda oracle: call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
                                     ffi.addressof(example, "problem"), oracle, key, n_samples))
     return found.astype(np.float32)[_nodes(example)]

@@ -93,7 +93,7 @@ def found_in_graphs(model: Any, graphs: Any, ctype: str, dtype: Any, n_values: i
     if model.has_recipe:
         raise UsageError("the model is of images, which segment and probabilities take; graphs are for models of cleave.train_graphs, or "
                          "of feature files")
-    own = model.first.shape if model.first != ffi.NULL else model.shape
+    own = model.first.layout if model.first != ffi.NULL else model.layout
     arrays = as_graphs(graphs, own.pairwise, own.n_features, own.n_edge_features if own.pairwise != lib.CLV_PAIRWISE_NONE else None)
     found = [np.empty((len(graph[0]), n_values), dtype) for graph in arrays]
     work, made = Work(None), ffi.new("struct clv_oracle **")
