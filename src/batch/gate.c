@@ -26,7 +26,7 @@
 #define PICTURE   4  /* picture and labels */
 #define REFINING  5  /* two labellings, colours, the labelling before */
 #define WINDOW    84 /* of a cut */
-#define EVIDENCE  2  /* planes of a label, but for those of maps */
+#define EVIDENCE  2  /* planes for each label, besides those of maps */
 #define OVERLAY   4
 #define REPORT    8
 #define CUTOUT    10 /* and the bytes of its PNG */

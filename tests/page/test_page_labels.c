@@ -252,7 +252,7 @@ TEST(an_object_s_label_is_changed_and_undone_until_its_label_is_deleted)
         free(made[k]);
 }
 
-/* The page's model was learned with the label: it is no longer a name of the model's, and is never suggested. */
+/* The page's model was learned with a label that was removed since: it no longer has its name and never suggests it. */
 TEST(a_model_that_knows_a_deleted_label_does_not_suggest_it)
 {
     static const char labels[] = "name\nground\ncow\nhorse\n";

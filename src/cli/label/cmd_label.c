@@ -93,7 +93,7 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
         "suggestions. Everything is saved into the folder at every stroke: masks in FOLDER/masks/, boxes in "
         "FOLDER/boxes.tsv, strokes in FOLDER/strokes/, objects that are kept apart in FOLDER/instances/, the model in "
         "FOLDER/label.cleave. `cleave train --data FOLDER' learns from them. The link that is printed opens the page; "
-        "nobody gets in without it. Ctrl-C ends it; nothing is lost.",
+        "without it nobody can open the page. Ctrl-C ends the server; all work is saved.",
         {{label_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
     struct common_options *common = self->common;

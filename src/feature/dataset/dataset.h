@@ -115,9 +115,9 @@ enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights
                               struct clv_error *err) CLV_CHECK;
 
 /* Multiplies theta by a weight for each true label, (1 / the label's share of all theta) to the power of `exponent`,
- * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing, with 1 all labels that are
- * there weigh the same in the end. For training sets: the mean loss is no longer a share of pixels. To be called after
- * dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
+ * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing; with 1 each label that occurs
+ * has the same total weight. It is for training sets, as the mean loss is then not a share of pixels. To be called
+ * after dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
 enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err) CLV_CHECK;
 
 /* The loosest kind of graph among its problems. */

@@ -112,7 +112,7 @@ static bool is_recent(const struct dataset_paging *self, const void *address)
     return false;
 }
 
-/* Takes the least recent item out if there is no room. */
+/* Removes the least recent item, into *leaving, unless there is room for one more. */
 static bool leave(struct item_parts *leaving, struct dataset_paging *self)
 {
     if (self->n_recent < MAX_RECENT && (self->recent_bytes <= self->max_recent_bytes || self->n_recent <= 1))

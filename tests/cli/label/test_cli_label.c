@@ -230,7 +230,7 @@ TEST(bodies_of_strangers_are_not_waited_for)
     stop(&server);
 }
 
-/* What follows a PNG's end is not part of the image; here 64 MB. */
+/* Bytes after a PNG's end, here 64 MB, are not part of the image. */
 TEST(large_photos_are_sent_from_their_file)
 {
     const off_t size = 64 << 20;

@@ -58,7 +58,7 @@ TEST(maps_are_estimated_as_well)
     check_estimate_within(MOST_TIMES_MAPS_REFINED, photo, "-m m --maps net=maps --refine");
 }
 
-/* Of photographs of the project, with models of superpixels, patches and two stages; refined, as large ones are. */
+/* Two of the project's photographs, by models of superpixels, patches and two stages, without and with refinement. */
 TEST(estimates_of_real_images_are_close)
 {
     if (IS_SANITIZED) {
