@@ -154,7 +154,7 @@ static enum clv_status read_box(struct annotation *annotation, const char *const
     } else if (degrees != 0 && annotation->box.width > 0 && annotation->box.height > 0) {
         const double centre[2] = {(corner[0] + corner[2]) / 2, (corner[1] + corner[3]) / 2};
         annotation->has_box = false;
-        NEED(annotation->outline = outline_of_rectangle(&annotation->box, degrees, centre, pixels));
+        MUST(outline_of_rectangle(&annotation->outline, &annotation->box, degrees, centre, pixels, err));
     }
     return CLV_OK;
 }
@@ -167,8 +167,7 @@ static enum clv_status read_ellipse(struct annotation *annotation, const char *c
         annotation_blame(annotation, CLV_ANNOTATION_SHAPE, "an ellipse without its centre, radii or angle");
         return CLV_OK;
     }
-    NEED(annotation->outline = outline_of_ellipse(at, at + 2, degrees, pixels));
-    return CLV_OK;
+    return outline_of_ellipse(&annotation->outline, at, at + 2, degrees, pixels, err);
 }
 
 static enum clv_status read_line(struct annotation *annotation, const char *const *attributes, struct clv_error *err)

@@ -87,7 +87,7 @@ static enum clv_status read_shape(struct annotation *annotation, const struct js
     if (strcmp(type, "circle") == 0 && n == 2) {
         const double across = points[1][0] - points[0][0], down = points[1][1] - points[0][1];
         const double radius = sqrt(across * across + down * down);
-        NEED(annotation->outline = outline_of_ellipse(points[0], (double[2]){radius, radius}, 0, pixels));
+        MUST(outline_of_ellipse(&annotation->outline, points[0], (double[2]){radius, radius}, 0, pixels, err));
         return CLV_OK;
     }
     if (strcmp(type, "mask") == 0 && n == 2 && json_get_text(json_member(shape, "mask"), &mask))

@@ -131,9 +131,9 @@ static enum clv_status read_sides(struct annotation *annotation, const struct re
         side[i] *= size[i % 2] / 100;
     annotation_state_box(annotation, side);
     if (is_ellipse)
-        NEED(annotation->outline = outline_of_ellipse(side, side + 2, turned, size));
+        MUST(outline_of_ellipse(&annotation->outline, side, side + 2, turned, size, err));
     else if (turned != 0)
-        NEED(annotation->outline = outline_of_rectangle(&annotation->box, turned, side, size));
+        MUST(outline_of_rectangle(&annotation->outline, &annotation->box, turned, side, size, err));
     annotation->has_box = !annotation->outline;
     return CLV_OK;
 }

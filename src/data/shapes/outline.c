@@ -61,19 +61,21 @@ static void find_direction(double direction[2], double degrees)
     direction[1] = portable_sin(angle * (M_PI / 180));
 }
 
-/* An outline of points that is one polygon. */
-static struct clv_outline *outline_of_points(const double (*points)[2], size_t n, const double scale[2])
+/* Makes an outline of points that is one polygon. */
+static enum clv_status outline_of_points(struct clv_outline **result, const double (*points)[2], size_t n,
+                                         const double scale[2], struct clv_error *err)
 {
     OWNED(outline_drop) struct clv_outline *outline = outline_new();
-    struct clv_error ignored = {0};
-    for (size_t i = 0; outline && i < n; i++)
-        if (outline_add_point(outline, points[i][0] / scale[0], points[i][1] / scale[1], &ignored))
-            return NULL;
-    return outline && outline_end_polygon(outline, &ignored) == CLV_OK ? TAKE(outline) : NULL;
+    NEED(outline);
+    for (size_t i = 0; i < n; i++)
+        MUST(outline_add_point(outline, points[i][0] / scale[0], points[i][1] / scale[1], err));
+    MUST(outline_end_polygon(outline, err));
+    *result = TAKE(outline);
+    return CLV_OK;
 }
 
-struct clv_outline *outline_of_rectangle(const struct clv_box *box, double degrees, const double pivot[2],
-                                         const double scale[2])
+enum clv_status outline_of_rectangle(struct clv_outline **outline, const struct clv_box *box, double degrees,
+                                     const double pivot[2], const double scale[2], struct clv_error *err)
 {
     double direction[2], points[4][2];
     const double corners[4][2] = {{box->x, box->y},
@@ -86,11 +88,11 @@ struct clv_outline *outline_of_rectangle(const struct clv_box *box, double degre
         points[k][0] = pivot[0] + direction[0] * x - direction[1] * y;
         points[k][1] = pivot[1] + direction[1] * x + direction[0] * y;
     }
-    return outline_of_points((const double(*)[2])points, 4, scale);
+    return outline_of_points(outline, (const double(*)[2])points, 4, scale, err);
 }
 
-struct clv_outline *outline_of_ellipse(const double centre[2], const double radii[2], double degrees,
-                                       const double scale[2])
+enum clv_status outline_of_ellipse(struct clv_outline **outline, const double centre[2], const double radii[2],
+                                   double degrees, const double scale[2], struct clv_error *err)
 {
     double direction[2];
     find_direction(direction, degrees);
@@ -99,10 +101,9 @@ struct clv_outline *outline_of_ellipse(const double centre[2], const double radi
         {centre[0] + radii[0] * direction[0], centre[1] + radii[0] * direction[1]},
         {centre[0] - radii[1] * direction[1], centre[1] + radii[1] * direction[0]},
     };
-    struct clv_outline *outline = outline_of_points(points, 3, scale);
-    if (outline)
-        outline->is_ellipse = true;
-    return outline;
+    MUST(outline_of_points(outline, points, 3, scale, err));
+    (*outline)->is_ellipse = true;
+    return CLV_OK;
 }
 
 struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_frame *frame)

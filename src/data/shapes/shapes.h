@@ -206,15 +206,16 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
 /* box->x, y, width, height around all of it; sizes 0 if there is nothing. */
 enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
 
-/* An outline of a rectangle, turned by `degrees` around (pivot_x, pivot_y) where y points down: clockwise as one sees
- * it. Points are divided by `scale`, {1, 1} for pixels. NULL: out of memory. */
-struct clv_outline *outline_of_rectangle(const struct clv_box *box, double degrees, const double pivot[2],
-                                         const double scale[2]);
+/* Makes the outline of a rectangle, turned by `degrees` around (pivot_x, pivot_y) where y points down: clockwise as one
+ * sees it. Points are divided by `scale`, {1, 1} for pixels. CLV_ERR_DATA as outline_add_point; *outline is set on
+ * success alone. */
+enum clv_status outline_of_rectangle(struct clv_outline **outline, const struct clv_box *box, double degrees,
+                                     const double pivot[2], const double scale[2], struct clv_error *err) CLV_CHECK;
 
-/* An ellipse by its centre and radii along x and y, turned around its centre likewise. It is exact: a pixel belongs to
- * it if its centre is inside. */
-struct clv_outline *outline_of_ellipse(const double centre[2], const double radii[2], double degrees,
-                                       const double scale[2]);
+/* Makes an ellipse by its centre and radii along x and y, turned around its centre likewise. It is exact: a pixel
+ * belongs to it if its centre is inside. */
+enum clv_status outline_of_ellipse(struct clv_outline **outline, const double centre[2], const double radii[2],
+                                   double degrees, const double scale[2], struct clv_error *err) CLV_CHECK;
 
 /* Runs by rows of what is not 0 in inside[height][width], of which (0, 0) is pixel (left, top). NULL: out of memory. */
 struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_frame *frame);

@@ -220,4 +220,20 @@ TEST(coordinates_beyond_any_image_are_refused_by_file)
     bad("a.xml",
         "<annotations><image name=\"a.png\"><polygon label=\"x\" points=\"1,2;3,1e11;4,5\"/></image></annotations>",
         "a.xml: an outline has a point at 3, 1e+11");
+    bad("a.xml",
+        "<annotations><image name=\"a.png\"><ellipse label=\"x\" cx=\"9\" cy=\"9\" rx=\"2\" ry=\"1e11\"/></image>"
+        "</annotations>",
+        "a.xml: an outline has a point at 9, 1e+11");
+    bad("a.xml",
+        "<annotations><image name=\"a.png\"><box label=\"x\" xtl=\"0\" ytl=\"0\" xbr=\"4e11\" ybr=\"2\" "
+        "rotation=\"90\"/></image></annotations>",
+        "a.xml: an outline has a point at 2e+11");
+    bad("a.json",
+        "{\"version\":\"5\",\"imagePath\":\"a.png\",\"shapes\":[{\"label\":\"x\",\"shape_type\":\"circle\","
+        "\"points\":[[1,2],[1,2e11]]}]}",
+        "a.json: an outline has a point at 2e+11, 2");
+    bad("a.json",
+        "[{\"data\":{\"image\":\"a.png\"},\"annotations\":[{\"result\":[{\"type\":\"ellipselabels\",\"value\":"
+        "{\"x\":10,\"y\":10,\"radiusX\":1e13,\"radiusY\":5,\"ellipselabels\":[\"x\"]}}]}]}]",
+        "a.json: an outline has a point at 1e+11, 0.1");
 }

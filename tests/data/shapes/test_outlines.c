@@ -19,9 +19,10 @@ TEST(an_ellipse_has_the_pixels_whose_centres_are_in_it)
         const double degrees = 720 * draw[4] - 360, angle = degrees * acos(-1) / 180;
         const double scale[2] = {round % 2 ? 1 : WIDTH, round % 2 ? 1 : HEIGHT}; /* pixels, or shares */
         uint8_t got[WIDTH * HEIGHT] = {0};
-        OWNED(outline_drop) struct clv_outline *outline = outline_of_ellipse(centre, radii, degrees, scale);
+        OWNED(outline_drop) struct clv_outline *outline = NULL;
         struct clv_box bounds = {0};
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        must(outline_of_ellipse(&outline, centre, radii, degrees, scale, err));
         must(outline_fill(&(struct canvas){got, WIDTH, HEIGHT, 1}, outline, scale[0] != 1, err));
         must(outline_bound(&bounds, outline, err));
         for (int p = 0; p < WIDTH * HEIGHT; p++) {
@@ -58,8 +59,8 @@ TEST(a_rectangle_is_turned_clockwise_around_its_pivot)
     };
     const struct clv_box box = {.x = 2, .y = 1, .width = 4, .height = 2};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        OWNED(outline_drop) struct clv_outline *outline =
-            outline_of_rectangle(&box, cases[k].degrees, (const double[]){2, 1}, pixels_of);
+        OWNED(outline_drop) struct clv_outline *outline = NULL;
+        must(outline_of_rectangle(&outline, &box, cases[k].degrees, (const double[]){2, 1}, pixels_of, err));
         for (int i = 0; i < 8; i++)
             ck_assert_double_eq_tol(outline->points[i / 2][i % 2], cases[k].points[i / 2][i % 2], 1e-12);
     }
