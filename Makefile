@@ -106,7 +106,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz pictures dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -116,7 +116,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz pictures dist portable check-portable deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -285,6 +285,10 @@ $(reproductions): reproduce-%: deps
 fuzz: deps
 	$(Q)tools/deps fuzz
 	$(Q)tools/fuzz $(BUILD)
+
+# README's pictures again, into assets/; after make check-python.
+pictures: demo
+	$(Q)tools/pictures $(BUILD)
 
 # The source of the last commit as a tarball, which builds without git.
 dist:
