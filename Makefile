@@ -60,6 +60,12 @@ endif
 ifneq ($(COVERAGE),)
 CFLAGS += --coverage
 LDFLAGS += --coverage
+else
+# Debug information and __FILE__ say where a file is in the source, not where the source is: the same bytes in each folder.
+# gcovr needs to know the latter.
+PWD := $(CURDIR)
+CFLAGS += -ffile-prefix-map=$(CURDIR)=.
+CXXFLAGS += -ffile-prefix-map=$(CURDIR)=.
 endif
 # The libraries that the library stands on: MODULES by their pkg-config files, SYSTEM_LIBS by their names. One list for
 # all that is linked here, for tools (make print-libs) and for the installed cleave.pc.
@@ -106,7 +112,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable check-rebuild deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -116,7 +122,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable check-rebuild deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -299,6 +305,10 @@ portable: deps
 # That folder unpacked elsewhere, without an environment: the same masks as the build's, and the page.
 check-portable: portable
 	$(Q)tools/check-portable $(BUILD) $(VERSION)
+
+# The same bytes of the command, the libraries and all packages, built here and from the tarball elsewhere. PARTS="binary wheel"
+check-rebuild: deps
+	$(Q)tools/check-rebuild $(BUILD) $(VERSION) $(PARTS)
 
 # Debian packages in $(BUILD)/deb.
 deb: deps
