@@ -125,7 +125,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable image check-image check-rebuild deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable image check-image check-arm64 check-rebuild deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -135,7 +135,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,13s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable image check-image check-rebuild deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable image check-image check-arm64 check-rebuild deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -232,6 +232,12 @@ check-digests: deps
 	$(Q)tools/deps digests
 	$(Q)tools/deps arm64
 	$(Q)tools/check-digests $(BUILD)
+
+# Suites of tests for 64-bit ARM under qemu-user: make check-arm64 SUITES="maths exact_cut"
+check-arm64:
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64 BUILD=build/arm64 deps
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64 BUILD=build/arm64 all build/arm64/run-tests
+	$(Q)tools/check-arm64 build/arm64 $(SUITES)
 
 # `make demo`, `make check` and the packages of `make deb`, each on a fresh Debian of its own (root, debootstrap).
 # RELEASE=trixie is Debian 13.
