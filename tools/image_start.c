@@ -1,12 +1,13 @@
-/* The first program in the image of `make image`, which has no shell: it does there what the launcher of the portable folder does.
- * Linked statically. Start at main.
+/* The first program in the image of `make image`, which has no shell: it does there what the launcher of the portable
+ * folder does. Linked statically. Start at main.
  *
- * Who runs in a container is root there, and what root writes into a folder of the machine outside may belong to root outside.
- * So this program becomes the owner of the folder that it stands in (/data, unless podman run -w says otherwise): with
- * podman run by an ordinary user that is this user, whom the container calls root; with docker, or podman by root, it is who
- * owns the folder that was mounted. Where another user was asked for (--user), it stays that one.
+ * Who runs in a container is root there, and what root writes into a folder of the machine outside may belong to root
+ * outside. So this program becomes the owner of the folder that it stands in (/data, unless podman run -w says
+ * otherwise): with podman run by an ordinary user that is this user, whom the container calls root; with docker, or
+ * podman by root, it is who owns the folder that was mounted. Where --user asked for another user, it stays that one.
  *
- * A container leads only ports out that were named when it started, so the page is at 8080 unless --port says otherwise. */
+ * A container leads only ports out that were named when it started, so the page is at 8080 unless --port says
+ * otherwise. */
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
