@@ -8,6 +8,7 @@
 #        WITH_MPI=0|1 (BUILD/mpi/cleave next to the plain one, whose processes under mpirun share their work; its own checks)
 #        WITH_GDAL=0|1 (reads whatever GDAL does: VRT, JPEG 2000, netCDF ..; some 100 Debian packages come with it)
 #        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)
+#        ARCH=arm64 (cross build for 64-bit ARM into build/arm64, by Debian's compilers)
 #        PREFIX=/usr/local  LIBDIR=PREFIX/lib  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
 
 VERSION := $(shell awk '/define CLV_VERSION_(MAJOR|MINOR|PATCH) / { v = v dot $$3; dot = "." } END { print v }' include/cleave/version.h)
@@ -19,16 +20,28 @@ DESTDIR ?=
 WITH_BK ?= 1
 WITH_MPI ?= 0
 WITH_GDAL ?= 0
+ARCH ?=
 SANITIZE ?=
 DEVELOPER ?=
 COVERAGE ?=
 HARDEN ?= $(if $(SANITIZE)$(COVERAGE),0,1)
 empty :=
 comma := ,
-BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_GDAL)),/gdal)
+BUILD ?= build$(if $(ARCH),/$(ARCH))$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_GDAL)),/gdal)
 CLEAVE_DATA ?= ../shared/data
 export CLEAVE_DATA
 
+ifeq ($(ARCH),arm64)
+# What tools/arm64-root fetches.
+arm64_root := $(CURDIR)/build/arm64-root
+CC = aarch64-linux-gnu-gcc --sysroot=$(arm64_root)
+CXX = aarch64-linux-gnu-g++ --sysroot=$(arm64_root)
+LD = aarch64-linux-gnu-ld
+OBJCOPY = aarch64-linux-gnu-objcopy
+export CC
+else ifneq ($(ARCH),)
+$(error ARCH=$(ARCH): there is arm64, or none)
+endif
 CC ?= cc
 CXX ?= c++
 OBJCOPY ?= objcopy
@@ -60,6 +73,12 @@ endif
 ifneq ($(COVERAGE),)
 CFLAGS += --coverage
 LDFLAGS += --coverage
+else
+# Debug information and __FILE__ say where a file is in the source, not where the source is: the same bytes in each folder.
+# gcovr needs to know the latter.
+PWD := $(CURDIR)
+CFLAGS += -ffile-prefix-map=$(CURDIR)=.
+CXXFLAGS += -ffile-prefix-map=$(CURDIR)=.
 endif
 # The libraries that the library stands on: MODULES by their pkg-config files, SYSTEM_LIBS by their names. One list for
 # all that is linked here, for tools (make print-libs) and for the installed cleave.pc.
@@ -106,7 +125,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz pictures dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz pictures dist portable check-portable image check-image check-arm64 check-rebuild deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -115,8 +134,8 @@ bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(WITH_MPI)),$(BUILD)/mpi/cleave)
 
 help:
-	@sed -n '2,12s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz pictures dist portable check-portable deb wheel install uninstall clean"
+	@sed -n '2,13s/^# \{0,1\}//p' Makefile
+	@echo "targets: all deps demo check check-extend check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz pictures dist portable check-portable image check-image check-arm64 check-rebuild deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-polygons bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -125,6 +144,10 @@ help:
 
 deps:
 	$(Q)tools/deps build
+ifneq ($(ARCH),)
+	$(Q)tools/deps arm64
+	$(Q)tools/arm64-root $(arm64_root)
+endif
 ifeq ($(WITH_MPI),1)
 	$(Q)tools/deps mpi
 endif
@@ -207,12 +230,20 @@ check-qgis: deps
 # The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
 check-digests: deps
 	$(Q)tools/deps digests
+	$(Q)tools/deps arm64
 	$(Q)tools/check-digests $(BUILD)
 
-# `make demo`, `make check` and the packages of `make deb`, each on a fresh Debian 12 of its own (root, debootstrap).
+# Suites of tests for 64-bit ARM under qemu-user: make check-arm64 SUITES="maths exact_cut"
+check-arm64:
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64 BUILD=build/arm64 deps
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64 BUILD=build/arm64 all build/arm64/run-tests
+	$(Q)tools/check-arm64 build/arm64 $(SUITES)
+
+# `make demo`, `make check` and the packages of `make deb`, each on a fresh Debian of its own (root, debootstrap).
+# RELEASE=trixie is Debian 13.
 chroot-check:
 	$(Q)tools/deps chroot
-	$(Q)tools/chroot-check
+	$(Q)tools/chroot-check --release $(or $(RELEASE),bookworm) $(PARTS)
 
 coverage: deps
 	$(Q)tools/deps coverage
@@ -298,11 +329,29 @@ dist:
 portable: deps
 	$(Q)tools/deps portable
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tools/portable $(BUILD) $(VERSION) $(WITH_BK)
+	$(Q)CC='$(CC)' tools/portable $(BUILD) $(VERSION) $(WITH_BK)
 
-# That folder unpacked elsewhere, without an environment: the same masks as the build's, and the page.
+# That folder with and without libmaxflow, unpacked elsewhere and in Debians with nothing installed: the masks, and the page.
+# RELEASES= goes without those Debians (root, debootstrap). With ARCH=arm64, under qemu.
+native := $(if $(ARCH),$(BUILD:/$(ARCH)=),$(BUILD))
 check-portable: portable
-	$(Q)tools/check-portable $(BUILD) $(VERSION)
+	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk portable
+ifneq ($(ARCH),)
+	$(Q)$(MAKE) --no-print-directory ARCH= CC=cc CXX=c++ LD=ld OBJCOPY=objcopy BUILD=$(native) all
+endif
+	$(Q)tools/check-portable $(native) $(BUILD) $(BUILD)/no-bk
+
+# The portable folder as an image for containers, and in a container of it, where those run.
+image: portable
+	$(Q)tools/deps image
+	$(Q)CC='$(CC)' tools/image $(BUILD) $(VERSION)
+
+check-image: image
+	$(Q)tools/check-image $(BUILD) $(VERSION)
+
+# The same bytes of the command, the libraries and all packages, built here and from the tarball elsewhere. PARTS="binary wheel"
+check-rebuild: deps
+	$(Q)tools/check-rebuild $(BUILD) $(VERSION) $(PARTS)
 
 # Debian packages in $(BUILD)/deb.
 deb: deps

@@ -10,6 +10,15 @@
 #define LONGEST     4096 /* bytes of names and of a text */
 #define LARGEST_XML ((size_t)256 << 20)
 
+/* expat 2.9 deprecates the calls that older ones have, and those do not have what it has instead. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_NUMBER   XML_GetCurrentLineNumber64
+#define COLUMN_NUMBER XML_GetCurrentColumnNumber64
+#else
+#define LINE_NUMBER   XML_GetCurrentLineNumber
+#define COLUMN_NUMBER XML_GetCurrentColumnNumber
+#endif
+
 struct parsing {
     const struct xml_handler *handler;
     void *context;
@@ -24,7 +33,7 @@ struct parsing {
 
 static unsigned long line_of(const struct parsing *self)
 {
-    return (unsigned long)XML_GetCurrentLineNumber(self->parser);
+    return (unsigned long)LINE_NUMBER(self->parser);
 }
 
 bool boxes_is_xml(const struct boxes_file *file)
@@ -153,7 +162,7 @@ static enum clv_status parse(struct parsing *self, const char *bytes, size_t siz
     struct clv_error *err = self->err;
     NEED(reason != XML_ERROR_NO_MEMORY);
     return fail(err, CLV_ERR_DATA, "%s: bad XML in line %lu, column %lu: %s", self->source, line_of(self),
-                (unsigned long)XML_GetCurrentColumnNumber(self->parser) + 1, XML_ErrorString(reason));
+                (unsigned long)COLUMN_NUMBER(self->parser) + 1, XML_ErrorString(reason));
 }
 
 enum clv_status xml_parse(const struct xml_handler *handler, void *context, const char *source, const char *bytes,

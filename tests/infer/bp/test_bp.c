@@ -148,7 +148,7 @@ TEST(the_linear_and_the_log_domain_agree)
         options.mode = (enum clv_bp_mode)(t / 200);
         options.schedule = t / 2 % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
         options.max_iterations = 4;
-        for (int32_t i = 0; i < s.field.n_nodes; i++)
+        for (int32_t i = 0; i < MAX_NODES; i++)
             is_visible[i] = rng_below(SEED, 1, t * 100 + (uint64_t)i, 2) > 0;
         options.is_visible = is_visible;
         must(clv_bp_run(bp, linear, y, &one, &s.field, &options, err));

@@ -99,7 +99,7 @@ TEST(every_rule_is_exact_on_narrow_graphs)
         draw_sample(&s, index, form_of(index), 4, 1, 1.5);
         if (s.field.n_labels > 3)
             continue;
-        for (int32_t i = 0; i < s.field.n_nodes; i++)
+        for (int32_t i = 0; i < MAX_NODES; i++)
             is_visible[i] = rng_below(SEED, 1, index * 100 + (uint64_t)i, 2) > 0;
         for (int rule = CLV_DECODE_MAP; rule <= CLV_DECODE_MARGINAL_MAP; rule++) {
             const struct clv_decoding decoding = {(enum clv_decoding_rule)rule, T_H};

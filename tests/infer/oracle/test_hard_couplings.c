@@ -147,7 +147,8 @@ static double difference_of(const struct hard *s, struct score a, struct score b
 /* The best labelling in which `node` has `label` (node < 0: any), the one with the fewest 1s at ties of two labels. */
 static struct score best_of(int32_t *best, const struct hard *s, int32_t node, int32_t label)
 {
-    int32_t n = s->field.n_nodes, labels = s->field.n_labels, n_labellings = 1, fewest = 0, y[MAX_NODES];
+    int32_t n = s->field.n_nodes, labels = s->field.n_labels, n_labellings = 1, fewest = 0;
+    int32_t y[MAX_NODES] = {0};
     struct score highest = {{0}};
     bool has_any = false;
     for (int32_t i = 0; i < n; i++)
