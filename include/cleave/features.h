@@ -195,7 +195,7 @@ struct clv_example {
     float *value;
     int32_t (*edges)[2];
     float *edge_features;
-    float *volume;  /* pixels of the ORIGINAL image */
+    float *area;    /* pixels of the ORIGINAL image */
     float *place;   /* [n_nodes][2] as in struct clv_problem */
     int32_t *label; /* NULL until clv_example_set_truth */
     float *counts;  /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
@@ -268,7 +268,8 @@ CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const 
  *   row i64[N+1], index i32[*], value f32[*]    sparse features (compressed rows); or  x f32[N][d]  dense ones from
  *     elsewhere
  *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
- *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
+ *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: a node's area,
+ *     under the name that feature files have had from the first
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
  *   palette u8[256][3], codebook.S u8[n_words][128], mixture.S f32[CLV_MIXTURE_SIZE]
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;

@@ -59,7 +59,7 @@ struct clv_problem {
     const float *edge_features; /* [n_edges][p], >= 0 for cuts */
     const int32_t *label;       /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
     const float *theta;         /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
-    const float *volume;        /* [n_nodes] pixels of each node */
+    const float *area;          /* [n_nodes] pixels of each node */
     const float *place;         /* [n_nodes][2] x and y of each node's centre, in square roots of its image's area, at a
                                  * fixed scale of that of 600 regions; NULL: not known. A second stage looks at it */
 };
@@ -81,7 +81,7 @@ CLV_API size_t clv_weight_layout_unary_size(const struct clv_weight_layout *layo
 CLV_API size_t clv_weight_layout_size(const struct clv_weight_layout *layout);       /* all weights */
 
 /* Checks a shape (CLV_ERR_USAGE) and a problem against it and itself (CLV_ERR_DATA, naming the node or edge): 2 to 255
- * labels, sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and volume, labels in
+ * labels, sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and area, labels in
  * range. With form NONE edge features are not looked at. The other functions here check nothing. O(size of the
  * problem). */
 CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_weight_layout *layout,

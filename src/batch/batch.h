@@ -520,10 +520,10 @@ enum clv_status probabilities_find_of_field(double *values, struct probability_s
                                             const struct batch *run, struct clv_field *field, struct clv_oracle *oracle,
                                             struct clv_error *err) CLV_CHECK;
 
-/* A probability as a value from 0 to 255; share and entropy of nodes of so many pixels (volume NULL: 1 each). */
+/* A probability as a value from 0 to 255; share and entropy of nodes of so many pixels (area NULL: 1 each). */
 int32_t probability_shade(double p);
 void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
-                          const float *volume, int32_t n_nodes);
+                          const float *area, int32_t n_nodes);
 
 /* Shows these values in pixels. Of one label: item->labels = its probability times 255, rounded, which is not voted on,
  * and share and entropy in item->summary. Of all labels: item->map, whose sides are those of the example's superpixels,

@@ -87,7 +87,7 @@ static enum clv_status check_weak_problem(const struct clv_training *training, c
 {
     dataset_looked_at(training->dataset, problem);
     MUST(clv_problem_check(problem, &training->layout, err));
-    FAIL_IF(!problem->volume, CLV_ERR_DATA, "has no volumes");
+    FAIL_IF(!problem->area, CLV_ERR_DATA, "has no areas of nodes");
     return CLV_OK;
 }
 

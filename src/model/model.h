@@ -131,8 +131,8 @@ enum clv_status model_field_marginals(double *marginals, double *bound, double *
 enum clv_status model_field_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
                                            const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
-/* clv_model_decide of such a field, which is scaled in place. volume[n_nodes] pixels, or NULL: 1 each. */
-enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *volume, struct clv_oracle *oracle,
+/* clv_model_decide of such a field, which is scaled in place. area[n_nodes] pixels, or NULL: 1 each. */
+enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *area, struct clv_oracle *oracle,
                                    const struct clv_decision_options *options, struct clv_error *err) CLV_CHECK;
 
 /* marginals[n_nodes][n_labels] of a field: sum-product belief propagation for a few iterations, whether or not it

@@ -125,9 +125,9 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
             if (!isfinite(theta) || theta < 0)
                 return fail(err, CLV_ERR_DATA, "node %d: loss weight of label %zu is %g", i, b, theta);
         }
-    for (int32_t i = 0; problem->volume && i < problem->n_nodes; i++)
-        if (!isfinite(problem->volume[i]) || problem->volume[i] < 0)
-            return fail(err, CLV_ERR_DATA, "node %d: volume is %g", i, (double)problem->volume[i]);
+    for (int32_t i = 0; problem->area && i < problem->n_nodes; i++)
+        if (!isfinite(problem->area[i]) || problem->area[i] < 0)
+            return fail(err, CLV_ERR_DATA, "node %d: area is %g", i, (double)problem->area[i]);
     for (int32_t i = 0; problem->place && i < problem->n_nodes; i++)
         if (!isfinite(problem->place[2 * (size_t)i]) || !isfinite(problem->place[2 * (size_t)i + 1]))
             return fail(err, CLV_ERR_DATA, "node %d: its place is %g, %g", i, (double)problem->place[2 * (size_t)i],

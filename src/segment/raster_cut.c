@@ -485,7 +485,7 @@ enum clv_status raster_cut_working_row(const int32_t **nodes, struct raster_cut 
     return CLV_OK;
 }
 
-enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struct clv_error *err)
+enum clv_status raster_cut_areas(float *area, struct raster_cut *self, struct clv_error *err)
 {
     const size_t n = (size_t)self->first_node[self->n_tiles];
     OWNED_ARRAY int64_t *columns = array_zalloc((size_t)self->working_width, sizeof *columns);
@@ -502,6 +502,6 @@ enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struc
             count[self->line[x]] += columns[x] * rows[y];
     }
     for (size_t i = 0; i < n; i++)
-        volume[i] = (float)count[i];
+        area[i] = (float)count[i];
     return CLV_OK;
 }

@@ -34,7 +34,7 @@ static void square_release(struct square *self)
 {
     clv_image_release(&self->image);
     clv_map_release(&self->bands.map);
-    arrays_free(self->example.superpixels.labels, self->example.volume, self->y, self->margin, self->labels);
+    arrays_free(self->example.superpixels.labels, self->example.area, self->y, self->margin, self->labels);
 }
 
 /* Working pixels along one axis that are seen by what begins at a pixel: as many everywhere, if there are. */
@@ -66,14 +66,14 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     self->example.width = part->width;
     self->example.height = part->height;
     self->example.problem.n_nodes = map->n;
-    self->example.volume = array_zalloc((size_t)map->n, sizeof *self->example.volume);
+    self->example.area = array_zalloc((size_t)map->n, sizeof *self->example.area);
     self->y = array_alloc((size_t)map->n, sizeof *self->y);
     self->margin = array_zalloc((size_t)map->n, sizeof *self->margin);
-    NEED(self->example.volume && self->y && self->margin);
+    NEED(self->example.area && self->y && self->margin);
     for (size_t p = 0; p < n; p++) {
         int32_t node = nodes[p / width * stride + p % width], own = map->labels[p];
         number[node] = 0;
-        self->example.volume[own]++;
+        self->example.area[own]++;
         self->y[own] = self->labels[p] = cut->y[node];
         if (cut->margin)
             self->margin[own] = cut->margin[node];

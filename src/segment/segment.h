@@ -194,8 +194,8 @@ enum clv_status raster_cut_show(struct raster_cut *self, const int32_t *values, 
 enum clv_status raster_cut_working_row(const int32_t **nodes, struct raster_cut *self, int32_t row,
                                        struct clv_error *err) CLV_CHECK;
 
-/* volume[regions] = the raster's pixels that are in each. O(working pixels). */
-enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
+/* area[regions] = the raster's pixels that are in each. O(working pixels). */
+enum clv_status raster_cut_areas(float *area, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
 /* mean[map_drift_size] of the model's map of bands, from nine windows evenly over the raster; of a model that has such
  * a map. O(pixels of the windows). */

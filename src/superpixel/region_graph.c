@@ -17,7 +17,7 @@ void region_graph_release(struct region_graph *self)
 {
     void *const arrays[] = {self->patches, self->first_node, self->first_edge, self->edges, self->kind,
                             self->contact, self->row,        self->index,      self->value, self->edge_features,
-                            self->volume,  self->place,      self->label,      self->theta};
+                            self->area,    self->place,      self->label,      self->theta};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     *self = (struct region_graph){0};
@@ -33,7 +33,7 @@ static enum clv_status check(const struct region_graph *self, const struct patch
     } parts[] = {
         {"features", self->row, regions->row},
         {"features of edges", self->edge_features, regions->row && self->n_edge_features},
-        {"volumes", self->volume, regions->volume},
+        {"areas", self->area, regions->area},
         {"places", self->place, regions->place},
         {"labels", self->label, regions->label},
         {"loss weights", self->theta, regions->theta},
@@ -64,8 +64,8 @@ static int reserve_nodes(struct region_graph *self, size_t n, const struct clv_p
     size_t n_parts = 0;
     if (like->row)
         parts[n_parts++] = (struct array_part){&self->row, sizeof *self->row};
-    if (like->volume)
-        parts[n_parts++] = (struct array_part){&self->volume, sizeof *self->volume};
+    if (like->area)
+        parts[n_parts++] = (struct array_part){&self->area, sizeof *self->area};
     if (like->place)
         parts[n_parts++] = (struct array_part){&self->place, 2 * sizeof *self->place};
     if (like->label)
@@ -115,8 +115,8 @@ static void append_nodes(struct region_graph *self, const struct clv_problem *re
         put(self->index + self->row[at], n_entries ? regions->index + first : NULL, n_entries, sizeof *self->index);
         put(self->value + self->row[at], n_entries ? regions->value + first : NULL, n_entries, sizeof *self->value);
     }
-    if (regions->volume)
-        put(self->volume + at, regions->volume, n, sizeof *self->volume);
+    if (regions->area)
+        put(self->area + at, regions->area, n, sizeof *self->area);
     if (regions->place)
         put(self->place + 2 * at, regions->place, n, 2 * sizeof *self->place);
     if (regions->label)

@@ -318,7 +318,7 @@ TEST(what_does_not_fit_the_graph_is_refused_and_changes_nothing)
     const struct patch patch = {.x = 20, .width = 4, .height = 4};
     const int64_t row[2] = {0, 0};
     const float one = 1;
-    struct clv_problem problem = {.n_nodes = 1, .volume = &one};
+    struct clv_problem problem = {.n_nodes = 1, .area = &one};
     must_fail(CLV_ERR_USAGE, "patch 4 has no features", region_graph_append(graph, &patch, &problem, NULL, err));
     problem.row = row;
     problem.n_features = 2;

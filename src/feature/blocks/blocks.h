@@ -425,7 +425,7 @@ static inline bool has_words(const struct clv_recipe *recipe)
 }
 #undef FLAG
 
-/* Working size: features see a shrunken image, masks and volumes are counted at the original size. */
+/* Working size: features see a shrunken image, masks and areas are counted at the original size. */
 
 /* The image shrunk (never enlarged) to at most max_pixels, its proportions kept; at least 1x1. A copy even when it
  * is small enough. */

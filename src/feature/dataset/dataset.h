@@ -27,7 +27,7 @@ struct dataset_item {
     float *value;
     int32_t (*edges)[2];
     float *edge_features;
-    float *volume;
+    float *area;
     float *place;
     int32_t *label;
     float *theta;
@@ -38,10 +38,13 @@ struct dataset_item {
 };
 void dataset_item_release(struct dataset_item *item);
 
+/* The nodes' areas are the tensor "volume" on disk: files that exist are read, and others write it. */
+#define AREA_TENSOR "volume"
+
 /* The tensors of an open file; NULL where it has none. */
 struct features_arrays {
     const struct clv_tensor *node_offset, *edge_offset, *row, *index, *value, *x, *edges, *edge_features, *counts,
-        *volume, *size, *superpixels;
+        *area, *size, *superpixels;
 };
 
 /* A mapped feature file: what its images have besides their problems, and values derived from its arrays once. */
@@ -57,7 +60,7 @@ struct dataset_file {
     const float *counts;             /* [N][n_labels], or NULL */
     int32_t *label;                  /* [N] */
     float *theta;                    /* [N][n_labels] */
-    float *volume;                   /* [N] ones, if the file has none */
+    float *area;                     /* [N] ones, if the file has none */
     float *place;                    /* [N][2] of superpixels, or NULL */
 };
 

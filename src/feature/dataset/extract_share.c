@@ -54,7 +54,7 @@ static void list_arrays(struct array_place places[N_ARRAYS], struct example_shar
         {(void **)&example->value, (size_t)sizes->n_entries * sizeof *example->value},
         {(void **)&example->edges, m * sizeof *example->edges},
         {(void **)&example->edge_features, m * (size_t)sizes->n_edge_features * sizeof *example->edge_features},
-        {(void **)&example->volume, n * sizeof *example->volume},
+        {(void **)&example->area, n * sizeof *example->area},
         {(void **)&example->place, 2 * n * sizeof *example->place},
         {(void **)&example->label, sizes->has_label ? n * sizeof *example->label : 0},
         {(void **)&example->counts, counts},

@@ -31,7 +31,7 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         {"edges", &arrays->edges},
         {"edge_features", &arrays->edge_features},
         {"counts", &arrays->counts},
-        {"volume", &arrays->volume},
+        {AREA_TENSOR, &arrays->area},
         {"size", &arrays->size},
         {"superpixels", &arrays->superpixels},
         {"palette", NULL},
@@ -163,7 +163,7 @@ static enum clv_status read_edges(struct features_reading *self, struct clv_erro
     return CLV_OK;
 }
 
-/* theta and labels from counts, volumes of 1 where the file has none. */
+/* theta and labels from counts, areas of 1 where the file has none. */
 static enum clv_status read_truth(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
@@ -171,19 +171,19 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
     size_t n = (size_t)self->n_nodes, k = (size_t)self->dataset->n_labels;
     if (arrays->counts)
         MUST(require(&arrays->counts, self, "counts", CLV_F32, (struct extent){self->n_nodes, (int64_t)k}, err));
-    if (arrays->volume)
-        MUST(require(&arrays->volume, self, "volume", CLV_F32, (struct extent){self->n_nodes, 0}, err));
+    if (arrays->area)
+        MUST(require(&arrays->area, self, AREA_TENSOR, CLV_F32, (struct extent){self->n_nodes, 0}, err));
     if (arrays->counts) {
         file->counts = arrays->counts->data;
         file->label = array_alloc(n, sizeof *file->label);
         file->theta = array_alloc(n * k, sizeof *file->theta);
     }
-    if (!arrays->volume)
-        file->volume = array_alloc(n, sizeof *file->volume);
-    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume))
+    if (!arrays->area)
+        file->area = array_alloc(n, sizeof *file->area);
+    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->area && !file->area))
         return fail_memory(err);
-    for (size_t i = 0; !arrays->volume && i < n; i++)
-        file->volume[i] = 1;
+    for (size_t i = 0; !arrays->area && i < n; i++)
+        file->area[i] = 1;
     return CLV_OK;
 }
 

@@ -78,7 +78,7 @@ static struct clv_problem view(const struct features_reading *self, size_t index
         .n_nodes = (int32_t)(last - first),
         .n_features = self->dataset->n_features,
         .n_edge_features = self->dataset->n_edge_features,
-        .volume = (arrays->volume ? (const float *)arrays->volume->data : file->volume) + first,
+        .area = (arrays->area ? (const float *)arrays->area->data : file->area) + first,
     };
     if (arrays->x) {
         problem.row = file->dense_row;

@@ -76,16 +76,16 @@ static enum clv_status temporary_copy(FILE *stream, struct temporary *self, cons
     return CLV_OK;
 }
 
-enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_GROWING };
+enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, AREA, SUPERPIXELS, N_GROWING };
 
 static const struct {
     const char *name;
     enum clv_dtype dtype;
 } growing[N_GROWING] = {
-    [ROW] = {"row", CLV_I64},       [INDEX] = {"index", CLV_I32},
-    [VALUE] = {"value", CLV_F32},   [EDGES] = {"edges", CLV_I32},
-    [COUNTS] = {"counts", CLV_F32}, [EDGE_FEATURES] = {"edge_features", CLV_F32},
-    [VOLUME] = {"volume", CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
+    [ROW] = {"row", CLV_I64},        [INDEX] = {"index", CLV_I32},
+    [VALUE] = {"value", CLV_F32},    [EDGES] = {"edges", CLV_I32},
+    [COUNTS] = {"counts", CLV_F32},  [EDGE_FEATURES] = {"edge_features", CLV_F32},
+    [AREA] = {AREA_TENSOR, CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
 };
 
 #define N_TENSORS  (N_GROWING + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
@@ -144,7 +144,7 @@ static enum clv_status append_example(void *context, struct clv_example *example
     MUST(append(self, EDGES, problem->edges, m * 2, err));
     MUST(append(self, EDGE_FEATURES, problem->edge_features, m * p, err));
     MUST(append_counts(self, example, err));
-    MUST(append(self, VOLUME, problem->volume, n, err));
+    MUST(append(self, AREA, problem->area, n, err));
     MUST(append(self, SUPERPIXELS, sp->labels, n_pixels, err));
     self->n_entries += (int64_t)n_entries;
     self->n_pixels += (int64_t)n_pixels;
@@ -173,7 +173,7 @@ static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct wr
                                             [EDGES] = {self->n_edges, 2},
                                             [EDGE_FEATURES] = {self->n_edges, clv_recipe_n_edge_features(recipe)},
                                             [COUNTS] = {self->n_nodes, self->n_labels},
-                                            [VOLUME] = {self->n_nodes},
+                                            [AREA] = {self->n_nodes},
                                             [SUPERPIXELS] = {self->n_pixels},
                                         };
     memset(tensors, 0, N_TENSORS * sizeof *tensors);

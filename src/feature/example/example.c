@@ -10,7 +10,7 @@
 void clv_example_release(struct clv_example *example)
 {
     clv_superpixels_release(&example->superpixels);
-    arrays_free(example->row, example->index, example->value, example->edges, example->edge_features, example->volume,
+    arrays_free(example->row, example->index, example->value, example->edges, example->edge_features, example->area,
                 example->place, example->label, example->counts, example->theta);
     *example = (struct clv_example){0};
 }
@@ -29,20 +29,20 @@ void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edg
                                             .edge_features = example->edge_features,
                                             .label = example->label,
                                             .theta = example->theta,
-                                            .volume = example->volume,
+                                            .area = example->area,
                                             .place = example->place};
 }
 
-/* volume[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
+/* area[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
  * stands for (original columns mapped to its column) x (original rows mapped to its row) pixels. */
-static enum clv_status count_volume(struct clv_example *example, struct clv_error *err)
+static enum clv_status count_areas(struct clv_example *example, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
     OWNED_ARRAY int64_t *columns = array_zalloc((size_t)sp->width, sizeof *columns);
     OWNED_ARRAY int64_t *rows = array_zalloc((size_t)sp->height, sizeof *rows);
     OWNED_ARRAY int64_t *count = array_zalloc((size_t)sp->n, sizeof *count);
-    example->volume = array_alloc((size_t)sp->n, sizeof *example->volume);
-    NEED(columns && rows && count && example->volume);
+    example->area = array_alloc((size_t)sp->n, sizeof *example->area);
+    NEED(columns && rows && count && example->area);
     for (int32_t x = 0; x < example->width; x++)
         columns[working_coordinate(x, example->width, sp->width)]++;
     for (int32_t y = 0; y < example->height; y++)
@@ -51,7 +51,7 @@ static enum clv_status count_volume(struct clv_example *example, struct clv_erro
         for (int32_t x = 0; x < sp->width; x++)
             count[sp->labels[(size_t)y * (size_t)sp->width + (size_t)x]] += columns[x] * rows[y];
     for (int32_t i = 0; i < sp->n; i++)
-        example->volume[i] = (float)count[i];
+        example->area[i] = (float)count[i];
     return CLV_OK;
 }
 
@@ -150,7 +150,7 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     layout_init(&at, recipe);
     MUST(working_image_of(&working, image, recipe, err));
     MUST((recipe->scale > 0 ? tiles_extract : extract_whole)(&result, &n_edges, &source, &at, err));
-    MUST(count_volume(&result, err));
+    MUST(count_areas(&result, err));
     MUST(find_places(&result, recipe, err));
     int32_t n_nodes = result.superpixels.n;
     *example = TAKE(result);

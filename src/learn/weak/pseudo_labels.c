@@ -80,8 +80,8 @@ static double foreground_share(const struct clv_field *field, const struct clv_p
     double open = 0, foreground = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (!given || given[i] == CLV_UNKNOWN) {
-            open += (double)problem->volume[i];
-            foreground += (double)problem->volume[i] / (1 + portable_exp(-field->unary[i] - shift));
+            open += (double)problem->area[i];
+            foreground += (double)problem->area[i] / (1 + portable_exp(-field->unary[i] - shift));
         }
     return open > 0 ? foreground / open : 0;
 }

@@ -45,7 +45,7 @@ struct partial_options {
     bool weighted;      /* for weighted likelihood */
     uint32_t n_samples; /* >= 1 */
     double sharpness;   /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
-    bool is_published;  /* volumes are sums of marginals (partial.c) */
+    bool is_published;  /* areas are sums of marginals (partial.c) */
 };
 
 /* Pseudo-labels of one example. */
@@ -56,7 +56,7 @@ struct partial_labels {
 
 /* Makes labels and weights of q as Algorithm 4 does: weights q_i(b), sharpened; weighted: the loss weights of its
  * pixels as they are to be expected, if q comes from a model learned with such weights (partial.c). Labels are the most
- * probable, the lowest at ties. Uses only the problem's volumes. */
+ * probable, the lowest at ties. Uses only the problem's areas. */
 enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
                               const struct clv_weight_layout *layout, const struct partial_options *options,
                               struct clv_error *err) CLV_CHECK;

@@ -151,7 +151,7 @@ TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
     for (int32_t k = 0; k < WIDTH * HEIGHT; k++)
         for (int c = 0; c < 2; c++) {
             int32_t node = example.superpixels.labels[k];
-            mean[node][c] += ((double)image.pixels[3 * k + c] / 100 - 1) / (double)example.volume[node];
+            mean[node][c] += ((double)image.pixels[3 * k + c] / 100 - 1) / (double)example.area[node];
         }
     for (int32_t e = 0; e < example.problem.n_edges; e++) {
         const int32_t *ends = example.edges[e];
@@ -190,7 +190,7 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
             noisy_image((int32_t)(WIDTH * scale), (int32_t)(HEIGHT * scale));
         OWNED(clv_example_release) struct clv_example example = extract(&image, &recipe);
         OWNED(clv_adjacency_release) struct clv_adjacency whole = {0};
-        double volume = 0;
+        double area = 0;
         must(clv_adjacency_build(&whole, &example.superpixels, err));
         ck_assert_int_eq(example.problem.n_edges, whole.n_edges);
         for (int32_t e = 0; e < whole.n_edges; e++) {
@@ -205,8 +205,8 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
             ck_assert_double_eq_tol((double)features[3], length * (double)features[2], 1e-5);
         }
         for (int32_t i = 0; i < example.problem.n_nodes; i++)
-            volume += (double)example.volume[i];
-        ck_assert_double_eq(volume, (double)image.width * image.height);
+            area += (double)example.area[i];
+        ck_assert_double_eq(area, (double)image.width * image.height);
         ck_assert_double_eq_tol((double)example.place[0] * sqrt(600 * 60), 6, 6); /* in the corner */
     }
 }

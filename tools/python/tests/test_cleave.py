@@ -363,12 +363,12 @@ def test_a_map_without_a_border_needs_no_warning(pairs):
 
 def test_features_are_a_graph_over_the_pixels(model, pairs):
     problem = cleave.features(model, pairs[0][0])
-    n = len(problem.volume)
+    n = len(problem.area)
     assert problem.nodes.shape == pairs[0][0].shape[:2] and problem.nodes.max() == n - 1
     assert problem.row[0] == 0 and problem.row[-1] == len(problem.column) == len(problem.value)
     assert problem.column.max() < problem.n_features and problem.edges.shape == (len(problem.edge_features), 2)
-    np.testing.assert_allclose(problem.volume.sum(), problem.nodes.size)
-    np.testing.assert_array_equal(np.bincount(problem.nodes.ravel(), minlength=n), problem.volume)
+    np.testing.assert_allclose(problem.area.sum(), problem.nodes.size)
+    np.testing.assert_array_equal(np.bincount(problem.nodes.ravel(), minlength=n), problem.area)
 
 
 def test_strides_and_grey_images_are_taken(model, pairs):

@@ -79,7 +79,7 @@ def _problem(features: npt.NDArray[Any], edges: npt.NDArray[Any], edge_features:
         "row": pointer("int64_t", np.arange(n + 1, dtype=np.int64) * d),
         "index": pointer("int32_t", np.tile(np.arange(d, dtype=np.int32), n)),
         "value": pointer("float", np.ascontiguousarray(features)),
-        "volume": pointer("float", np.ones(n, np.float32)),
+        "area": pointer("float", np.ones(n, np.float32)),
         "edge_features": pointer("float", np.ascontiguousarray(edge_features)),
     }
     ends = pointer("int32_t", edges)
