@@ -195,11 +195,11 @@ struct clv_example {
     float *value;
     int32_t (*edges)[2];
     float *edge_features;
-    float *area;    /* pixels of the ORIGINAL image */
-    float *place;   /* [n_nodes][2] as in struct clv_problem */
-    int32_t *label; /* NULL until clv_example_set_truth */
-    float *counts;  /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
-    float *theta;   /* [n_nodes][n_labels] */
+    float *area;     /* pixels of the ORIGINAL image */
+    float *centroid; /* [n_nodes][2] as in struct clv_problem */
+    int32_t *label;  /* NULL until clv_example_set_truth */
+    float *counts;   /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
+    float *theta;    /* [n_nodes][n_labels] */
 };
 CLV_API void clv_example_release(struct clv_example *example);
 

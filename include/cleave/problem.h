@@ -60,7 +60,7 @@ struct clv_problem {
     const int32_t *label;       /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
     const float *theta;         /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
     const float *area;          /* [n_nodes] pixels of each node */
-    const float *place;         /* [n_nodes][2] x and y of each node's centre, in square roots of its image's area, at a
+    const float *centroid;      /* [n_nodes][2] x and y of each node, in square roots of its image's area, at a
                                  * fixed scale of that of 600 regions; NULL: not known. A second stage looks at it */
 };
 

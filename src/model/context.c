@@ -49,7 +49,7 @@ void context_name(char *name, size_t size, int32_t n_labels, int32_t index)
     struct columns at = columns_of(n_labels);
     static const int times[MEANS] = {1, 2, 4};
     int32_t label = n_labels == 2 ? 1 : index / at.channel, part = index % at.channel;
-    char place[48];
+    char where[48];
     if (index >= at.frame)
         snprintf(name, size, "stage 1: place in the foreground, row %d column %d", (index - at.frame) / FRAME,
                  (index - at.frame) % FRAME);
@@ -62,8 +62,8 @@ void context_name(char *name, size_t size, int32_t n_labels, int32_t index)
     else if (part == at.image)
         snprintf(name, size, "stage 1: label %d in the image", label);
     else {
-        around_name(place, sizeof place, part - at.around);
-        snprintf(name, size, "stage 1: label %d %s", label, place);
+        around_name(where, sizeof where, part - at.around);
+        snprintf(name, size, "stage 1: label %d %s", label, where);
     }
 }
 
@@ -138,10 +138,10 @@ static enum clv_status smooth_all(struct making *self, struct clv_error *err)
 static void find_frame(struct making *self)
 {
     const struct clv_problem *problem = self->problem;
-    for (size_t axis = 0; axis < 2 && problem->place; axis++) {
+    for (size_t axis = 0; axis < 2 && problem->centroid; axis++) {
         double weight = LEAST_FOREGROUND, sum = 0, square = 0;
         for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
-            double p = ((double)self->value[i] + 1) / 2, x = (double)problem->place[2 * i + axis], cube = p * p * p;
+            double p = ((double)self->value[i] + 1) / 2, x = (double)problem->centroid[2 * i + axis], cube = p * p * p;
             weight += cube;
             sum += cube * x;
             square += cube * x * x;
@@ -170,9 +170,9 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
         self->image[c] = (float)(sum / (double)n);
     }
     MUST(smooth_all(self, err));
-    if (self->problem->place)
-        MUST(around_init(&self->around, self->value, self->at.n_channels, self->problem->place, self->problem->n_nodes,
-                         err));
+    if (self->problem->centroid)
+        MUST(around_init(&self->around, self->value, self->at.n_channels, self->problem->centroid,
+                         self->problem->n_nodes, err));
     if (n_labels == 2)
         find_frame(self);
     return CLV_OK;
@@ -194,7 +194,8 @@ static void put_frame(float *frame, const struct making *self, size_t node)
     float share[2];
     int low[2];
     for (int axis = 0; axis < 2; axis++) {
-        double at = ((double)self->problem->place[2 * node + (size_t)axis] - self->centre[axis]) / self->spread[axis];
+        double at =
+            ((double)self->problem->centroid[2 * node + (size_t)axis] - self->centre[axis]) / self->spread[axis];
         double u = (fmin(fmax(at / FRAME_SPREADS, -1), 1) + 1) / 2 * (FRAME - 1);
         low[axis] = int32_within(u, 0, FRAME - 2);
         share[axis] = (float)(u - low[axis]);
@@ -210,9 +211,9 @@ static void fill_row(float *row, struct making *self, size_t i)
 {
     const struct columns *at = &self->at;
     size_t k = (size_t)at->n_channels, n = (size_t)self->problem->n_nodes;
-    bool has_place = self->problem->place != NULL;
+    bool has_centroid = self->problem->centroid != NULL;
     memset(row, 0, (size_t)at->n * sizeof *row);
-    if (has_place)
+    if (has_centroid)
         around_fill(&self->around, i);
     for (size_t c = 0; c < k; c++) {
         float *channel = row + c * (size_t)at->channel, own = self->value[i * k + c];
@@ -221,14 +222,14 @@ static void fill_row(float *row, struct making *self, size_t i)
             put_bins(channel + at->bins, k == 1 ? ((double)own + 1) / 2 : (double)own);
         for (size_t m = 0; m < MEANS; m++)
             channel[(size_t)at->means + m] = self->means[(m * n + i) * k + c];
-        for (size_t s = 0; s < AROUND_SIZE && has_place; s++)
+        for (size_t s = 0; s < AROUND_SIZE && has_centroid; s++)
             channel[(size_t)at->around + s] = self->around.means[s * k + c];
         channel[at->image] = self->image[c];
         for (size_t s = 0; s < (size_t)at->channel && k > 1; s++)
             if (channel[s] < LEAST_MEAN)
                 channel[s] = 0;
     }
-    if (k == 1 && has_place)
+    if (k == 1 && has_centroid)
         put_frame(row + at->frame, self, i);
 }
 

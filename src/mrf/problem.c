@@ -128,10 +128,10 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
     for (int32_t i = 0; problem->area && i < problem->n_nodes; i++)
         if (!isfinite(problem->area[i]) || problem->area[i] < 0)
             return fail(err, CLV_ERR_DATA, "node %d: area is %g", i, (double)problem->area[i]);
-    for (int32_t i = 0; problem->place && i < problem->n_nodes; i++)
-        if (!isfinite(problem->place[2 * (size_t)i]) || !isfinite(problem->place[2 * (size_t)i + 1]))
-            return fail(err, CLV_ERR_DATA, "node %d: its place is %g, %g", i, (double)problem->place[2 * (size_t)i],
-                        (double)problem->place[2 * (size_t)i + 1]);
+    for (int32_t i = 0; problem->centroid && i < problem->n_nodes; i++)
+        if (!isfinite(problem->centroid[2 * (size_t)i]) || !isfinite(problem->centroid[2 * (size_t)i + 1]))
+            return fail(err, CLV_ERR_DATA, "node %d: its centroid is %g, %g", i,
+                        (double)problem->centroid[2 * (size_t)i], (double)problem->centroid[2 * (size_t)i + 1]);
     return CLV_OK;
 }
 

@@ -17,7 +17,7 @@ void region_graph_release(struct region_graph *self)
 {
     void *const arrays[] = {self->patches, self->first_node, self->first_edge, self->edges, self->kind,
                             self->contact, self->row,        self->index,      self->value, self->edge_features,
-                            self->area,    self->place,      self->label,      self->theta};
+                            self->area,    self->centroid,   self->label,      self->theta};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     *self = (struct region_graph){0};
@@ -34,7 +34,7 @@ static enum clv_status check(const struct region_graph *self, const struct patch
         {"features", self->row, regions->row},
         {"features of edges", self->edge_features, regions->row && self->n_edge_features},
         {"areas", self->area, regions->area},
-        {"places", self->place, regions->place},
+        {"centroids", self->centroid, regions->centroid},
         {"labels", self->label, regions->label},
         {"loss weights", self->theta, regions->theta},
     };
@@ -66,8 +66,8 @@ static int reserve_nodes(struct region_graph *self, size_t n, const struct clv_p
         parts[n_parts++] = (struct array_part){&self->row, sizeof *self->row};
     if (like->area)
         parts[n_parts++] = (struct array_part){&self->area, sizeof *self->area};
-    if (like->place)
-        parts[n_parts++] = (struct array_part){&self->place, 2 * sizeof *self->place};
+    if (like->centroid)
+        parts[n_parts++] = (struct array_part){&self->centroid, 2 * sizeof *self->centroid};
     if (like->label)
         parts[n_parts++] = (struct array_part){&self->label, sizeof *self->label};
     if (like->theta)
@@ -117,8 +117,8 @@ static void append_nodes(struct region_graph *self, const struct clv_problem *re
     }
     if (regions->area)
         put(self->area + at, regions->area, n, sizeof *self->area);
-    if (regions->place)
-        put(self->place + 2 * at, regions->place, n, 2 * sizeof *self->place);
+    if (regions->centroid)
+        put(self->centroid + 2 * at, regions->centroid, n, 2 * sizeof *self->centroid);
     if (regions->label)
         put(self->label + at, regions->label, n, sizeof *self->label);
     if (regions->theta)

@@ -11,7 +11,7 @@
 void dataset_item_release(struct dataset_item *item)
 {
     arrays_free(item->name, item->row, item->index, item->value, item->edges, item->edge_features, item->area,
-                item->place, item->label, item->theta, item->counts, item->first_node);
+                item->centroid, item->label, item->theta, item->counts, item->first_node);
     *item = (struct dataset_item){0};
 }
 
@@ -19,7 +19,7 @@ static void file_free(struct dataset_file *file)
 {
     clv_tensors_close(file->tensors);
     arrays_free(file->superpixel_offset, file->dense_row, file->dense_index, file->label, file->theta, file->area,
-                file->place, file);
+                file->centroid, file);
 }
 
 void clv_dataset_free(struct clv_dataset *dataset)
@@ -132,7 +132,7 @@ static void point_to_own_arrays(struct dataset_item *item)
     problem->edges = (const int32_t(*)[2])item->edges;
     problem->edge_features = item->edge_features;
     problem->area = item->area;
-    problem->place = item->place;
+    problem->centroid = item->centroid;
     problem->label = item->label;
     problem->theta = item->theta;
 }
@@ -153,11 +153,11 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
     item.edges = array_copy(problem->edges, m, sizeof *item.edges);
     item.edge_features = array_copy(problem->edge_features, m * p, sizeof *item.edge_features);
     item.area = problem->area ? array_copy(problem->area, n, sizeof *item.area) : NULL;
-    item.place = problem->place ? array_copy(problem->place, n, 2 * sizeof *item.place) : NULL;
+    item.centroid = problem->centroid ? array_copy(problem->centroid, n, 2 * sizeof *item.centroid) : NULL;
     item.label = problem->label ? array_copy(problem->label, n, sizeof *item.label) : NULL;
     item.theta = problem->theta ? array_copy(problem->theta, n * k, sizeof *item.theta) : NULL;
     if (!item.name || !item.row || !item.index || !item.value || !item.edges || !item.edge_features ||
-        (problem->area && !item.area) || (problem->place && !item.place) || (problem->label && !item.label) ||
+        (problem->area && !item.area) || (problem->centroid && !item.centroid) || (problem->label && !item.label) ||
         (problem->theta && !item.theta))
         return fail_memory(err);
     for (size_t i = 0; i <= n; i++)
@@ -210,7 +210,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
         .edges = example->edges,
         .edge_features = example->edge_features,
         .area = example->area,
-        .place = example->place,
+        .centroid = example->centroid,
         .label = example->label,
         .theta = example->theta,
         .counts = example->counts,
@@ -225,7 +225,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     example->edges = NULL;
     example->edge_features = NULL;
     example->area = NULL;
-    example->place = NULL;
+    example->centroid = NULL;
     example->label = NULL;
     example->theta = NULL;
     example->counts = NULL;

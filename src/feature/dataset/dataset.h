@@ -28,7 +28,7 @@ struct dataset_item {
     int32_t (*edges)[2];
     float *edge_features;
     float *area;
-    float *place;
+    float *centroid;
     int32_t *label;
     float *theta;
     float *counts;       /* that theta was made of, or NULL */
@@ -61,7 +61,7 @@ struct dataset_file {
     int32_t *label;                  /* [N] */
     float *theta;                    /* [N][n_labels] */
     float *area;                     /* [N] ones, if the file has none */
-    float *place;                    /* [N][2] of superpixels, or NULL */
+    float *centroid;                 /* [N][2] of superpixels, or NULL */
 };
 
 struct clv_dataset {
@@ -184,7 +184,7 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
 /* clv_dataset_extract, also with boxes: an item without a mask has the labels of clv_example_set_boxes if there are
  * some for it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and
  * nodes, without edges, whose features say where a node is within its image's boxes, and whose theta[n_nodes][2] is
- * the estimate of its pixels; so that places are comparable, items with masks need boxes, too. Two
+ * the estimate of its pixels; so that centroids are comparable, items with masks need boxes, too. Two
  * labels. */
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                       const struct clv_set *set, const struct extract_options *how,

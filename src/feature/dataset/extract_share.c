@@ -55,7 +55,7 @@ static void list_arrays(struct array_place places[N_ARRAYS], struct example_shar
         {(void **)&example->edges, m * sizeof *example->edges},
         {(void **)&example->edge_features, m * (size_t)sizes->n_edge_features * sizeof *example->edge_features},
         {(void **)&example->area, n * sizeof *example->area},
-        {(void **)&example->place, 2 * n * sizeof *example->place},
+        {(void **)&example->centroid, 2 * n * sizeof *example->centroid},
         {(void **)&example->label, sizes->has_label ? n * sizeof *example->label : 0},
         {(void **)&example->counts, counts},
         {(void **)&example->theta, counts},

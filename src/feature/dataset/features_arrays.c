@@ -198,8 +198,8 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     file->size = arrays->size->data;
     file->superpixels = arrays->superpixels->data;
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
-    file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
-    NEED(file->superpixel_offset && file->place);
+    file->centroid = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->centroid);
+    NEED(file->superpixel_offset && file->centroid);
     int64_t total = 0, there = arrays->superpixels->shape[0];
     for (int64_t i = 0; i < self->n; i++) {
         const int32_t *size = file->size[i];

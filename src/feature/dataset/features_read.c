@@ -54,18 +54,18 @@ static enum clv_status check_superpixels(const struct dataset_file *file, size_t
     return CLV_OK;
 }
 
-/* The places of an image's nodes, from its superpixels. */
+/* The centroids of an image's nodes, from its superpixels. */
 static enum clv_status read_places(struct clv_problem *problem, struct features_reading *self, size_t index,
                                    struct clv_error *err)
 {
     const struct dataset_file *file = self->file;
-    float *place = file->place + 2 * features_node_offsets(self)[index];
+    float *centroid = file->centroid + 2 * features_node_offsets(self)[index];
     MUST(check_superpixels(file, index, problem->n_nodes, err));
-    problem->place = place;
+    problem->centroid = centroid;
     const int32_t *size = file->size[index];
     const struct label_map map = {file->superpixels + file->superpixel_offset[index], size[2], size[3],
                                   problem->n_nodes};
-    return region_places(place, &map, working_unit(&self->recipe, size[2], size[3]), err);
+    return region_centroids(centroid, &map, working_unit(&self->recipe, size[2], size[3]), err);
 }
 
 /* The views of image `index`. */

@@ -11,7 +11,7 @@ void clv_example_release(struct clv_example *example)
 {
     clv_superpixels_release(&example->superpixels);
     arrays_free(example->row, example->index, example->value, example->edges, example->edge_features, example->area,
-                example->place, example->label, example->counts, example->theta);
+                example->centroid, example->label, example->counts, example->theta);
     *example = (struct clv_example){0};
 }
 
@@ -30,7 +30,7 @@ void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edg
                                             .label = example->label,
                                             .theta = example->theta,
                                             .area = example->area,
-                                            .place = example->place};
+                                            .centroid = example->centroid};
 }
 
 /* area[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
@@ -55,14 +55,15 @@ static enum clv_status count_areas(struct clv_example *example, struct clv_error
     return CLV_OK;
 }
 
-static enum clv_status find_places(struct clv_example *example, const struct clv_recipe *recipe, struct clv_error *err)
+static enum clv_status find_centroids(struct clv_example *example, const struct clv_recipe *recipe,
+                                      struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &example->superpixels;
     double unit = working_unit(recipe, nodes->width, nodes->height);
-    example->place = array_alloc((size_t)nodes->n, 2 * sizeof *example->place);
-    NEED(example->place);
+    example->centroid = array_alloc((size_t)nodes->n, 2 * sizeof *example->centroid);
+    NEED(example->centroid);
     const struct label_map map = {nodes->labels, nodes->width, nodes->height, nodes->n};
-    return region_places(example->place, &map, unit, err);
+    return region_centroids(example->centroid, &map, unit, err);
 }
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
@@ -151,7 +152,7 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     MUST(working_image_of(&working, image, recipe, err));
     MUST((recipe->scale > 0 ? tiles_extract : extract_whole)(&result, &n_edges, &source, &at, err));
     MUST(count_areas(&result, err));
-    MUST(find_places(&result, recipe, err));
+    MUST(find_centroids(&result, recipe, err));
     int32_t n_nodes = result.superpixels.n;
     *example = TAKE(result);
     example_problem(example, n_nodes, n_edges, at.n_features, edge_feature_count(recipe));

@@ -72,7 +72,7 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     }
     for (int32_t e = first; e < first + n; e++) {
         int32_t a = graph->edges[e][0], b = graph->edges[e][1];
-        const float *p = graph->place + 2 * (size_t)a, *q = graph->place + 2 * (size_t)b;
+        const float *p = graph->centroid + 2 * (size_t)a, *q = graph->centroid + 2 * (size_t)b;
         float x = p[0] - q[0], y = p[1] - q[1], overlap = (float)((double)graph->contact[e] / area);
         double smaller = shrink * (double)fminf(graph->area[a], graph->area[b]);
         float *f = graph->edge_features + (size_t)e * (size_t)graph->n_edge_features;
@@ -251,7 +251,7 @@ enum clv_status stack_take(struct clv_example *window, struct stack *self, struc
     result.edges = TAKE(graph->edges);
     result.edge_features = TAKE(graph->edge_features);
     result.area = TAKE(graph->area);
-    result.place = TAKE(graph->place);
+    result.centroid = TAKE(graph->centroid);
     result.counts = TAKE(graph->theta);
     example_problem(&result, graph->n_nodes, graph->n_edges, graph->n_features, graph->n_edge_features);
     region_graph_release(graph);

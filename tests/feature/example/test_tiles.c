@@ -207,7 +207,7 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
         for (int32_t i = 0; i < example.problem.n_nodes; i++)
             area += (double)example.area[i];
         ck_assert_double_eq(area, (double)image.width * image.height);
-        ck_assert_double_eq_tol((double)example.place[0] * sqrt(600 * 60), 6, 6); /* in the corner */
+        ck_assert_double_eq_tol((double)example.centroid[0] * sqrt(600 * 60), 6, 6); /* in the corner */
     }
 }
 

@@ -21,15 +21,15 @@ static void add_columns(struct toy *toy, uint64_t image)
 {
     static int64_t row[N + 1];
     static int32_t index[N], label[N];
-    static float value[N], theta[N][2], place[N][2], area[N];
+    static float value[N], theta[N][2], centroid[N][2], area[N];
     for (int32_t i = 0; i < N; i++) {
         bool shows = i / SIDE % 2 == 0;
         label[i] = shows ? rng_uniform(image, RNG_TEST, (uint64_t)i) < 0.5 : label[i - SIDE];
         row[i] = i;
         index[i] = shows ? label[i] : 2;
         value[i] = 1;
-        place[i][0] = 0.1F * (float)(i % SIDE);
-        place[i][1] = 0.1F * (float)(i / SIDE);
+        centroid[i][0] = 0.1F * (float)(i % SIDE);
+        centroid[i][1] = 0.1F * (float)(i / SIDE);
         theta[i][label[i]] = 1.0F / N;
         theta[i][1 - label[i]] = 0;
         area[i] = 1;
@@ -43,7 +43,7 @@ static void add_columns(struct toy *toy, uint64_t image)
                                   .label = label,
                                   .theta = &theta[0][0],
                                   .area = area,
-                                  .place = &place[0][0]};
+                                  .centroid = &centroid[0][0]};
     toy_add(toy, &problem);
 }
 
