@@ -387,7 +387,7 @@ bool file_says(const char *path, const struct text *text);
 enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the place of the file `image` (NULL:
+/* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the georeference of the file `image` (NULL:
  * none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are not labels, and 255 is not void. In a
  * palette two labels that no table names are black and white, so that any viewer shows them; others have their own
  * colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */

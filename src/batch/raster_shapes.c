@@ -210,7 +210,7 @@ enum clv_status raster_yolo_write(const char *path, struct labelled *item, const
 static enum clv_status put_geojson(struct text *text, const struct contours *one, const struct labelled *item,
                                    const struct batch *run, struct clv_error *err)
 {
-    return geojson_put_objects(text, one, &run->labels, &item->raster->place, err);
+    return geojson_put_objects(text, one, &run->labels, &item->raster->georeference, err);
 }
 
 enum clv_status raster_geojson_write(const char *path, struct labelled *item, const struct batch *run,
@@ -220,7 +220,7 @@ enum clv_status raster_geojson_write(const char *path, struct labelled *item, co
     OWNED(text_release) struct text beginning = {0}, end = {0};
     text_init(&beginning, MAX_BYTES);
     text_init(&end, MAX_BYTES);
-    geojson_begin(&beginning, &item->raster->place);
+    geojson_begin(&beginning, &item->raster->georeference);
     text_put(&end, GEOJSON_END);
     return write_document(path, &document, &beginning, &end, item, run, err);
 }

@@ -49,11 +49,11 @@ static bool is_jpeg(const char *image)
 /* Masks of images that lie somewhere on Earth do, too. */
 static bool has_place(const char *image)
 {
-    struct raster_place place = {0};
+    struct georeference georeference = {0};
     if (image)
-        raster_find_place(&place, image);
-    bool is_placed = raster_has_place(&place);
-    raster_place_release(&place);
+        georeference_find(&georeference, image);
+    bool is_placed = georeference_exists(&georeference);
+    georeference_release(&georeference);
     return is_placed;
 }
 

@@ -17,7 +17,7 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
 {
     static double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0};
     static uint16_t keys[] = {1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 32611};
-    const struct raster_place place = {.scale = scale,
+    const struct georeference place = {.scale = scale,
                                        .n_scale = 3,
                                        .tie_points = tie,
                                        .n_tie_points = 6,
@@ -334,14 +334,14 @@ TESTS(probabilities_are_those_of_the_whole_raster, 0, sizeof probabilities / siz
     }
 }
 
-/* A value of 255 is a probability of one, and no missing pixel; the raster's place is kept. */
+/* A value of 255 is a probability of one, and no missing pixel; the raster's georeference is kept. */
 TEST(probabilities_name_no_missing_value)
 {
     run_here("cd %s && rm -rf tiles && cleave probabilities -q -m m in/wide.tif -o tiles --max-pixels 19 --samples 2",
              folder);
-    OWNED(raster_place_release) struct raster_place place = {0};
-    raster_find_place(&place, formatted("%s/tiles/wide.tif", folder));
-    ck_assert(raster_has_place(&place) && !place.may_lack_data);
+    OWNED(georeference_release) struct georeference place = {0};
+    georeference_find(&place, formatted("%s/tiles/wide.tif", folder));
+    ck_assert(georeference_exists(&place) && !place.may_lack_data);
     ck_assert(place.tie_points[3] >= 440720 && place.tie_points[3] <= 440720);
     run_here("cd %s && rm -rf again && cp -r tiles again && rm -rf tiles && cleave probabilities -q -m m in/wide.tif "
              "-o again "

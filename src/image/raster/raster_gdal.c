@@ -94,8 +94,8 @@ static void unlink_virtual(const char **name)
         VSIUnlink(*name);
 }
 
-/* The dataset's place as the tags that GDAL gives a GeoTIFF there, of one pixel and in memory. */
-static enum clv_status find_place(struct raster_place *place, GDALDatasetH dataset, struct clv_error *err)
+/* The dataset's georeference as the tags that GDAL gives a GeoTIFF there, of one pixel and in memory. */
+static enum clv_status find_georeference(struct georeference *georeference, GDALDatasetH dataset, struct clv_error *err)
 {
     char name[64];
     double transform[6];
@@ -104,11 +104,11 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     GDALDriverH driver = GDALGetDriverByName("GTiff");
     if (!driver || (!has_transform && !system))
         return CLV_OK;
-    snprintf(name, sizeof name, "/vsimem/cleave-%p.tif", (void *)place);
+    snprintf(name, sizeof name, "/vsimem/cleave-%p.tif", (void *)georeference);
     OWNED(unlink_virtual) const char *written = NULL;
     GDALDatasetH tiny = GDALCreate(driver, name, 1, 1, 1, GDT_Byte, NULL);
     if (!tiny)
-        return fail_gdal(err, "place");
+        return fail_gdal(err, "georeference");
     if (has_transform)
         (void)GDALSetGeoTransform(tiny, transform);
     if (system)
@@ -121,9 +121,9 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
     if (!bytes)
-        return fail_gdal(err, "place");
+        return fail_gdal(err, "georeference");
     MUST(raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, false, err));
-    *place = read.place;
+    *georeference = read.georeference;
     return CLV_OK;
 }
 
@@ -177,8 +177,8 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
     if (!self->dataset)
         return fail_gdal(err, "open");
     MUST(look(self, raster, limits, err));
-    MUST(find_place(&raster->place, self->dataset, err));
-    raster->place.may_lack_data = may_lack_data(self);
+    MUST(find_georeference(&raster->georeference, self->dataset, err));
+    raster->georeference.may_lack_data = may_lack_data(self);
     *gdal = TAKE(self);
     return CLV_OK;
 }

@@ -20,7 +20,7 @@ static void put_tiff(const char *path, const double *corner, bool is_turned)
     uint8_t pixels[WIDTH * HEIGHT] = {++next};
     double scale[] = {10, 10, 0}, tie_points[] = {0, 0, 0, corner ? corner[0] : 0, corner ? corner[1] : 0, 0};
     double matrix[16] = {[1] = 10, [3] = tie_points[3], [4] = 10, [7] = tie_points[4], [15] = 1};
-    struct raster_place place = {.keys = keys, .n_keys = 16};
+    struct georeference place = {.keys = keys, .n_keys = 16};
     if (is_turned) {
         place.transformation = matrix;
         place.n_transformation = 16;
@@ -204,7 +204,7 @@ TEST(a_layer_beyond_what_numbers_hold_is_refused_by_image)
 {
     uint8_t pixels[WIDTH * HEIGHT] = {1};
     double scale[] = {2e-300, 1, 0}, tie_points[6] = {0};
-    struct raster_place place = {.scale = scale, .n_scale = 3, .tie_points = tie_points, .n_tie_points = 6};
+    struct georeference place = {.scale = scale, .n_scale = 3, .tie_points = tie_points, .n_tie_points = 6};
     run_here("mkdir photos");
     must(raster_write_labels(here("photos/a.tif"), &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, &place, err));
     write_layer(here("layer.geojson"),
