@@ -173,7 +173,7 @@ struct outcome {
     struct probability_summary summary;
     float *map_means;           /* owned; NULL: not known */
     double unmet;               /* below 0: nothing was looked at */
-    struct report_place *entry; /* owned; its pictures in the report's spool; NULL: none */
+    struct report_slot *entry; /* owned; its pictures in the report's spool; NULL: none */
 };
 
 /* Frames of a sequence whose masks were given. */

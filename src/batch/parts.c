@@ -19,7 +19,7 @@
 enum { FIELD_VERSION, FIELD_SIZE, FIELD_DIGEST, FIELD_REST, FIELD_HASH, FIELD_LAYOUT, FIELD_OPTIONS };
 #define N_FIELDS (FIELD_OPTIONS + 1)
 
-const struct part_place part_places[N_PART_KINDS] = {
+const struct part_path part_paths[N_PART_KINDS] = {
     [PART_OBJECTS] = {PARTS_FOLDER "/objects/", ".tsv"},
     [PART_COCO] = {PARTS_FOLDER "/coco/", ".json"},
 };

@@ -34,10 +34,10 @@
 enum part_kind { PART_OBJECTS, PART_COCO, N_PART_KINDS };
 
 /* The part of the output "a/b" is FOLDER/<below>a/b<ending>. */
-struct part_place {
+struct part_path {
     const char *below, *ending;
 };
-extern const struct part_place part_places[N_PART_KINDS];
+extern const struct part_path part_paths[N_PART_KINDS];
 
 /* The options that decide what the parts of a mask are. */
 struct part_options {

@@ -84,7 +84,7 @@ void context_release(struct context *self)
 }
 
 /* Values that are computed once for all rows of a problem. */
-struct making {
+struct context_state {
     const struct clv_problem *problem;
     struct columns at;
     float *value; /* [n_nodes][n_channels] */
@@ -94,7 +94,7 @@ struct making {
     double centre[2], spread[2]; /* of the foreground, by axis */
 };
 
-static void making_release(struct making *self)
+static void making_release(struct context_state *self)
 {
     arrays_free(self->value, self->means, self->image);
     around_release(&self->around);
@@ -121,7 +121,7 @@ static void smooth(float *mean, const float *value, const struct clv_problem *pr
             mean[i * k + c] /= (float)count[i];
 }
 
-static enum clv_status smooth_all(struct making *self, struct clv_error *err)
+static enum clv_status smooth_all(struct context_state *self, struct clv_error *err)
 {
     size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
     OWNED_ARRAY float *between = array_alloc(n, k * sizeof *between);
@@ -135,7 +135,7 @@ static enum clv_status smooth_all(struct making *self, struct clv_error *err)
 }
 
 /* The foreground's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
-static void find_frame(struct making *self)
+static void find_frame(struct context_state *self)
 {
     const struct clv_problem *problem = self->problem;
     for (size_t axis = 0; axis < 2 && problem->centroid; axis++) {
@@ -152,7 +152,7 @@ static void find_frame(struct making *self)
     }
 }
 
-static enum clv_status prepare(struct making *self, const double *marginals, int32_t n_labels, struct clv_error *err)
+static enum clv_status prepare(struct context_state *self, const double *marginals, int32_t n_labels, struct clv_error *err)
 {
     size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
     self->value = array_alloc(n, k * sizeof *self->value);
@@ -189,7 +189,7 @@ static void put_bins(float *bins, double p)
     bins[low + 1] = at - (float)low;
 }
 
-static void put_frame(float *frame, const struct making *self, size_t node)
+static void put_frame(float *frame, const struct context_state *self, size_t node)
 {
     float share[2];
     int low[2];
@@ -207,7 +207,7 @@ static void put_frame(float *frame, const struct making *self, size_t node)
     cell[FRAME + 1] = share[0] * share[1];
 }
 
-static void fill_row(float *row, struct making *self, size_t i)
+static void fill_row(float *row, struct context_state *self, size_t i)
 {
     const struct columns *at = &self->at;
     size_t k = (size_t)at->n_channels, n = (size_t)self->problem->n_nodes;
@@ -233,7 +233,7 @@ static void fill_row(float *row, struct making *self, size_t i)
         put_frame(row + at->frame, self, i);
 }
 
-static enum clv_status fill_rows(struct context *self, struct making *making, struct clv_error *err)
+static enum clv_status fill_rows(struct context *self, struct context_state *making, struct clv_error *err)
 {
     const struct clv_problem *problem = making->problem;
     size_t n = (size_t)problem->n_nodes, size = (size_t)making->at.n, at = 0;
@@ -285,7 +285,7 @@ static enum clv_status fill_edges(struct context *self, const struct clv_problem
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err)
 {
-    OWNED(making_release) struct making making = {.problem = problem, .at = columns_of(n_labels)};
+    OWNED(making_release) struct context_state making = {.problem = problem, .at = columns_of(n_labels)};
     OWNED(context_release) struct context result = {.problem = *problem};
     MUST(prepare(&making, marginals, n_labels, err));
     MUST(fill_rows(&result, &making, err));

@@ -349,14 +349,14 @@ static enum clv_status read_first(struct clv_model *model, const struct clv_tens
 static enum clv_status read_extra(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
-    struct clv_tensor own[N_OWN_TENSORS];
-    size_t n_own = own_tensors(own, model), n = clv_tensors_count(tensors);
+    struct clv_tensor model_tensors[N_OWN_TENSORS];
+    size_t n_own = own_tensors(model_tensors, model), n = clv_tensors_count(tensors);
     model->extra = array_zalloc(n, sizeof *model->extra);
     NEED(model->extra);
     for (size_t i = 0; i < n; i++) {
         struct clv_tensor tensor = *clv_tensors_at(tensors, i);
         size_t at = 0;
-        while (at < n_own && strcmp(own[at].name, tensor.name) != 0)
+        while (at < n_own && strcmp(model_tensors[at].name, tensor.name) != 0)
             at++;
         if (at < n_own)
             continue;

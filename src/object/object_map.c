@@ -36,13 +36,13 @@ static void find_pieces(int32_t *objects, int32_t *parent, const uint8_t *labels
                 continue;
             int32_t left = x && labels[p - 1] == labels[p] ? find_root(parent, objects[p - 1]) : 0;
             int32_t above = y && labels[p - width] == labels[p] ? find_root(parent, objects[p - width]) : 0;
-            int32_t own = p + 1;
+            int32_t piece = p + 1;
             if (left || above)
-                own = !left || (above && above < left) ? above : left;
+                piece = !left || (above && above < left) ? above : left;
             if (left && above)
-                parent[left] = parent[above] = own;
-            parent[own] = own;
-            objects[p] = own;
+                parent[left] = parent[above] = piece;
+            parent[piece] = piece;
+            objects[p] = piece;
         }
 }
 

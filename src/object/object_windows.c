@@ -184,7 +184,7 @@ static bool read_record(struct object_window *window, FILE *file, int32_t number
 }
 
 /* A pass over the windows. */
-struct finding {
+struct find_state {
     struct object_windows *windows;
     const struct object_finder *finder;
     const struct object_windows_options *options;
@@ -192,19 +192,19 @@ struct finding {
     int32_t first; /* of the turn */
 };
 
-static void finding_release(struct finding *self)
+static void finding_release(struct find_state *self)
 {
     if (self->journal)
         fclose(self->journal);
 }
 
-static enum clv_status unwritten(const struct finding *self, struct clv_error *err)
+static enum clv_status unwritten(const struct find_state *self, struct clv_error *err)
 {
     return fail_errno(err, CLV_ERR_IO, "%s: cannot be written", self->options->journal);
 }
 
 /* Reads the windows that an earlier run has found. Whatever follows them is dropped. */
-static enum clv_status resume(struct finding *self, struct clv_error *err)
+static enum clv_status resume(struct find_state *self, struct clv_error *err)
 {
     const struct object_windows_options *options = self->options;
     struct object_windows *windows = self->windows;
@@ -239,7 +239,7 @@ static enum clv_status resume(struct finding *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status open_journal(struct finding *self, struct clv_error *err)
+static enum clv_status open_journal(struct find_state *self, struct clv_error *err)
 {
     const struct object_windows_options *options = self->options;
     if (!options->journal)
@@ -252,7 +252,7 @@ static enum clv_status open_journal(struct finding *self, struct clv_error *err)
 
 static enum clv_status find_in_window(void *context, size_t index, int thread, struct clv_error *err)
 {
-    const struct finding *self = context;
+    const struct find_state *self = context;
     struct object_window *window = &self->windows->windows[self->first + (int32_t)index];
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     FAIL_IF(stop_requested(self->options->progress), CLV_ERR_INTERRUPTED, "interrupted");
@@ -261,7 +261,7 @@ static enum clv_status find_in_window(void *context, size_t index, int thread, s
 }
 
 /* Finds the objects of all windows that no journal has. */
-static enum clv_status find_in_windows(struct finding *self, struct clv_error *err)
+static enum clv_status find_in_windows(struct find_state *self, struct clv_error *err)
 {
     const int32_t n = n_windows(self->windows), at_once = WINDOWS_A_TURN * parallel_threads(self->options->n_threads);
     for (int32_t count; self->first < n; self->first += count) {
@@ -279,14 +279,14 @@ static enum clv_status find_in_windows(struct finding *self, struct clv_error *e
 }
 
 /* Objects of all windows, while those that are one are joined. */
-struct joining {
+struct join_state {
     struct object_windows *windows;
     int32_t n;
     int32_t *parent;                  /* [n] an earlier one that it is one with, or itself */
     int32_t *n_members, *shown_whole; /* [n] of a root: how many are one; the one that is shown, -1: none */
 };
 
-static void joining_release(struct joining *self)
+static void joining_release(struct join_state *self)
 {
     arrays_free(self->parent, self->n_members, self->shown_whole);
 }
@@ -384,7 +384,7 @@ static bool is_one(const struct comparison *self, const struct overlap *pair, in
 }
 
 /* Joins objects of two windows. */
-static enum clv_status compare(struct joining *self, const struct object_window *a, const struct object_window *b,
+static enum clv_status compare(struct join_state *self, const struct object_window *a, const struct object_window *b,
                                struct clv_error *err)
 {
     OWNED(comparison_release)
@@ -415,7 +415,7 @@ static enum clv_status compare(struct joining *self, const struct object_window 
     return CLV_OK;
 }
 
-static enum clv_status compare_all(struct joining *self, struct clv_error *err)
+static enum clv_status compare_all(struct join_state *self, struct clv_error *err)
 {
     const struct object_windows *windows = self->windows;
     const int32_t reach = (2 * windows->halo - 1) / windows->side + 1;
@@ -441,7 +441,7 @@ static bool is_own(const struct object_window *window, const struct seen_object 
 /* Chooses which windows show an object that several have found: the one that has its middle, if it has the object as a
  * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of them,
  * each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
-static void choose_shown(struct joining *self)
+static void choose_shown(struct join_state *self)
 {
     const struct object_windows *windows = self->windows;
     for (int needs_own = 1; needs_own >= 0; needs_own--)
@@ -471,7 +471,7 @@ static void choose_shown(struct joining *self)
 
 static enum clv_status join(struct object_windows *windows, struct clv_error *err)
 {
-    OWNED(joining_release) struct joining self = {.windows = windows};
+    OWNED(joining_release) struct join_state self = {.windows = windows};
     for (int32_t k = 0; k < n_windows(windows); k++) {
         struct object_window *window = &windows->windows[k];
         FAIL_IF(window->n_objects > INT32_MAX - 1 - self.n, CLV_ERR_DATA, "more than 2^31 objects");
@@ -608,7 +608,7 @@ enum clv_status object_windows_find(struct object_windows *self, const struct ob
                                     const struct object_windows_options *options, struct clv_error *err)
 {
     OWNED(object_windows_release) struct object_windows result = {0};
-    OWNED(finding_release) struct finding finding = {.windows = &result, .finder = finder, .options = options};
+    OWNED(finding_release) struct find_state finding = {.windows = &result, .finder = finder, .options = options};
     MUST(plan(&result, finder, options, err));
     MUST(open_journal(&finding, err));
     MUST(find_in_windows(&finding, err));

@@ -167,7 +167,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
 /* boxes.tsv: an image's rows are replaced, or a label is renamed; all else stays as it is, whoever wrote it. */
 
 struct page_box {
-    struct clv_pixel_box place;
+    struct clv_pixel_box bounds;
     const char *label;
 };
 

@@ -481,14 +481,14 @@ enum clv_status page_view_open(struct page_view *view, const struct clv_image *s
                                struct clv_error *err)
 {
     const struct clv_recipe *recipe = &model->recipe;
-    struct clv_image_limits own = limits ? *limits : (struct clv_image_limits){0};
+    struct clv_image_limits own_limits = limits ? *limits : (struct clv_image_limits){0};
     bool has_bands = recipe->bands.n_bands > 0, has_map = has_bands && recipe->n_maps == 1;
     *view =
         (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
-    recipe_limits(&own, recipe);
+    recipe_limits(&own_limits, recipe);
     if (view->image != shown)
-        MUST(item_image_read(&view->own, item, &own, err));
-    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &own, err) : CLV_OK;
+        MUST(item_image_read(&view->own, item, &own_limits, err));
+    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &own_limits, err) : CLV_OK;
 }
 
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,

@@ -268,7 +268,7 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
     region_graph_init(&seam, 0);
     for (int t = 0; t < 2; t++) {
         struct patch at =
-            tile_place(&self->options.model->recipe, self->working_width, self->working_height, number[t]).patch;
+            tile_bounds(&self->options.model->recipe, self->working_width, self->working_height, number[t]).patch;
         const struct clv_problem regions = {.n_nodes = (int32_t)(tiles[t]->bytes[TILE_BORDER] / sizeof(int32_t))};
         const int32_t *strips = tiles[t]->array[TILE_STRIPS];
         maps[t] = (struct region_map){t, at.x, at.y, at.width, at.height, strips};

@@ -111,22 +111,22 @@ struct chains {
 };
 void chains_release(struct chains *self);
 
-/* A chain's frames as propagate_along sees them, by their places in `frames`: `read` their images, `read_mask` the
+/* A chain's frames as propagate_along sees them, by their indices in `frames`: `read` their images, `read_mask` the
  * given one's, `take` labels[height][width] of each of the others. */
 struct propagate_frames {
     void *context;
     const struct clv_progress *progress; /* NULL: nobody stops it */
     bool are_views;                      /* images that are read are not to be released */
-    enum clv_status (*read)(void *context, size_t place, struct clv_image *image, struct clv_error *err);
-    enum clv_status (*read_mask)(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
+    enum clv_status (*read)(void *context, size_t frame, struct clv_image *image, struct clv_error *err);
+    enum clv_status (*read_mask)(void *context, size_t frame, const struct clv_image *image, struct clv_mask *mask,
                                  struct clv_error *err);
-    enum clv_status (*take)(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
+    enum clv_status (*take)(void *context, size_t frame, const struct clv_image *image, const uint8_t *labels,
                             struct clv_error *err);
-    const char *(*name)(void *context, size_t place); /* for messages */
+    const char *(*name)(void *context, size_t frame); /* for messages */
 };
 
 /* The k-th frame of a chain, from 0, which is given. */
-static inline size_t chain_place(const struct chain *chain, size_t k)
+static inline size_t chain_frame(const struct chain *chain, size_t k)
 {
     return (size_t)((int64_t)chain->first + chain->step * (int64_t)k);
 }

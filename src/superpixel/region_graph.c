@@ -209,13 +209,13 @@ static enum clv_status check_join(const struct region_graph *self, const struct 
 }
 
 /* `length` pixels of region a meet region b. */
-struct meeting {
+struct meeting_state {
     int32_t a, b;
     int64_t length;
 };
 
 struct meetings {
-    struct meeting *list;
+    struct meeting_state *list;
     size_t n, capacity;
 };
 
@@ -226,7 +226,7 @@ static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct 
         return CLV_OK;
     }
     NEED(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list) == 0);
-    self->list[self->n++] = (struct meeting){a, b, 1};
+    self->list[self->n++] = (struct meeting_state){a, b, 1};
     return CLV_OK;
 }
 
@@ -247,7 +247,7 @@ static enum clv_status meet_moved(struct meetings *self, const struct region_map
 
 static int by_ends(const void *one, const void *other)
 {
-    const struct meeting *p = one, *q = other;
+    const struct meeting_state *p = one, *q = other;
     return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 

@@ -17,7 +17,7 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
 {
     static double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0};
     static uint16_t keys[] = {1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 32611};
-    const struct georeference place = {.scale = scale,
+    const struct georeference georeference = {.scale = scale,
                                        .n_scale = 3,
                                        .tie_points = tie,
                                        .n_tie_points = 6,
@@ -35,7 +35,7 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
     TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
     TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 7);
-    ck_assert(geo_tags_write(tiff, &place));
+    ck_assert(geo_tags_write(tiff, &georeference));
     for (uint32_t y = 0; y < height; y++)
         ck_assert_int_ge(TIFFWriteScanline(tiff, (void *)(uintptr_t)(values + y * width * N_BANDS), y, 0), 0);
     TIFFClose(tiff);
@@ -339,10 +339,10 @@ TEST(probabilities_name_no_missing_value)
 {
     run_here("cd %s && rm -rf tiles && cleave probabilities -q -m m in/wide.tif -o tiles --max-pixels 19 --samples 2",
              folder);
-    OWNED(georeference_release) struct georeference place = {0};
-    georeference_find(&place, formatted("%s/tiles/wide.tif", folder));
-    ck_assert(georeference_exists(&place) && !place.may_lack_data);
-    ck_assert(place.tie_points[3] >= 440720 && place.tie_points[3] <= 440720);
+    OWNED(georeference_release) struct georeference georeference = {0};
+    georeference_find(&georeference, formatted("%s/tiles/wide.tif", folder));
+    ck_assert(georeference_exists(&georeference) && !georeference.may_lack_data);
+    ck_assert(georeference.tie_points[3] >= 440720 && georeference.tie_points[3] <= 440720);
     run_here("cd %s && rm -rf again && cp -r tiles again && rm -rf tiles && cleave probabilities -q -m m in/wide.tif "
              "-o again "
              "--max-pixels 19 --samples 2 --resume --overlay && test -e again/overlays/wide.tif && rm -r again",

@@ -100,7 +100,7 @@ static enum clv_status paint_unsuited(struct import_objects *self, const struct 
     const struct clv_pixel_box pixels = clv_box_pixels(placed, canvas.width, canvas.height);
     if (!self->n_unsuited++)
         snprintf(self->why, sizeof self->why, "%s: annotation %zu: runs of a mask of %dx%d pixels, %s is %dx%d",
-                 entry->source, box->place, box->outline->frame.width, box->outline->frame.height, entry->image,
+                 entry->source, box->index, box->outline->frame.width, box->outline->frame.height, entry->image,
                  canvas.width, canvas.height);
     if (!(box->outline->stated.width > 0 && box->outline->stated.height > 0)) {
         self->is_unsure = true;

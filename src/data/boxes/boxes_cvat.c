@@ -222,7 +222,7 @@ static enum clv_status add_shape(struct cvat *cvat, const struct cvat_shape *sha
                                  const char *const *attributes, struct clv_error *err)
 {
     const char *label = xml_attribute(attributes, "label"), *group = xml_attribute(attributes, "group_id");
-    struct annotation annotation = {.place = ++cvat->n_shapes, .line = place->line, .label = label ? label : ""};
+    struct annotation annotation = {.index = ++cvat->n_shapes, .line = place->line, .label = label ? label : ""};
     int64_t number;
     MUST(shape->read(&annotation, attributes, err));
     if (shape->read == begin_skeleton) {

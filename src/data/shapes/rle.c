@@ -133,7 +133,7 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
                           enum rle_order order, struct clv_error *err)
 {
     MUST(check(frame, counts, n, err));
-    struct rle_frame own = {0};
+    struct rle_frame whole = {0};
     uint64_t at = 0;
     for (size_t i = 0; i < n; at += counts[i++]) {
         if (i % 2 == 0 || !counts[i])
@@ -148,11 +148,11 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
             x0 = 0;
             x1 = frame->width - 1;
         }
-        include(&own, x0, y0, x1, y1);
+        include(&whole, x0, y0, x1, y1);
     }
-    own.left += frame->left;
-    own.top += frame->top;
-    *bounds = own;
+    whole.left += frame->left;
+    whole.top += frame->top;
+    *bounds = whole;
     return CLV_OK;
 }
 

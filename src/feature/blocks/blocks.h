@@ -190,7 +190,7 @@ struct fisher {
     int32_t width, height;     /* of the image */
     int32_t n_columns, n_rows; /* of the grid of descriptors, the same for all scales */
     struct fisher_scale {
-        float *place, *share; /* [cells][MIXTURE_DIMENSIONS], [cells][MIXTURE_COMPONENTS] */
+        float *point, *share; /* [cells][MIXTURE_DIMENSIONS], [cells][MIXTURE_COMPONENTS] */
     } scales[CLV_MAX_SCALES];
 };
 void fisher_release(struct fisher *fisher);

@@ -237,7 +237,7 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
 /* The arrays of a feature file that is being opened: found, and checked against each other, before any image of them
  * is looked at. */
 
-struct features_reading {
+struct features_reader {
     const char *path;
     struct clv_dataset *dataset;
     struct dataset_file *file; /* the dataset's last */
@@ -249,10 +249,10 @@ struct features_reading {
 
 /* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
  * from them once. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
-enum clv_status features_arrays_read(struct features_reading *self, struct clv_error *err) CLV_CHECK;
+enum clv_status features_arrays_read(struct features_reader *self, struct clv_error *err) CLV_CHECK;
 
 /* [n + 1] the first node of each image. */
-const int64_t *features_node_offsets(const struct features_reading *self);
+const int64_t *features_node_offsets(const struct features_reader *self);
 
 /* Names and checks that the writer and the reader of feature files share. */
 
@@ -264,7 +264,7 @@ const int64_t *features_node_offsets(const struct features_reading *self);
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
 
 /* *number = a whole number low..high, which the metadata must have. */
-enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
+enum clv_status features_number(int32_t *number, const struct features_reader *self, const char *key, int32_t low,
                                 int32_t high, struct clv_error *err) CLV_CHECK;
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,

@@ -65,9 +65,9 @@ struct mixture_view {
 };
 void mixture_view_init(struct mixture_view *view, const float *mixture);
 
-/* place[DIMENSIONS] of a descriptor, and share[COMPONENTS], the components' posteriors. */
-void mixture_place(float *place, const float *mixture, const uint8_t *descriptor);
-void mixture_shares(float *share, const struct mixture_view *view, const float *place);
+/* point[DIMENSIONS] of a descriptor, and share[COMPONENTS], the components' posteriors. */
+void mixture_point(float *point, const float *mixture, const uint8_t *descriptor);
+void mixture_shares(float *share, const struct mixture_view *view, const float *point);
 
 /* Instruction sets of the assignment; every level gives the same words. */
 enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };

@@ -74,9 +74,9 @@ static bool put_kind(TIFF *tiff, const struct raster_layout *layout)
 
 static bool put_georeference(TIFF *tiff, const struct raster_layout *layout, const struct georeference *georeference)
 {
-    struct georeference own = georeference ? *georeference : (struct georeference){0}; /* a view */
-    own.may_lack_data &= layout->n_channels == 1 && layout->bits == 8;
-    return geo_tags_write(tiff, &own);
+    struct georeference view = georeference ? *georeference : (struct georeference){0}; /* a view */
+    view.may_lack_data &= layout->n_channels == 1 && layout->bits == 8;
+    return geo_tags_write(tiff, &view);
 }
 
 static bool put_head(const struct raster_writer *self, const struct raster_layout *layout,

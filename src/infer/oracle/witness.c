@@ -8,7 +8,7 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
-struct forwarding {
+struct forward_state {
     clv_witness_visit *visit;
     void *context;
     const struct capacities *capacities;
@@ -17,12 +17,12 @@ struct forwarding {
 
 static void forward_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
 {
-    const struct forwarding *f = context;
+    const struct forward_state *f = context;
     f->visit(f->context, node, (double)cost * f->unit + capacities_clipped(f->capacities, node), flipped, n_flipped);
 }
 
 static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                  struct forwarding *forwarding, struct clv_error *err)
+                                  struct forward_state *forwarding, struct clv_error *err)
 {
     const struct forest_cut *forest = &oracle->forest;
     if (oracle->is_forest) {
@@ -62,7 +62,7 @@ static double *outweighing(const struct clv_oracle *oracle)
 
 /* libmaxflow with tree reuse: one re-solve a clamp. */
 static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                struct forwarding *forwarding, struct clv_error *err)
+                                struct forward_state *forwarding, struct clv_error *err)
 {
     size_t n_nodes = (size_t)oracle->n_nodes;
     OWNED_ARRAY uint8_t *base = array_alloc(n_nodes, 1), *label = array_alloc(n_nodes, 1);
@@ -92,7 +92,7 @@ static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes,
 #endif
 
 static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                        const struct forwarding *forwarding)
+                        const struct forward_state *forwarding)
 {
     for (int32_t k = 0; k < n; k++)
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
@@ -100,7 +100,7 @@ static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, i
 
 /* A cut of its own each. */
 static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                     const struct forwarding *forwarding, struct clv_error *err)
+                                     const struct forward_state *forwarding, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *flipped = array_alloc((size_t)oracle->n_solved, sizeof *flipped);
     NEED(flipped);
@@ -129,7 +129,7 @@ static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_fie
 
 /* Chains and forests. */
 static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                  const struct forwarding *forwarding, struct clv_error *err)
+                                  const struct forward_state *forwarding, struct clv_error *err)
 {
     const struct clv_field *field = &oracle->copy;
     size_t n_nodes = (size_t)field->n_nodes;
@@ -181,7 +181,7 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     for (int32_t k = 0; nodes && k < n; k++)
         FAIL_IF(nodes[k] < 0 || nodes[k] >= oracle->n_solved, CLV_ERR_USAGE, "witness of node %d of %d", nodes[k],
                 oracle->n_solved);
-    struct forwarding forwarding = {visit, context, &oracle->capacities, ldexp(1, -oracle->capacities.exponent)};
+    struct forward_state forwarding = {visit, context, &oracle->capacities, ldexp(1, -oracle->capacities.exponent)};
     int32_t n_distinct;
     OWNED_ARRAY int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
     NEED(distinct);

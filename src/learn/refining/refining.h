@@ -45,9 +45,9 @@ enum clv_status refining_learn(struct clv_model *model, const struct refining_so
                                struct clv_error *err) CLV_CHECK;
 
 /* Its two ways: of pixels with scores by logistic regression, then the couplings by search; of votes all by search. */
-enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_learn_scores(struct refinement *refining, const struct clv_model *model,
                                       const struct refining_source *source, struct clv_error *err) CLV_CHECK;
-enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_learn_votes(struct refinement *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 
 /* Networks of pixels: one learned from all rows, and by folds; row r, which is example r * stride, is in fold

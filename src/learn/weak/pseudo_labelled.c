@@ -120,18 +120,18 @@ enum clv_status pseudo_labelled_train(struct clv_training_result *result, const 
                                       const struct clv_learner *learner, const struct clv_training *training,
                                       struct clv_error *err)
 {
-    struct clv_training own = *training;
+    struct clv_training changed = *training;
     size_t n = clv_dataset_size(dataset);
     OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
     NEED(examples);
     for (size_t i = 0; i < n; i++)
         examples[i] = (int32_t)i;
-    own.dataset = dataset;
-    own.examples = examples;
-    own.n_examples = n;
-    own.n_weak = 0;
-    own.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
-    if (own.layout.n_features != training->layout.n_features) /* a teacher that sees frames */
-        own.init = NULL;
-    return learner->train(result, &own, err);
+    changed.dataset = dataset;
+    changed.examples = examples;
+    changed.n_examples = n;
+    changed.n_weak = 0;
+    changed.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
+    if (changed.layout.n_features != training->layout.n_features) /* a teacher that sees frames */
+        changed.init = NULL;
+    return learner->train(result, &changed, err);
 }

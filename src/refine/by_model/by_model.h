@@ -27,7 +27,7 @@ enum { REFINING_COPIES = 3 };                /* of the network */
  *          + sum_m <maps[m], the map's three terms>
  * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
  * times what map m says beyond the pixel's node is a part. */
-struct refining {
+struct refinement {
     bool is_learned;
     struct clv_refine_options options;
     double bias, maps[CLV_MAX_MAPS][3], net_weight;
@@ -57,9 +57,9 @@ bool refining_is_learned(const struct clv_model *model, bool wants_net);
 
 /* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
  * CLV_ERR_DATA if the model's tensor is not as above. */
-enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_of_model(struct refinement *refining, const struct clv_model *model,
                                   const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
-enum clv_status refining_attach(struct clv_model *model, const struct refining *refining,
+enum clv_status refining_attach(struct clv_model *model, const struct refinement *refining,
                                 struct clv_error *err) CLV_CHECK;
 
 /* Evidence for the labels of pixels where labels vote: the labels of the nodes under them, and what the image's maps
@@ -87,7 +87,7 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
                                 struct clv_error *err) CLV_CHECK;
 
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
-                                const struct refining *refining, struct clv_error *err) CLV_CHECK;
+                                const struct refinement *refining, struct clv_error *err) CLV_CHECK;
 
 /* Terms that separate foreground from background at each pixel of a segmented image of two labels, one plane after
  * the other: the score of the pixel's node, of its colour, and of the maps. */
@@ -167,15 +167,15 @@ enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map,
  * nearby. */
 
 /* score[height][width] of label 1 against label 0, without the colours nearby. */
-enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
+enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refinement *refining,
                              struct clv_error *err) CLV_CHECK;
 
 /* Refines labels[height][width], which are as painted, by scores. */
 enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
-                                    const struct refining *refining, struct clv_error *err) CLV_CHECK;
+                                    const struct refinement *refining, struct clv_error *err) CLV_CHECK;
 
 /* Refines labels[height][width], which are as painted: by clv_refine for two labels that the model finds by a cut, by
- * clv_refine_labels for others; with maps, or where the model has learned it, as struct refining says. self->painted
+ * clv_refine_labels for others; with maps, or where the model has learned it, as struct refinement says. self->painted
  * may be the labels. options NULL: the defaults. */
 enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
                                  const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;

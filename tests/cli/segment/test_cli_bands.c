@@ -17,7 +17,7 @@ enum { WIDTH = 64, HEIGHT = 48, N_BANDS = 4, N_IMAGES = 6 };
 
 static double scale[] = {0.5, 0.5, 0}, tie_points[] = {0, 0, 0, 11, 48, 0};
 static uint16_t keys[] = {1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326};
-static const struct georeference place = {
+static const struct georeference georeference = {
     .scale = scale, .tie_points = tie_points, .keys = keys, .n_scale = 3, .n_tie_points = 6, .n_keys = 16};
 
 /* values[HEIGHT][WIDTH][n_bands] as floating point, red, green and blue if there are three. */
@@ -60,7 +60,7 @@ static void make_set(const char *folder)
                     values[y][x][b] = (float)(1000 + 100 * b + (random >> 24) + (b == 3 && truth[y][x] ? 150 : 0));
                 }
             }
-        write_tiff(formatted("%s/images/%d.tif", folder, i), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &place);
+        write_tiff(formatted("%s/images/%d.tif", folder, i), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &georeference);
         must(clv_png_write_labels(formatted("%s/masks/%d.png", folder, i), WIDTH, HEIGHT, &truth[0][0], NULL, 0, err));
     }
 }
@@ -246,7 +246,7 @@ TEST(pixels_without_data_have_no_label)
         for (int b = 0; b < N_BANDS; b++)
             values[y][WIDTH - 1][b] = values[7][9][b] = NAN;
     values[3][4][2] = NAN;
-    write_tiff(here("hole.tif"), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &place);
+    write_tiff(here("hole.tif"), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &georeference);
     run_here("cleave segment -m m.cleave hole.tif -o a --overlay --objects && cleave segment -m m.cleave hole.tif -o "
              "b.tif --max-pixels 999 && cmp a/hole.tif b.tif");
     struct clv_indexed_image mask;
