@@ -1,5 +1,6 @@
-/* Finds the objects of an image of any size window by window, and joins those that windows cut: pairs of windows that see
- * the same pixels are compared, and objects that overlap there are one (union-find). Start at object_windows_find. */
+/* Finds the objects of an image of any size window by window, and joins those that windows cut: pairs of windows that
+ * see the same pixels are compared, and objects that overlap there are one (union-find). Start at
+ * object_windows_find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,16 +56,6 @@ void object_windows_release(struct object_windows *self)
         window_release(&self->windows[k]);
     arrays_free(self->windows, self->columns, self->line, self->probability, self->labels);
     *self = (struct object_windows){0};
-}
-
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
-static int32_t larger(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
 }
 
 /* The pixels that windows of a side see with a halo, along one axis. */
@@ -286,16 +277,9 @@ struct join_state {
     int32_t *n_members, *shown_whole; /* [n] of a root: how many are one; the one that is shown, -1: none */
 };
 
-static void joining_release(struct join_state *self)
+static void join_state_release(struct join_state *self)
 {
     arrays_free(self->parent, self->n_members, self->shown_whole);
-}
-
-static int32_t find_root(int32_t *parent, int32_t at)
-{
-    while (parent[at] != at)
-        at = parent[at] = parent[parent[at]];
-    return at;
 }
 
 /* So many pixels of an object of one window and of one of another are the same. */
@@ -371,8 +355,8 @@ static bool is_near(const struct object_window *window, const struct seen_object
            object->top < core->top + core->height && object->bottom > core->top;
 }
 
-/* Whether objects of two windows are one: they share more than half of the pixels that either has where both see; of two
- * that are cut, whose strands may hang together elsewhere, more than half of those that one of them has. */
+/* Whether objects of two windows are one: they share more than half of the pixels that either has where both see; of
+ * two that are cut, whose strands may hang together elsewhere, more than half of those that one of them has. */
 static bool is_one(const struct comparison *self, const struct overlap *pair, int64_t shared)
 {
     const struct seen_object *a = &self->windows[0]->objects[pair->a], *b = &self->windows[1]->objects[pair->b];
@@ -408,8 +392,8 @@ static enum clv_status compare(struct join_state *self, const struct object_wind
             shared += pair.overlaps[end].n;
         if (!is_one(&pair, one, shared))
             continue;
-        const int32_t root = find_root(self->parent, a->first_object + one->a);
-        const int32_t other = find_root(self->parent, b->first_object + one->b);
+        const int32_t root = root_of(self->parent, a->first_object + one->a);
+        const int32_t other = root_of(self->parent, b->first_object + one->b);
         self->parent[larger(root, other)] = smaller(root, other);
     }
     return CLV_OK;
@@ -439,8 +423,8 @@ static bool is_own(const struct object_window *window, const struct seen_object 
 }
 
 /* Chooses which windows show an object that several have found: the one that has its middle, if it has the object as a
- * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of them,
- * each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
+ * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of
+ * them, each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
 static void choose_shown(struct join_state *self)
 {
     const struct object_windows *windows = self->windows;
@@ -448,7 +432,7 @@ static void choose_shown(struct join_state *self)
         for (int32_t k = 0; k < n_windows(windows); k++) {
             const struct object_window *window = &windows->windows[k];
             for (int32_t o = 0; o < window->n_objects; o++) {
-                const int32_t root = find_root(self->parent, window->first_object + o);
+                const int32_t root = root_of(self->parent, window->first_object + o);
                 const bool may = needs_own ? is_own(window, &window->objects[o]) : self->n_members[root] > 1;
                 self->n_members[root] += needs_own;
                 if (self->shown_whole[root] < 0 && may && !is_cut(window, &window->objects[o]))
@@ -458,7 +442,7 @@ static void choose_shown(struct join_state *self)
     for (int32_t k = 0; k < n_windows(windows); k++) {
         const struct object_window *window = &windows->windows[k];
         for (int32_t o = 0; o < window->n_objects; o++) {
-            const int32_t root = find_root(self->parent, window->first_object + o);
+            const int32_t root = root_of(self->parent, window->first_object + o);
             const bool is_shown = self->shown_whole[root] == window->first_object + o;
             window->objects[o].shown = is_shown ? SHOWN_WHOLE
                                        : self->shown_whole[root] >= 0 || !is_cut(window, &window->objects[o])
@@ -471,7 +455,7 @@ static void choose_shown(struct join_state *self)
 
 static enum clv_status join(struct object_windows *windows, struct clv_error *err)
 {
-    OWNED(joining_release) struct join_state self = {.windows = windows};
+    OWNED(join_state_release) struct join_state self = {.windows = windows};
     for (int32_t k = 0; k < n_windows(windows); k++) {
         struct object_window *window = &windows->windows[k];
         FAIL_IF(window->n_objects > INT32_MAX - 1 - self.n, CLV_ERR_DATA, "more than 2^31 objects");

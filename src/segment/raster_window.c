@@ -5,11 +5,6 @@
 #include "feature/recipe/recipe.h"
 #include "segment/segment.h"
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 void raster_window_release(struct raster_window *window)
 {
     array_free(window->values);

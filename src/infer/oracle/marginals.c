@@ -32,15 +32,6 @@ static void components_release(struct components *self)
     *self = (struct components){0};
 }
 
-static int32_t root_of(int32_t *parent, int32_t node)
-{
-    while (parent[node] != node) {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
-    }
-    return node;
-}
-
 static enum clv_status components_find(struct components *self, const struct clv_field *field, struct clv_error *err)
 {
     int32_t n = field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
@@ -156,8 +147,8 @@ static void part_release(struct part *self)
 }
 
 /* Nodes whose `loops` is is_looped; no edge joins them with others. index_of[n_nodes] is scratch. */
-static enum clv_status part_take(struct part *self, int32_t *index_of, const struct clv_field *field, const uint8_t *loops,
-                                 bool is_looped, struct clv_error *err)
+static enum clv_status part_take(struct part *self, int32_t *index_of, const struct clv_field *field,
+                                 const uint8_t *loops, bool is_looped, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, k = (size_t)field->n_labels;
     size_t columns = k == 2 ? 1 : k, cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
