@@ -45,11 +45,12 @@ enum clv_nodes { CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES };
 
 /* Feature blocks of a node, to be combined with |. */
 enum clv_blocks {
-    CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, a histogram per scale */
-    CLV_BLOCK_COLOUR = 2,    /* RGB histogram, chroma histogram, Lab statistics */
-    CLV_BLOCK_POSITION = 4,  /* soft-binned position */
-    CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
-    CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
+    CLV_BLOCK_WORDS = 1,    /* dense-SIFT words, a histogram per scale */
+    CLV_BLOCK_COLOUR = 2,   /* RGB histogram, chroma histogram, Lab statistics */
+    CLV_BLOCK_POSITION = 4, /* soft-binned position */
+    CLV_BLOCK_SIZE = 8,     /* size and a bias of 1 */
+    CLV_BLOCK_CONTRAST =
+        16, /* similarity and distance to the border, uniqueness, spread, centre against rim, gradient */
     CLV_BLOCK_SURROUND =
         32,                /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
     CLV_BLOCK_SCENE = 64,  /* patches only: words of the last scale and chroma histogram of the whole image */
@@ -107,7 +108,7 @@ struct clv_recipe_map {
     int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
                          separate foreground from background in another way, as if by another network */
     int32_t use;      /* enum clv_map_use */
-    float likeness;   /* of features at a fixed scale: as colour_likeness */
+    float contrast_scale; /* of features at a fixed scale: as that of the recipe */
 };
 
 #define CLV_MAX_SCALES       4
@@ -160,7 +161,7 @@ struct clv_recipe {
     float scale;
     int32_t region_area;      /* of a superpixel, working pixels; with a scale 4 or more, else 0 */
     int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */
-    float colour_likeness;  /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
+    float contrast_scale;   /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
                                  in edge features; 0: not learned */
     struct clv_bands bands; /* learned of images of bands: the limits of who reads images point to it */
     int32_t grey16_low, grey16_high; /* range of grey of the training images' limits; 0, 0 (default): none */

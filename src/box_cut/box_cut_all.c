@@ -18,14 +18,14 @@
 struct crowd {
     const struct clv_image *image;
     struct clv_pixel_box *pixel_boxes; /* [n_boxes] of all boxes */
-    size_t *order;                /* [n_boxes] all boxes, the smaller first */
-    size_t *members, n_members;   /* [n_boxes] those that overlap others, likewise */
-    struct clv_pixel_box area;    /* empty: no overlap */
-    size_t n;                     /* its pixels */
-    float *votes;                 /* [n_members][n], first p_k */
-    float *by_label;              /* [n_labels][n], by_label[0] the background's */
-    uint8_t *labels;              /* [n] indices into values, 0 the background */
-    uint8_t values[256];          /* [n_labels] of the caller */
+    size_t *order;                     /* [n_boxes] all boxes, the smaller first */
+    size_t *members, n_members;        /* [n_boxes] those that overlap others, likewise */
+    struct clv_pixel_box area;         /* empty: no overlap */
+    size_t n;                          /* its pixels */
+    float *votes;                      /* [n_members][n], first p_k */
+    float *by_label;                   /* [n_labels][n], by_label[0] the background's */
+    uint8_t *labels;                   /* [n] indices into values, 0 the background */
+    uint8_t values[256];               /* [n_labels] of the caller */
     int32_t n_labels;
 };
 

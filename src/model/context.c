@@ -74,7 +74,7 @@ int32_t context_edge_size(int32_t n_edge_features, enum clv_pairwise form)
 
 const char *context_edge_name(int32_t index)
 {
-    return index ? "stage 1: likeness times the second feature" : "stage 1: likeness";
+    return index ? "stage 1: similarity times the second feature" : "stage 1: similarity";
 }
 
 void context_release(struct context *self)
@@ -152,7 +152,8 @@ static void find_frame(struct context_state *self)
     }
 }
 
-static enum clv_status prepare(struct context_state *self, const double *marginals, int32_t n_labels, struct clv_error *err)
+static enum clv_status prepare(struct context_state *self, const double *marginals, int32_t n_labels,
+                               struct clv_error *err)
 {
     size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
     self->value = array_alloc(n, k * sizeof *self->value);

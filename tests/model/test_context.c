@@ -92,7 +92,7 @@ TEST(each_node_sees_its_surroundings)
     for (int k = 0; k < 9; k++)
         bins += feature(&context, 2, 1, formatted("stage 1: label 1 bin %d", k));
     ck_assert_float_eq_tol(bins, 1, 1e-6F);
-    for (int32_t e = 0; e < N_EDGES; e++) { /* the old features, likeness, likeness times the second one */
+    for (int32_t e = 0; e < N_EDGES; e++) { /* the old features, similarity, similarity times the second one */
         const float *of_edge = context.problem.edge_features + 4 * (size_t)e;
         float alike = edges[e][0] == 1 || edges[e][1] == 1 ? 0.6F : 1;
         ck_assert_float_eq(of_edge[0], 1);

@@ -231,7 +231,7 @@ void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency 
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         int32_t n_channels = map_values(&recipe->maps[m]);
         bool is_probability = is_log_odds(&recipe->maps[m]);
-        double sum = 0, beta = (double)recipe->maps[m].likeness;
+        double sum = 0, beta = (double)recipe->maps[m].contrast_scale;
         bool is_own = !is_probability && !(recipe->scale > 0);
         for (int32_t e = 0; e < adjacency->n_edges && is_own; e++)
             sum += square_distance(mean + (size_t)adjacency->edges[e][0] * n, mean + (size_t)adjacency->edges[e][1] * n,

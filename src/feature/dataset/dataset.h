@@ -136,8 +136,8 @@ struct item_boxes {
     size_t n_voids;              /* behind them: boxes in which nothing is known */
 };
 
-/* Estimates each pixel's probability of foreground from one image and its boxes alone: foreground[height][width] in 0..1.
- * Called on any thread. */
+/* Estimates each pixel's probability of foreground from one image and its boxes alone: foreground[height][width] in
+ * 0..1. Called on any thread. */
 typedef enum clv_status foreground_estimate(float *foreground, const struct clv_image *image,
                                             const struct item_boxes *boxes, struct clv_error *err);
 

@@ -1,6 +1,7 @@
-/* Extracts the examples of a set. Threads and processes share the items of a batch, and their examples are handed on in
- * the order of the set, so that results do not depend on how many there are. With a recipe of slices, the slices of a
- * sequence are gathered in windows, each of which is one example. Start at extract_all and dataset_extract_boxed. */
+/* Extracts the examples of a set. Threads and processes share the items of a batch, and their examples are passed on in
+ * the order of the set, so that results do not depend on the number of threads and processes. With a recipe of slices,
+ * the slices of a sequence are gathered in windows, each of which is one example. Start at extract_all and
+ * dataset_extract_boxed. */
 #include "feature/dataset/dataset.h"
 
 #include <string.h>
@@ -158,7 +159,7 @@ static enum clv_status extract_batch(struct batch *batch, size_t n, int n_thread
     return examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err);
 }
 
-/* Hands the batch's n examples on to `take`, and drops them if it is NULL. */
+/* Passes the batch's n examples on to `take`, or drops them if it is NULL. */
 static enum clv_status take_batch(struct batch *batch, size_t n, take_example *take, void *context,
                                   struct clv_error *err)
 {
@@ -398,7 +399,7 @@ static enum clv_status keep_slice(struct extract_state *self, struct clv_example
         MUST(end_window(self, err));
         self->first_slice = begins - 1;
     }
-    struct slice now = {.example = *slice}; /* a view, but for pixels and motion */
+    struct slice now = {.example = *slice}; /* a view, except pixels and motion */
     enum clv_status status = add_slice(self, &now, item, err);
     array_free(now.motion);
     slice_release(&self->before);

@@ -33,7 +33,7 @@ bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, 
     return k == 0;
 }
 
-/* An example's arrays: where, and how many bytes; absent ones have none. */
+/* An array of an example: the address of its pointer, and its bytes, 0 if it is absent. */
 enum { N_ARRAYS = 12 };
 
 struct shared_array {
@@ -76,7 +76,7 @@ static bool arrays_slot(struct comm_piece *piece, void *context, size_t index, s
     return true;
 }
 
-/* Arrays for what comes from elsewhere. */
+/* Allocates the arrays of an example that another process sends. */
 static enum clv_status make_room(struct example_sharing *self, size_t index, struct clv_error *err)
 {
     const struct example_sizes *sizes = &self->sizes[index];

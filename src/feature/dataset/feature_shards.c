@@ -227,8 +227,9 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
         if (k)
             MUST(check_alike(first->tensors, file->tensors, files.paths[0], path, err));
     }
-    FAIL_IF(shards.n_opened < shards.n_shards, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
-            files.paths[files.n - 1], shards.n_opened, shards.n_shards);
+    FAIL_IF(shards.n_opened < shards.n_shards, CLV_ERR_DATA,
+            "%s: is shard %zu of %zu, and the next one does not follow", files.paths[files.n - 1], shards.n_opened,
+            shards.n_shards);
     MUST(dataset_paging_begin(result, err));
     *dataset = TAKE(result);
     if (recipe && clv_recipe_n_features(&first_recipe) > 0)

@@ -25,7 +25,7 @@ static enum clv_status check_format(struct features_reader *self, struct clv_err
     return CLV_OK;
 }
 
-/* *any: whether any pixel counts; without one, the image has no truth. */
+/* *any tells whether any pixel has a label; if none has, the image has no truth. */
 static enum clv_status check_counts(bool *any, const float *counts, size_t n, struct clv_error *err)
 {
     *any = false;
@@ -54,7 +54,7 @@ static enum clv_status check_superpixels(const struct dataset_file *file, size_t
     return CLV_OK;
 }
 
-/* The centroids of an image's nodes, from its superpixels. */
+/* Computes the centroids of an image's nodes from its superpixels. */
 static enum clv_status read_places(struct clv_problem *problem, struct features_reader *self, size_t index,
                                    struct clv_error *err)
 {
@@ -68,7 +68,7 @@ static enum clv_status read_places(struct clv_problem *problem, struct features_
     return region_centroids(centroid, &map, working_unit(&self->recipe, size[2], size[3]), err);
 }
 
-/* The views of image `index`. */
+/* Makes the views of image `index`. */
 static struct clv_problem view(const struct features_reader *self, size_t index)
 {
     const struct features_arrays *arrays = &self->arrays;
@@ -143,7 +143,7 @@ static enum clv_status read_item(struct features_reader *self, size_t index, con
     return status ? fail_within(err, status, self->path) : CLV_OK;
 }
 
-/* One name a line for each image. */
+/* Reads the names of the images, one per line. */
 static enum clv_status read_items(struct features_reader *self, struct clv_error *err)
 {
     const char *names = clv_tensors_metadata(self->file->tensors, "names");
@@ -182,7 +182,8 @@ static enum clv_status read_labels(struct features_reader *self, struct clv_erro
     return CLV_OK;
 }
 
-/* One of two words of the metadata, the first if it is not there; *which: the second. */
+/* Reads an entry of the metadata that is one of two words. *which is true for the second; a missing entry is the
+ * first. */
 static enum clv_status get_word(bool *which, const struct features_reader *self, const char *key,
                                 const char *const words[2], struct clv_error *err)
 {
@@ -264,7 +265,7 @@ enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *re
     return CLV_OK;
 }
 
-/* Nodes that lie nowhere are pixels of one row. */
+/* Nodes without superpixels are drawn as the pixels of one row. */
 static enum clv_status row_of_nodes(struct clv_example *example, const struct clv_problem *problem,
                                     struct clv_error *err)
 {

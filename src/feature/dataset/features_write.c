@@ -102,13 +102,15 @@ struct features_writer {
     int32_t (*size)[4];                            /* [n_items] */
 };
 
-static enum clv_status append(struct features_writer *self, enum array array, const void *data, size_t n, struct clv_error *err)
+static enum clv_status append(struct features_writer *self, enum array array, const void *data, size_t n,
+                              struct clv_error *err)
 {
     return temporary_append(&self->arrays[array], data, n * clv_dtype_size(growing[array].dtype), self->path, err);
 }
 
 /* Rows of this image count entries from its own first one, rows of the file from the file's. */
-static enum clv_status append_rows(struct features_writer *self, const struct clv_problem *problem, struct clv_error *err)
+static enum clv_status append_rows(struct features_writer *self, const struct clv_problem *problem,
+                                   struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes;
     OWNED_ARRAY int64_t *ends = array_alloc(n, sizeof *ends);
@@ -118,7 +120,8 @@ static enum clv_status append_rows(struct features_writer *self, const struct cl
     return append(self, ROW, ends, n, err);
 }
 
-static enum clv_status append_counts(struct features_writer *self, const struct clv_example *example, struct clv_error *err)
+static enum clv_status append_counts(struct features_writer *self, const struct clv_example *example,
+                                     struct clv_error *err)
 {
     size_t n = (size_t)example->problem.n_nodes * (size_t)self->n_labels;
     if (example->counts)
@@ -163,8 +166,8 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
 }
 
 /* All tensors of the file; those that grow come first, in the order of enum array, without data. */
-static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct features_writer *self, const struct clv_set *set,
-                           const struct clv_recipe *recipe)
+static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct features_writer *self,
+                           const struct clv_set *set, const struct clv_recipe *recipe)
 {
     const int64_t n = (int64_t)self->n, shapes[N_GROWING][2] = {
                                             [ROW] = {self->n_nodes + 1},
@@ -229,8 +232,8 @@ static void header_release(struct header *header)
 }
 
 /* Joins the temporary files into the file. */
-static enum clv_status assemble(struct features_writer *self, const struct clv_set *set, const struct clv_recipe *recipe,
-                                const struct header *header, struct clv_error *err)
+static enum clv_status assemble(struct features_writer *self, const struct clv_set *set,
+                                const struct clv_recipe *recipe, const struct header *header, struct clv_error *err)
 {
     OWNED(file_abort) struct file_writer writer = {0};
     struct clv_tensor tensors[N_TENSORS];

@@ -28,8 +28,8 @@ struct box_coordinates {
 
 /* Among several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
  * centres of working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
-static void locate_row(struct box_coordinates *coordinates, const struct item_boxes *boxes, const struct clv_example *example,
-                       double y)
+static void locate_row(struct box_coordinates *coordinates, const struct item_boxes *boxes,
+                       const struct clv_example *example, double y)
 {
     int32_t width = example->superpixels.width;
     double pixel = (double)example->width / width;

@@ -50,13 +50,13 @@ static void row_distances(double distance[2], const struct region_graph *graph, 
     }
 }
 
-static float likeness(double distance, double mean)
+static float similarity(double distance, double mean)
 {
     return mean > 0 ? portable_expf((float)(-distance / (2 * mean))) : 1;
 }
 
-/* Fills the features of the edges from `first` on, all between the last two slices. A difference is measured by the
- * mean over these edges. */
+/* Fills the features of the edges from `first` on, all between the last two slices. Differences are divided by
+ * their mean over these edges. */
 static void fill_next(struct stack *self, int32_t first, const struct clv_example *slice)
 {
     struct region_graph *graph = &self->graph;
@@ -81,8 +81,8 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
         f[NEXT_OVERLAP] = overlap;
         f[NEXT_SHARE] = (float)fmin((double)graph->contact[e] / smaller, 1);
         f[NEXT_NEAR] = portable_expf(-(x * x + y * y) * (float)map->n / 2);
-        f[NEXT_TEXTURE] = overlap * likeness(distance[0], mean[0]);
-        f[NEXT_LOOK] = overlap * likeness(distance[1], mean[1]);
+        f[NEXT_TEXTURE] = overlap * similarity(distance[0], mean[0]);
+        f[NEXT_LOOK] = overlap * similarity(distance[1], mean[1]);
     }
 }
 
@@ -146,7 +146,8 @@ enum clv_status stack_add(struct stack *self, struct slice *slice, const struct 
     return CLV_OK;
 }
 
-/* Rows with the means of what overlaps a region in the slices next to its own, weighted by overlap. */
+/* Rows to which the mean features of overlapping regions in the slices next to a region's own are added, weighted by
+ * overlap. */
 struct means {
     int64_t *row;
     int32_t *index;
@@ -180,12 +181,12 @@ static void list_overlaps(struct means *self, const struct region_graph *graph)
         for (int32_t i = 0; i < graph->n_nodes && !pass; i++)
             self->first[i + 1] += self->first[i];
     }
-    for (int32_t i = graph->n_nodes; i > 0; i--) /* each has moved to the next one's place */
+    for (int32_t i = graph->n_nodes; i > 0; i--) /* each value has moved to the next index */
         self->first[i] = self->first[i - 1];
     self->first[0] = 0;
 }
 
-/* Puts the means behind the own entries of region i; own entries are below n_own. */
+/* Appends the means to the entries of region i, whose indices are below n_own. */
 static enum clv_status add_means(struct means *self, const struct region_graph *graph, int32_t i, int32_t n_own,
                                  struct clv_error *err)
 {

@@ -24,8 +24,8 @@ struct sampling_state {
     const struct clv_progress *progress;
 };
 
-static enum clv_status sample_scale(struct sampling_state *job, size_t index, int32_t scale, const struct sift_image *sift,
-                                    struct clv_error *err)
+static enum clv_status sample_scale(struct sampling_state *job, size_t index, int32_t scale,
+                                    const struct sift_image *sift, struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
     OWNED_ARRAY uint32_t *cells = array_alloc(job->per_image, sizeof *cells);
@@ -144,7 +144,7 @@ static enum clv_status learn_mixtures(struct sampling_state *job, struct clv_err
 }
 
 /* Applies the formula for one image (edges.c) to the edges of all images together. Images of one colour give 0. */
-static float mean_likeness(const struct sampling_state *job)
+static float mean_contrast_scale(const struct sampling_state *job)
 {
     double n = 0, sum = 0;
     for (size_t i = 0; i < job->n_images; i++) {
@@ -170,7 +170,7 @@ static void take_learned(struct clv_recipe *recipe, struct sampling_state *job)
         recipe->mixtures[s] = TAKE(job->mixtures[s]);
     }
     if (job->contrast)
-        recipe->colour_likeness = mean_likeness(job);
+        recipe->contrast_scale = mean_contrast_scale(job);
 }
 
 /* `which` gives the images, the seed, the limits and whom to tell; the rest of the job is filled in here. */
@@ -207,7 +207,8 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
     NEED(items);
     for (size_t i = 0; i < n; i++)
         items[i].image = (char *)(uintptr_t)image_paths[i]; /* a view */
-    const struct sampling_state job = {.items = items, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
+    const struct sampling_state job = {
+        .items = items, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }
 

@@ -46,7 +46,8 @@ static enum clv_status summarise(struct summary *summary, const struct map_reade
     return CLV_OK;
 }
 
-static enum clv_status read_item(struct maps_state *self, size_t index, const struct clv_item *item, struct clv_error *err)
+static enum clv_status read_item(struct maps_state *self, size_t index, const struct clv_item *item,
+                                 struct clv_error *err)
 {
     OWNED(map_reader_close) struct map_reader map = {0};
     MUST(map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err));
@@ -132,7 +133,8 @@ static enum clv_status count_channels(int32_t *n_channels, const struct maps_sta
     return CLV_OK;
 }
 
-static enum clv_status learn_map(struct clv_recipe_map *map, struct maps_state *self, int n_threads, struct clv_error *err)
+static enum clv_status learn_map(struct clv_recipe_map *map, struct maps_state *self, int n_threads,
+                                 struct clv_error *err)
 {
     struct summary all = {0};
     self->wanted = *map;

@@ -20,7 +20,7 @@ static struct clv_recipe fixed_recipe(float scale)
     recipe.tile_px = TILE;
     recipe.halo_px = HALO;
     recipe.region_area = 60;
-    recipe.colour_likeness = 0.01F;
+    recipe.contrast_scale = 0.01F;
     give_random_words(&recipe, 20);
     return recipe;
 }
@@ -36,7 +36,7 @@ static struct clv_recipe mapped_recipe(void)
     recipe.maps[0] = (struct clv_recipe_map){.name = "bands",
                                              .kind = CLV_MAP_FEATURES,
                                              .n_channels = 2,
-                                             .likeness = 0.3F,
+                                             .contrast_scale = 0.3F,
                                              .standard = array_copy(standard, 4, sizeof(float))};
     return recipe;
 }
@@ -140,8 +140,8 @@ TEST(features_of_a_tile_are_the_same_whatever_lies_beyond_its_halo)
     }
 }
 
-/* exp(- likeness x squared distance of means) x length, on all edges, seams too. */
-TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
+/* exp(-contrast_scale x squared distance of means) x length, on all edges, seams too. */
+TEST(maps_compare_regions_across_seams_by_the_scale_learned)
 {
     OWNED(clv_recipe_release) struct clv_recipe recipe = mapped_recipe();
     OWNED(clv_image_release) struct clv_image image = noisy_image(WIDTH, HEIGHT);
@@ -242,9 +242,9 @@ TEST(what_looks_at_the_whole_image_is_refused_at_a_fixed_scale)
     other.nodes = CLV_NODES_PATCHES;
     must_fail(CLV_ERR_USAGE, "for superpixels", recipe_check(&other, false, err));
     other = recipe;
-    other.colour_likeness = 0;
+    other.contrast_scale = 0;
     must(recipe_check(&other, false, err));
-    must_fail(CLV_ERR_USAGE, "likeness of colours has not been learned", recipe_check(&other, true, err));
+    must_fail(CLV_ERR_USAGE, "scale of colour contrasts has not been learned", recipe_check(&other, true, err));
     other = recipe;
     other.scale = 0.5F;
     must_fail(CLV_ERR_USAGE, "scale is 0.5", recipe_check(&other, false, err));
