@@ -371,7 +371,8 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
 
-/* Adds root/inside, and what is below it if it is a folder. `type` is the folder's word on it, which most disks give. */
+/* Adds root/inside, and what is below it if it is a folder. `type` is the folder's word on it, which most disks
+ * give. */
 static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, int type,
                                   struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Tells what the boxes of an image hold, from its mask and the boxes alone, and draws the boxes for the report. Start at
- * box_inputs_objects. */
+/* Tells what the boxes of an image hold, from its mask and the boxes alone, and draws the boxes for the report. Start
+ * at box_inputs_objects. */
 #include "batch/box_objects.h"
 
 #include <stdio.h>

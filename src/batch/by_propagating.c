@@ -1,6 +1,6 @@
 /* Propagates the masks that are given to the other frames of each sequence, without a model: chains of frames on
- * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its labels.
- * Start at propagate_chain; the method is src/sequence/propagate.c. */
+ * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its
+ * labels. Start at propagate_chain; the method is src/sequence/propagate.c. */
 #include <string.h>
 
 #include "base/base.h"

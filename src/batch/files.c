@@ -1,5 +1,5 @@
-/* Labels and writes many files in one call: opens the way of labelling, plans all targets, takes the folder, runs over the
- * inputs and ends what is written once: pages, tables, report. Start at clv_segment_files. */
+/* Labels and writes many files in one call: opens the way of labelling, plans all targets, takes the folder, runs over
+ * the inputs and ends what is written once: pages, tables, report. Start at clv_segment_files. */
 #include "cleave/files.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note that
- * tells what the folder's results are of, and removes folders that stayed empty. Start at folder_make_all. */
+/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note
+ * that tells what the folder's results are of, and removes folders that stayed empty. Start at folder_make_all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

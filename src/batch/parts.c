@@ -1,7 +1,6 @@
 /* Writes and reads parts of tables, one hidden file of each image, and tells which of them need not be made again: a
- * part's head has size and digest of its mask, size and hash of the rest, and the options that it was made with; its own
- * time is the mask's.
- * Start at part_write; parts.h has the format. */
+ * part's head has size and digest of its mask, size and hash of the rest, and the options that it was made with; its
+ * own time is the mask's. Start at part_write; parts.h has the format. */
 #include "batch/parts.h"
 
 #include <errno.h>

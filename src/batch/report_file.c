@@ -1,5 +1,5 @@
-/* The page of all results: what it says of the run, and the pictures and the score of each input. Pictures are encoded by
- * the thread that has the image, into the report's spool; their places are put in input order (deliver.c). Start at
+/* The page of all results: what it says of the run, and the pictures and the score of each input. Pictures are encoded
+ * by the thread that has the image, into the report's spool; their places are put in input order (deliver.c). Start at
  * report_begin. */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Plans, before any work, which files a run writes: names every file of every input, reports inputs whose files would be
- * those of others, too, protects the inputs, and looks which files are there. Start at targets_plan. */
+/* Plans, before any work, which files a run writes: names every file of every input, reports inputs whose files would
+ * be those of others, too, protects the inputs, and looks which files are there. Start at targets_plan. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,8 +286,8 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                n_of(n_pages, "page", "pages").text, n);
 }
 
-/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects were
- * found. *there: whether tiles do. */
+/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects
+ * were found. *there: whether tiles do. */
 static enum clv_status check_tiles(bool *there, const char *mask, enum clv_existing existing, struct clv_error *err)
 {
     OWNED_ARRAY char *tiles = tiles_path(mask);

@@ -1,5 +1,5 @@
-/* Runs over all inputs on threads, or shares them between the processes that mpirun started: each takes an input when it
- * is free, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
+/* Runs over all inputs on threads, or shares them between the processes that mpirun started: each takes an input when
+ * it is free, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
 #include <string.h>
 
 #include "base/base.h"

@@ -108,7 +108,8 @@ static enum clv_status exchange(const struct shares *shares, comm_slot *slot, vo
     char *own = bytes ? bytes + (holds_all ? self.first_own : 0) * COMM_LINK_UNIT : NULL;
     if (own)
         pack(own, shares, slot, context);
-    MUST(comm_meet(hash_of_meeting(MEETING_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    MUST(comm_meet(hash_of_meeting(MEETING_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX,
+                   err));
     if (to_all)
         comm_link_gather(bytes, n_units);
     else
@@ -429,9 +430,8 @@ static int32_t rank_of(int32_t index, int32_t n_pairs)
 }
 
 /* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
- * all.
- * Where their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it in the
- * end. */
+ * all. Where their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it
+ * in the end. */
 static void trade_all(struct sum *self)
 {
     int32_t rank = comm_rank(), n_places = 1;

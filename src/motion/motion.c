@@ -150,7 +150,8 @@ static bool is_near(const struct search *self, const float v[2], int32_t left, i
 }
 
 /* Gauss-Newton steps from match[0..1]; they are kept if they lead to something better. */
-static void descend(const struct search *self, float match[3], const struct fill_state *patch, int32_t left, int32_t top)
+static void descend(const struct search *self, float match[3], const struct fill_state *patch, int32_t left,
+                    int32_t top)
 {
     float v[2] = {match[0], match[1]}, difference[AREA];
     for (int32_t k = 0; k < ITERATIONS && !patch->is_flat; k++) {

@@ -40,13 +40,13 @@ size_t clv_weight_layout_size(const struct clv_weight_layout *layout)
 static enum clv_status check_shape(const struct clv_weight_layout *layout, struct clv_error *err)
 {
     if (layout->n_labels < 2 || layout->n_labels > MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "shape: %d labels, must be 2 to %d", layout->n_labels, MAX_LABELS);
-    FAIL_IF(layout->n_features < 1, CLV_ERR_USAGE, "shape: %d features, must be at least 1", layout->n_features);
+        return fail(err, CLV_ERR_USAGE, "layout: %d labels, must be 2 to %d", layout->n_labels, MAX_LABELS);
+    FAIL_IF(layout->n_features < 1, CLV_ERR_USAGE, "layout: %d features, must be at least 1", layout->n_features);
     if (layout->pairwise != CLV_PAIRWISE_NONE && layout->pairwise != CLV_PAIRWISE_POTTS &&
         layout->pairwise != CLV_PAIRWISE_FULL)
-        return fail(err, CLV_ERR_USAGE, "shape: unknown pairwise form %d", (int)layout->pairwise);
+        return fail(err, CLV_ERR_USAGE, "layout: unknown pairwise form %d", (int)layout->pairwise);
     if (layout->pairwise != CLV_PAIRWISE_NONE && layout->n_edge_features < 1)
-        return fail(err, CLV_ERR_USAGE, "shape: %d edge features, must be at least 1", layout->n_edge_features);
+        return fail(err, CLV_ERR_USAGE, "layout: %d edge features, must be at least 1", layout->n_edge_features);
     return CLV_OK;
 }
 

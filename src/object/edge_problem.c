@@ -1,5 +1,5 @@
 /* Makes a problem whose nodes are the edges of a region graph, so that learners of two labels learn which borders
- * cut objects apart. Start at edge_problem_init. */
+ * separate objects. Start at edge_problem_init. */
 #include "object/object.h"
 
 #include "base/base.h"
@@ -16,7 +16,7 @@ void edge_problem_release(struct edge_problem *self)
     *self = (struct edge_problem){0};
 }
 
-/* Appends an entry of the sparse row unless it is 0. */
+/* Appends an entry to the sparse row, unless it is 0. */
 static void append(struct edge_problem *self, int64_t *at, size_t column, float value)
 {
     if (value == 0)

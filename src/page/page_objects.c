@@ -150,7 +150,8 @@ enum clv_status page_document_relabel(struct page_document *document, struct pag
 {
     const struct page_event *event_of_object = find(document, event->object);
     FAIL_IF(!event_of_object, CLV_ERR_USAGE, "there is no object %d", event->object + 1);
-    event->result.lengths = array_copy(event_of_object->result.lengths, event_of_object->result.n, sizeof *event_of_object->result.lengths);
+    event->result.lengths =
+        array_copy(event_of_object->result.lengths, event_of_object->result.n, sizeof *event_of_object->result.lengths);
     NEED(event->result.lengths);
     event->result.n = event_of_object->result.n;
     MUST(page_history_add(&document->history, event, err));
@@ -180,7 +181,8 @@ enum clv_status page_document_regroup(struct page_document *document, struct pag
                                       struct clv_error *err)
 {
     const bool merges = event->kind == PAGE_MERGE;
-    const struct page_event *event_of_object = find(document, event->object), *theirs = merges ? find(document, other) : event_of_object;
+    const struct page_event *event_of_object = find(document, event->object),
+                            *theirs = merges ? find(document, other) : event_of_object;
     FAIL_IF(!event_of_object || !theirs || event->object == other, CLV_ERR_USAGE, "there is no object %d",
             (event_of_object ? other : event->object) + 1);
     FAIL_IF(other >= PAGE_MAX_OBJECTS, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);

@@ -261,9 +261,9 @@ enum clv_status training_export_write(struct training_export *export, const stru
     OWNED(training_export_release) struct training_export result = {.n_labels = session->set.labels.n_labels,
                                                                     .limits = session->limits};
     OWNED(writing_release) struct export_state self = {.session = session,
-                                                  .export = &result,
-                                                  .folder = path_join(session->set.root, "strokes/.training"),
-                                                  .tab = session->keeps_objects ? "\t" : ""};
+                                                       .export = &result,
+                                                       .folder = path_join(session->set.root, "strokes/.training"),
+                                                       .tab = session->keeps_objects ? "\t" : ""};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);

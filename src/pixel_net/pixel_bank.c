@@ -167,7 +167,8 @@ static void fill_second(struct fill_state *self, const float *map, float scale)
 }
 
 /* The slope of the smoothed lightness, its curvatures, and the structure tensor's eigenvalues, at one scale. */
-static enum clv_status fill_derivatives(struct fill_state *self, const float *smoothed, float scale, struct clv_error *err)
+static enum clv_status fill_derivatives(struct fill_state *self, const float *smoothed, float scale,
+                                        struct clv_error *err)
 {
     float *slope = next_plane(self);
     fill_second(self, smoothed, scale);

@@ -60,8 +60,7 @@ struct report_slot {
 };
 enum clv_status report_spool(struct report_slot *slot, struct clv_report *report, const struct clv_report_item *item,
                              struct clv_error *err) CLV_CHECK;
-enum clv_status report_put(struct clv_report *report, const struct report_slot *slot,
-                           struct clv_error *err) CLV_CHECK;
+enum clv_status report_put(struct clv_report *report, const struct report_slot *slot, struct clv_error *err) CLV_CHECK;
 
 /* Adds a file that failed, with its message. One caller at a time, as report_put. */
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,

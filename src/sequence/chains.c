@@ -168,11 +168,11 @@ static enum clv_status list_keys(struct frame_key **keys, const struct clv_set *
         size_t length;
         uint32_t page;
         list[i] = (struct frame_key){.sequence = item->sequence ? item->sequence : "",
-                                 .name = item->name,
-                                 .item = i,
-                                 .is_by_name = !has_rows,
-                                 .is_in_memory = item_is_in_memory(item),
-                                 .time = has_rows ? 0 : time_of(&file, &axes, item)};
+                                     .name = item->name,
+                                     .item = i,
+                                     .is_by_name = !has_rows,
+                                     .is_in_memory = item_is_in_memory(item),
+                                     .time = has_rows ? 0 : time_of(&file, &axes, item)};
         if (!has_rows)
             list[i].sequence = item->name;
         list[i].length = has_rows                                ? strlen(list[i].sequence)
@@ -215,7 +215,8 @@ static enum clv_status name_sequence(struct clv_item *item, const struct frame_k
     item->sequence = array_zalloc(size, 1);
     NEED(item->sequence);
     if (frame_key->time)
-        snprintf(item->sequence, size, "%.*s" SEQUENCE_TIME "%u", (int)frame_key->length, frame_key->sequence, frame_key->time);
+        snprintf(item->sequence, size, "%.*s" SEQUENCE_TIME "%u", (int)frame_key->length, frame_key->sequence,
+                 frame_key->time);
     else
         memcpy(item->sequence, frame_key->sequence, frame_key->length);
     return CLV_OK;

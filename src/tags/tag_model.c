@@ -1,5 +1,5 @@
-/* Models of tags in memory: their sizes, their release, and the scores that they give examples, linear or by an RBF
- * kernel. Start at clv_tag_scores, at the end. */
+/* Models of tags in memory: sizes, release, and the scores of examples, linear or by an RBF kernel. Start at
+ * clv_tag_scores, at the end. */
 #include "tags/tags.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "tags/tag_folds.h"
 #include "tags/tags.h"
 
-/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. Exact matches are
- * those of gaps a thousand times as small but for an example here and there, and most of the time went into these. */
+/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. A gap a thousand
+ * times smaller changes exact matches by a few examples and took most of the time. */
 static const double FOLDS_TOLERANCE = 1e-3;
 
 static bool is_finished(const struct tag_held_out *held, size_t task)

@@ -221,7 +221,8 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
         MUST(train_rules_check(train_option_rules, &changed, NULL, NULL, err));
     FAIL_IF(has_windows && (options->image_boxes || options->n_image_maps), CLV_ERR_USAGE,
             "--sequence excludes the images' own boxes and maps: slices are learned from by their masks alone");
-    MUST(changed.n_images ? train_memory_read(&supervision, &changed, err) : supervision_read(&supervision, &changed, err));
+    MUST(changed.n_images ? train_memory_read(&supervision, &changed, err)
+                          : supervision_read(&supervision, &changed, err));
     begin_recipe(&data->recipe, &changed, start);
     MUST(check_set(&supervision, &data->recipe, &changed, err));
     if (has_windows)

@@ -207,7 +207,8 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     *model = (struct clv_model){0};
     if (changed.sequence && !changed.recipe.window)
         changed.recipe.window = CLV_DEFAULT_WINDOW;
-    FAIL_IF(!changed.data == !changed.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
+    FAIL_IF(!changed.data == !changed.n_images, CLV_ERR_USAGE,
+            "training: either data or images are to be learned from");
     if (changed.n_images) {
         MUST(train_memory_check(&changed, err));
         changed.data = IMAGES_IN_MEMORY;

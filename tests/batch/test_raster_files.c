@@ -18,12 +18,12 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
     static double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0};
     static uint16_t keys[] = {1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 32611};
     const struct georeference georeference = {.scale = scale,
-                                       .n_scale = 3,
-                                       .tie_points = tie,
-                                       .n_tie_points = 6,
-                                       .keys = keys,
-                                       .n_keys = 12,
-                                       .may_lack_data = may_lack_data};
+                                              .n_scale = 3,
+                                              .tie_points = tie,
+                                              .n_tie_points = 6,
+                                              .keys = keys,
+                                              .n_keys = 12,
+                                              .may_lack_data = may_lack_data};
     TIFF *tiff = TIFFOpen(path, "w");
     const uint16_t extra[N_BANDS - 1] = {0};
     geo_tags_declare(tiff);
@@ -390,8 +390,8 @@ TEST(a_full_disk_in_the_middle_of_any_file_is_told_and_nothing_is_lost)
     run_here("cd %s && rm -rf again", folder);
 }
 
-/* Runs it with a limit on the size of files that is less than that of tiles/NAME, which is told; nothing of that file is
- * left, and --resume makes what is in tiles. */
+/* Runs it with a limit on the size of files that is less than that of tiles/NAME, which is told; nothing of that file
+ * is left, and --resume makes what is in tiles. */
 static void expect_full_disk(const char *name, const char *line)
 {
     expect_error(74, name,

@@ -80,7 +80,7 @@ TEST(examples_that_cannot_be_learned_from_are_refused)
     must_fail(CLV_ERR_DATA, "toy0: problem has 8 features", clv_train(&result, learner, &bad, err));
     bad = good;
     bad.layout.n_labels = 3;
-    must_fail(CLV_ERR_USAGE, "shape has 3 labels, the data 2", clv_train(&result, learner, &bad, err));
+    must_fail(CLV_ERR_USAGE, "the layout has 3 labels, the data 2", clv_train(&result, learner, &bad, err));
     toy_release(&toy);
 
     static struct random_problem r;

@@ -90,9 +90,9 @@ enum { FORM_LETTERS = -1, FORM_DSB = -2, FORM_MASKS = -3 };
 #define BOXES_ROW(form, reader, name, title, unit, ending, help)  {name, CLV_BOXES_##form},
 #define BOXES_NAME(form, reader, name, title, unit, ending, help) name ", "
 #define BOXES_HELP(form, reader, name, title, unit, ending, help) name " (" help "), "
-#define OTHER_ROW(name, form, help)                                {name, form},
-#define OTHER_NAME(name, form, help)                               name ", "
-#define OTHER_HELP(name, form, help)                               name " (" help "), "
+#define OTHER_ROW(name, form, help)                               {name, form},
+#define OTHER_NAME(name, form, help)                              name ", "
+#define OTHER_HELP(name, form, help)                              name " (" help "), "
 
 #define FORMAT_NAMES EACH_IMPORT_FORMAT(BOXES_NAME) EACH_OTHER_FORMAT(OTHER_NAME)
 #define FORMAT_HELP  EACH_IMPORT_FORMAT(BOXES_HELP) EACH_OTHER_FORMAT(OTHER_HELP)

@@ -24,7 +24,7 @@ static enum clv_status add_laid_point(struct clv_outline *outline, const double 
     return outline_add_point(outline, m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5], err);
 }
 
-/* The polygon, or the box of what is none, in pixels. */
+/* Converts a polygon, or the box of another shape, to pixels. */
 static enum clv_status lay_outline(struct clv_outline *outline, const struct clv_box *box, const double pixel_of[6],
                                    struct clv_error *err)
 {

@@ -108,7 +108,7 @@ static enum clv_status score_examples(struct score_state *self, bool wants_likel
     return CLV_OK;
 }
 
-static void scoring_release(struct score_state *self)
+static void score_state_release(struct score_state *self)
 {
     for (int t = 0; t < self->n_threads; t++) {
         if (self->oracles)
@@ -194,23 +194,23 @@ static enum clv_status print(const struct score_state *self, bool json, struct c
     return CLV_OK;
 }
 
-/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the decoding has it, and
- * prints how many known nodes are right or wrong, in all, by label and on the mean over examples, the mean loss of its
- * examples and, if it is wanted, the exact log-likelihood of their known labels. */
+/* Labels the nodes of a feature file with the model; the decoding says whether hidden nodes are summed or maximised
+ * over. Prints the shares of known nodes that are right or wrong: in all, by label, and as the mean over examples. Also
+ * prints the examples' mean loss and, if wanted, the exact log-likelihood of their known labels. */
 static enum clv_status score_features(const struct features_task *task, struct clv_error *err)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
-    OWNED(scoring_release) struct score_state scoring = {.n_threads = parallel_threads(task->n_threads)};
+    OWNED(score_state_release) struct score_state state = {.n_threads = parallel_threads(task->n_threads)};
     MUST(clv_model_read(&model, task->model_path, err));
     MUST(features_open_list(&dataset, NULL, task->paths, err));
     FAIL_IF(clv_dataset_n_labels(dataset) != model.layout.n_labels, CLV_ERR_DATA, "%s: has %d labels, the model %d",
             task->paths->paths[0], clv_dataset_n_labels(dataset), model.layout.n_labels);
     decoding_choose(&model.decoding, task->decoding);
-    scoring.dataset = dataset;
-    scoring.model = &model;
-    MUST(score_examples(&scoring, task->wants_likelihood, err));
-    return print(&scoring, task->json, err);
+    state.dataset = dataset;
+    state.model = &model;
+    MUST(score_examples(&state, task->wants_likelihood, err));
+    return print(&state, task->json, err);
 }
 
 struct score {
@@ -346,8 +346,8 @@ static bool has_masks(const struct clv_set *set)
     return i < set->n_items;
 }
 
-/* How much of the images' names `segment' cut off: with --data what all of the set have in common, of a folder as the
- * argument nothing, so that predictions are in FOLDER/images/. */
+/* Finds how many leading characters of the images' names `segment' dropped: with --data those that all images share;
+ * with a folder as the argument none, so predictions are in FOLDER/images/. */
 static size_t find_common(const struct clv_set *set, const char *folder)
 {
     char below[PATH_MAX];

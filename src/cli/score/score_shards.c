@@ -139,7 +139,7 @@ enum clv_status score_merge(struct set_score *score, const struct input_list *in
 {
     OWNED(set_score_release) struct set_score result = {.inputs = inputs, .labels = labels};
     OWNED(merging_release) struct merge_state self = {.score = &result,
-                                                  .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
+                                                      .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
     NEED(self.is_there);
     MUST(set_score_init(&result, err));
     MUST(clv_confusion_init(&self.own, labels->n_labels, err));

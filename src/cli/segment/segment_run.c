@@ -1,5 +1,5 @@
-/* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the summary.
- * Start at segment_command. */
+/* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the
+ * summary. Start at segment_command. */
 #include "cli/segment/segment.h"
 
 #include <stddef.h>

@@ -200,7 +200,7 @@ struct boxes_file {
 typedef enum clv_status boxes_parse_file(struct boxes_builder *builder, const struct boxes_file *file,
                                          struct clv_error *err);
 
-#define DECLARE(form, reader, name, title, unit, ending, help)                                                        \
+#define DECLARE(form, reader, name, title, unit, ending, help)                                                         \
     bool boxes_is_##reader(const struct boxes_file *file);                                                             \
     boxes_parse_file boxes_parse_##reader;
 EACH_BOXES_READER(DECLARE)

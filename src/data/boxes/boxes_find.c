@@ -311,7 +311,8 @@ enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t 
                                  const struct clv_boxes *boxes, const char *const *images, size_t n,
                                  struct clv_error *err)
 {
-    OWNED(matching_release) struct match_state self = {.boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
+    OWNED(matching_release) struct match_state self = {
+        .boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
     MUST(match_all(&self, err));
     if (n)
         memcpy(entries, self.found, n * sizeof *self.found);

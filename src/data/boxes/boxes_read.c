@@ -7,7 +7,7 @@
 #include "data/boxes/boxes.h"
 #include "data/data.h"
 
-#define ROW(form, reader, name, title, unit, ending, help)                                                            \
+#define ROW(form, reader, name, title, unit, ending, help)                                                             \
     {name, CLV_BOXES_##form, boxes_is_##reader, boxes_parse_##reader, ending},
 static const struct boxes_reader {
     const char *name; /* of `cleave import' */

@@ -4,13 +4,13 @@
 
 #define WGS84 4326
 
-/* A corner's coordinates, to some 12 digits: millimetres on Earth. */
+/* Writes a corner's coordinates with 12 digits, which is millimetres on Earth. */
 static void put_point(struct text *text, const double at[2])
 {
     text_printf(text, "[%.12g,%.12g]", at[0], at[1]);
 }
 
-/* Twice the signed area: positive for what runs counterclockwise where the second coordinate points up. */
+/* Returns twice the signed area of a ring, positive if it runs counterclockwise with the second coordinate upwards. */
 static double signed_area(const struct contours *contours, size_t first, size_t end,
                           const struct georeference *georeference)
 {
@@ -26,7 +26,7 @@ static double signed_area(const struct contours *contours, size_t first, size_t 
     return sum;
 }
 
-/* Outer rings counterclockwise, holes clockwise; the first point comes again at the end. */
+/* Writes outer rings counterclockwise and holes clockwise; the first point is repeated at the end. */
 static void put_ring(struct text *text, const struct contours *contours, size_t ring, bool is_outer,
                      const struct georeference *georeference)
 {

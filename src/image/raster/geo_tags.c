@@ -32,8 +32,8 @@ void geo_tags_declare(TIFF *tiff)
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof *fields);
 }
 
-/* *values of a tag and how many, 0 where there is no such tag of that type. Which kind of count libtiff wants to be
- * asked by depends on whether it knows the tag. */
+/* Gets *values of a tag and their number, 0 if there is no such tag of that type. libtiff takes another type of count
+ * for tags that it does not know. */
 static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType type)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
@@ -55,7 +55,7 @@ static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType 
     return is_found && *values ? n : 0;
 }
 
-/* A copy of a tag's numbers; NULL: there are none, or (*is_short) no memory. */
+/* Returns a copy of a tag's numbers, or NULL if there are none, or if memory is short (*is_short). */
 static void *copy_numbers(uint16_t *n, bool *is_short, TIFF *tiff, uint32_t tag, TIFFDataType type)
 {
     void *values, *copy = NULL;
@@ -68,7 +68,7 @@ static void *copy_numbers(uint16_t *n, bool *is_short, TIFF *tiff, uint32_t tag,
     return copy;
 }
 
-/* A text, which libtiff need not have ended; NULL as above. */
+/* Returns a copy of a tag's text, which may lack its final 0; NULL as above. */
 static char *copy_text(bool *is_short, TIFF *tiff, uint32_t tag)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);

@@ -94,7 +94,7 @@ static void unlink_virtual(const char **name)
         VSIUnlink(*name);
 }
 
-/* The dataset's georeference as the tags that GDAL gives a GeoTIFF there, of one pixel and in memory. */
+/* Reads the dataset's georeference from the tags that GDAL writes to a GeoTIFF of one pixel with it, in memory. */
 static enum clv_status find_georeference(struct georeference *georeference, GDALDatasetH dataset, struct clv_error *err)
 {
     char name[64];
@@ -127,7 +127,7 @@ static enum clv_status find_georeference(struct georeference *georeference, GDAL
     return CLV_OK;
 }
 
-/* Sizes and bands. A last band of transparency does not count as a band: masks tell of it. */
+/* Reads sizes and bands. A last band of transparency is not counted, as masks have it. */
 static enum clv_status look(struct raster_gdal *self, struct raster *raster, const struct clv_image_limits *limits,
                             struct clv_error *err)
 {
@@ -192,7 +192,7 @@ void raster_gdal_close(struct raster_gdal *self)
     arrays_free(self->is_there, self);
 }
 
-/* A band of a window, NAN where it has no data. */
+/* Reads a band of a window: NAN where it has no data. */
 static enum clv_status read_band(float *values, size_t step, struct raster_gdal *self, int b,
                                  const struct image_part *window, struct clv_error *err)
 {
@@ -240,7 +240,7 @@ static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_stric
     return CLV_OK;
 }
 
-/* A VRT lists its sources, but not what sources that are VRTs are made of. */
+/* A VRT lists its sources, but not the sources of those that are VRTs, too. */
 static enum clv_status stamp_dataset(uint64_t *hash, GDALDatasetH dataset, const char *path, bool is_strict, int depth,
                                      struct clv_error *err)
 {

@@ -60,8 +60,8 @@ static bool put_palette(TIFF *tiff, const struct raster_layout *layout)
     return TIFFSetField(tiff, TIFFTAG_COLORMAP, channels[0], channels[1], channels[2]);
 }
 
-/* The tags of what is not a mask. Differences between neighbours deflate better where these are colours, and the quickest
- * level is within a few percent of the others on photographs. */
+/* The tags of what is not a mask. Differences between neighbours deflate better where these are colours, and the
+ * quickest level is within a few percent of the others on photographs. */
 static bool put_kind(TIFF *tiff, const struct raster_layout *layout)
 {
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;

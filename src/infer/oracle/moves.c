@@ -15,17 +15,18 @@
 /* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
 struct moves {
     const struct clv_field *field;
-    int32_t *best;          /* [n_nodes] the labelling */
-    double score;           /* its own */
-    struct clv_field cut;   /* the move; unary and pairwise have space for the whole field */
-    int32_t (*edges)[2];    /* [n_edges] space for the move's edges */
-    int32_t *nodes, *index_of; /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
-    int32_t *y;             /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
-    int32_t to[2];          /* what label 0 and 1 of the move stand for; -1: the label before */
-    double own_size;        /* of the field's unaries, see capacities_suffice */
-    bool is_hard;           /* some numbers are so large that what decides is lost where they are added up */
-    int32_t *before;        /* [n_nodes] the labelling before a move, then */
-    double *low;            /* [cut.n_nodes] what its unaries have lost by rounding, then */
+    int32_t *best;        /* [n_nodes] the labelling */
+    double score;         /* its own */
+    struct clv_field cut; /* the move; unary and pairwise have space for the whole field */
+    int32_t (*edges)[2];  /* [n_edges] space for the move's edges */
+    int32_t *nodes,
+        *index_of;   /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
+    int32_t *y;      /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
+    int32_t to[2];   /* what label 0 and 1 of the move stand for; -1: the label before */
+    double own_size; /* of the field's unaries, see capacities_suffice */
+    bool is_hard;    /* some numbers are so large that what decides is lost where they are added up */
+    int32_t *before; /* [n_nodes] the labelling before a move, then */
+    double *low;     /* [cut.n_nodes] what its unaries have lost by rounding, then */
 };
 
 /* Makes move `number` of a kind ready: cut, nodes, to. */

@@ -37,7 +37,7 @@ static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *node
 }
 
 #if WITH_BK
-/* Cut value of a labelling in grid units, and a weight per node that nothing it touches outweighs. */
+/* The cut value of a labelling in grid units, and a weight per node that is larger than all its edges together. */
 static int64_t value_of(const struct clv_oracle *oracle, const uint8_t *label)
 {
     int64_t value = 0;
@@ -60,7 +60,7 @@ static double *outweighing(const struct clv_oracle *oracle)
     return weight;
 }
 
-/* libmaxflow with tree reuse: one re-solve a clamp. */
+/* Clamps by libmaxflow, which reuses its trees: each clamp is solved again from the solution before. */
 static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                 struct forward_state *forwarding, struct clv_error *err)
 {
@@ -98,7 +98,7 @@ static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, i
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
 }
 
-/* A cut of its own each. */
+/* Clamps by a new cut for each. */
 static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                      const struct forward_state *forwarding, struct clv_error *err)
 {
@@ -113,7 +113,7 @@ static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *n
     return CLV_OK;
 }
 
-/* The tree of the field that was solved. It is not made before a clamped optimum is asked for. */
+/* Returns the tree of the field that was solved. It is built when the first clamped optimum is needed. */
 static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
 {
     if (oracle->has_tree)
@@ -127,7 +127,7 @@ static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_fie
     return CLV_OK;
 }
 
-/* Chains and forests. */
+/* Clamps on chains and forests, by forest_map. */
 static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                   const struct forward_state *forwarding, struct clv_error *err)
 {
@@ -153,7 +153,7 @@ static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *node
     return CLV_OK;
 }
 
-/* The list without repetitions, or all nodes. NULL when out of memory. */
+/* Returns the list without repetitions, or all nodes if there is none. NULL when out of memory. */
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
     int32_t count = nodes ? n : oracle->n_solved;

@@ -31,8 +31,9 @@ static struct state_field position_field(int64_t position[N_POSITION])
 
 static enum clv_status save_fields(struct course *self, struct clv_error *err)
 {
-    int64_t position[N_POSITION] = {
-        [POSITION_BEGUN] = self->is_begun, [POSITION_PASS] = (int64_t)self->pass, [POSITION_TAKEN] = (int64_t)self->n_taken};
+    int64_t position[N_POSITION] = {[POSITION_BEGUN] = self->is_begun,
+                                    [POSITION_PASS] = (int64_t)self->pass,
+                                    [POSITION_TAKEN] = (int64_t)self->n_taken};
     self->fields[self->n_fields] = position_field(position);
     return state_write(&self->checkpoints, self->fields, self->n_fields + 1, self->result, err);
 }

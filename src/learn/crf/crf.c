@@ -44,7 +44,7 @@ static enum clv_status crf_state_write(struct checkpoints *checkpoints, const st
     const struct lbfgs *lbfgs = state->lbfgs;
     bool has_moved = state->result->n_curve > 0;
     int64_t position[N_POSITION] = {(int64_t)lbfgs->n_kept, (int64_t)lbfgs->next,
-                              has_moved ? (int64_t)state->n_evaluations : 0};
+                                    has_moved ? (int64_t)state->n_evaluations : 0};
     double numbers[2] = {lbfgs->value, state->first_objective};
     struct state_field fields[6] = {{"place", CLV_I64, N_POSITION, position, STATE_FINITE}};
     size_t n = 1 + (has_moved ? list_vectors(&fields[1], numbers, lbfgs) : 0);

@@ -267,8 +267,8 @@ extern const struct clv_learner eps_learner;
 /* The checkpoint of a training with hidden variables: weights, what its solver keeps besides them, the messages that
  * belief propagation goes on from, the position. */
 
-/* Opens the checkpoint to go on from, if there is one, and puts back the position. The caller owns *tensors, which is NULL
- * without a checkpoint or if nothing was done before it. */
+/* Opens the checkpoint to go on from, if there is one, and puts back the position. The caller owns *tensors, which is
+ * NULL without a checkpoint or if nothing was done before it. */
 enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_descent *self,
                                   struct clv_error *err) CLV_CHECK;
 

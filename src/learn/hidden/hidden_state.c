@@ -7,7 +7,16 @@
 #include "base/base.h"
 #include "data/data.h"
 
-enum { POSITION_DONE, POSITION_TAKEN, POSITION_SHARP, POSITION_STEPS, POSITION_STAGE, POSITION_INNER, POSITION_NEXT_LOOK, N_POSITION };
+enum {
+    POSITION_DONE,
+    POSITION_TAKEN,
+    POSITION_SHARP,
+    POSITION_STEPS,
+    POSITION_STAGE,
+    POSITION_INNER,
+    POSITION_NEXT_LOOK,
+    N_POSITION
+};
 enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 
 /* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow.
@@ -91,12 +100,12 @@ enum clv_status hidden_save(void *descent, struct clv_error *err)
     const struct hidden_position *position = &self->position;
     MUST(gathered_open(&gathered, self, err));
     const int64_t numbers[N_POSITION] = {[POSITION_DONE] = (int64_t)course->pass,
-                                      [POSITION_TAKEN] = (int64_t)course->n_taken,
-                                      [POSITION_SHARP] = position->is_sharp,
-                                      [POSITION_STEPS] = (int64_t)self->ascent.n_steps,
-                                      [POSITION_STAGE] = position->stage,
-                                      [POSITION_INNER] = (int64_t)position->n_inner,
-                                      [POSITION_NEXT_LOOK] = (int64_t)position->next_look};
+                                         [POSITION_TAKEN] = (int64_t)course->n_taken,
+                                         [POSITION_SHARP] = position->is_sharp,
+                                         [POSITION_STEPS] = (int64_t)self->ascent.n_steps,
+                                         [POSITION_STAGE] = position->stage,
+                                         [POSITION_INNER] = (int64_t)position->n_inner,
+                                         [POSITION_NEXT_LOOK] = (int64_t)position->next_look};
     memcpy(gathered.position, numbers, sizeof numbers);
     gathered.numbers[OF_LOWEST] = position->lowest;
     gathered.numbers[OF_LOSS] = self->dual ? self->dual->point.loss : 0;
@@ -118,9 +127,11 @@ static enum clv_status check_position(const int64_t *position, const struct hidd
     size_t n = self->hidden.examples.n, most = course->n_passes;
     bool is_cccp = self->solver == SOLVER_CCCP;
     if (!lies_within(position[POSITION_DONE], most) || !lies_within(position[POSITION_TAKEN], n) ||
-        !lies_within(position[POSITION_SHARP], 1) || (position[POSITION_SHARP] && position[POSITION_DONE] < (int64_t)self->n_smooth))
+        !lies_within(position[POSITION_SHARP], 1) ||
+        (position[POSITION_SHARP] && position[POSITION_DONE] < (int64_t)self->n_smooth))
         return state_refuse(&self->course.checkpoints, "at a pass or an example that there is not", err);
-    if (position[POSITION_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)course->batch) && position[POSITION_TAKEN] != (int64_t)n)
+    if (position[POSITION_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)course->batch) &&
+        position[POSITION_TAKEN] != (int64_t)n)
         return state_refuse(&self->course.checkpoints, "within a step", err);
     if (!lies_within(position[POSITION_STEPS], most * n))
         return state_refuse(&self->course.checkpoints, "after steps that were not made", err);
@@ -148,9 +159,9 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
     self->course.n_taken = (size_t)position[POSITION_TAKEN];
     self->ascent.n_steps = (double)position[POSITION_STEPS];
     self->position = (struct hidden_position){.is_sharp = position[POSITION_SHARP] != 0,
-                                        .stage = (enum hidden_stage)position[POSITION_STAGE],
-                                        .n_inner = (size_t)position[POSITION_INNER],
-                                        .next_look = (size_t)position[POSITION_NEXT_LOOK]};
+                                              .stage = (enum hidden_stage)position[POSITION_STAGE],
+                                              .n_inner = (size_t)position[POSITION_INNER],
+                                              .next_look = (size_t)position[POSITION_NEXT_LOOK]};
     *tensors = TAKE(result);
     return CLV_OK;
 }

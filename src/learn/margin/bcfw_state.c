@@ -118,13 +118,15 @@ static enum clv_status check_position(const int64_t *position, const struct bcfw
 {
     int64_t n = (int64_t)bcfw->n, most = (int64_t)bcfw->rules.passes, n_passes = position[POSITION_PASSES];
     const struct checkpoints *checkpoints = &bcfw->course.checkpoints;
-    if (position[POSITION_PASS] < 0 || position[POSITION_PASS] > most || n_passes < position[POSITION_PASS] || n_passes > UINT32_MAX ||
-        position[POSITION_DRAW] < 0 || position[POSITION_DRAW] > n)
+    if (position[POSITION_PASS] < 0 || position[POSITION_PASS] > most || n_passes < position[POSITION_PASS] ||
+        n_passes > UINT32_MAX || position[POSITION_DRAW] < 0 || position[POSITION_DRAW] > n)
         return state_refuse(checkpoints, "at a pass or a draw that there is not", err);
-    if ((position[POSITION_CHECKED] != 0 && position[POSITION_CHECKED] != 1) || (position[POSITION_DRAW] > 0 && !position[POSITION_CHECKED]) ||
+    if ((position[POSITION_CHECKED] != 0 && position[POSITION_CHECKED] != 1) ||
+        (position[POSITION_DRAW] > 0 && !position[POSITION_CHECKED]) ||
         (position[POSITION_PASS] == most && position[POSITION_CHECKED]))
         return state_refuse(checkpoints, "between a pass and its check", err);
-    if (position[POSITION_STEPS] < 0 || position[POSITION_STEPS] > n * position[POSITION_PASS] + position[POSITION_DRAW])
+    if (position[POSITION_STEPS] < 0 ||
+        position[POSITION_STEPS] > n * position[POSITION_PASS] + position[POSITION_DRAW])
         return state_refuse(checkpoints, "after more steps than draws", err);
     return CLV_OK;
 }
@@ -145,7 +147,8 @@ static enum clv_status count_shares(struct gathered *gathered, const struct bcfw
 static enum clv_status scatter(struct bcfw *bcfw, const struct gathered *gathered, struct clv_error *err)
 {
     const int64_t *position = gathered->position;
-    bcfw->position = (struct bcfw_position){(size_t)position[POSITION_PASS], (size_t)position[POSITION_DRAW], position[POSITION_CHECKED] != 0};
+    bcfw->position = (struct bcfw_position){(size_t)position[POSITION_PASS], (size_t)position[POSITION_DRAW],
+                                            position[POSITION_CHECKED] != 0};
     bcfw->n_passes = (uint32_t)position[POSITION_PASSES];
     bcfw->n_steps = (size_t)position[POSITION_STEPS];
     bcfw->dual.loss = gathered->numbers[OF_LOSS];

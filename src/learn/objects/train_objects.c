@@ -83,8 +83,8 @@ static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_
 }
 
 /* A window of the image and its objects at the size that objects are looked for at. */
-static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct objects_state *self, size_t index,
-                                    struct clv_error *err)
+static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct objects_state *self,
+                                    size_t index, struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY int32_t *full = NULL;

@@ -68,13 +68,14 @@ static enum clv_status pmap_state_write(struct checkpoints *checkpoints, const s
 {
     const struct pmap_position *position = &state->position;
     int64_t numbers[N_POSITION] = {position->round, position->pass, position->n_taken, position->next_draw,
-                                (int64_t)state->ascent->n_steps};
+                                   (int64_t)state->ascent->n_steps};
     struct state_field fields[5];
     size_t n = list_fields(fields, numbers, state);
     return state_write(checkpoints, fields, n, state->result, err);
 }
 
-/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its position is any. */
+/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its position is
+ * any. */
 static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
                                        struct clv_error *err)
 {
@@ -168,7 +169,8 @@ static size_t targets_of(const struct pmap *self, int64_t round)
 }
 
 /* A position's count in all, where a pass of the first round counts `first`, one of the others `later`. */
-static size_t count_to(const struct pmap *self, const struct pmap_position *position, size_t first, size_t later, size_t rest)
+static size_t count_to(const struct pmap *self, const struct pmap_position *position, size_t first, size_t later,
+                       size_t rest)
 {
     size_t before = position->round ? self->n_passes * (first + ((size_t)position->round - 1) * later) : 0;
     return before + ((size_t)position->pass - 1) * (position->round ? later : first) + rest;
@@ -377,7 +379,8 @@ static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_er
     return CLV_OK;
 }
 
-/* Whether the position that a checkpoint gives is one of this training, where so many draws and steps have been made. */
+/* Whether the position that a checkpoint gives is one of this training, where so many draws and steps have been
+ * made. */
 static enum clv_status check_position(const struct pmap *self, double n_first_steps, struct clv_error *err)
 {
     const struct pmap_position *position = &self->state.position;
@@ -389,8 +392,8 @@ static enum clv_status check_position(const struct pmap *self, double n_first_st
                     (long long)position->pass, (long long)position->round, self->n_passes, self->n_rounds);
     if (position->n_taken < 0 || n_taken > targets_of(self, position->round) ||
         (n_taken % self->batch && n_taken != targets_of(self, position->round)))
-        return fail(err, CLV_ERR_DATA, "%s: %lld of the pass's %zu examples are taken", path, (long long)position->n_taken,
-                    targets_of(self, position->round));
+        return fail(err, CLV_ERR_DATA, "%s: %lld of the pass's %zu examples are taken", path,
+                    (long long)position->n_taken, targets_of(self, position->round));
     if (position->next_draw < 0 || (size_t)position->next_draw != count_to(self, position, n_first, n_later, n_taken) ||
         self->ascent.n_steps != n_first_steps + (double)steps_to(self, position))
         return fail(err, CLV_ERR_DATA, "%s: has %lld draws and %g steps, which its position does not have", path,

@@ -250,7 +250,7 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_est
     const struct pmap_example *example = estimate->example;
     const struct clv_problem *problem = &example->problem;
     struct draw_state drawing = {self,           problem, example->weight, example->given,
-                              example->scale, 0,       &decoder->field, workspace};
+                                 example->scale, 0,       &decoder->field, workspace};
     MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_weight_layout_rows(&self->layout),
                  err));
     MUST(decoder_load_known(decoder, problem, &self->layout, estimate->w, err));

@@ -174,11 +174,11 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
 {
     OWNED(looking_release)
     struct look_state self = {.nets = nets,
-                           .model = model,
-                           .source = source,
-                           .n_rows = n_rows,
-                           .n_pixels = NET_PIXELS,
-                           .n_inputs = pixel_look_inputs(model)};
+                              .model = model,
+                              .source = source,
+                              .n_rows = n_rows,
+                              .n_pixels = NET_PIXELS,
+                              .n_inputs = pixel_look_inputs(model)};
     if (!refining_is_cut(model))
         self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
     *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};

@@ -161,8 +161,8 @@ static bool calibration_loss(struct comm_piece *piece, void *context, size_t ind
 }
 
 /* The mean size of unary scores over examples and weak examples, under w or (NULL) the stage that has not seen them. */
-static enum clv_status score_size(double *size, const struct clv_training *training, const struct stages_state *learning,
-                                  const double *w, struct clv_error *err)
+static enum clv_status score_size(double *size, const struct clv_training *training,
+                                  const struct stages_state *learning, const double *w, struct clv_error *err)
 {
     const struct clv_weight_layout *layout = &training->layout;
     double sum = 0, n = 0;

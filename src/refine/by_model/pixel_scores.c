@@ -90,7 +90,8 @@ enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
     if (segmented.net && !refining_is_cut(model)) /* a raster's tiles have neither marginals nor features */
         has_learned &= self->marginals || self->example->problem.row;
     if (refining_is_cut(model))
-        return has_learned ? by_scores(labels, &segmented, &refining, err) : by_margins(labels, &segmented, &changed, err);
+        return has_learned ? by_scores(labels, &segmented, &refining, err)
+                           : by_margins(labels, &segmented, &changed, err);
     return has_learned
                ? by_votes(labels, &segmented, &refining, err)
                : refine_by_votes(labels, self->image, self->example, self->y, model->layout.n_labels, &changed, err);

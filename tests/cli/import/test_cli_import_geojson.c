@@ -30,7 +30,8 @@ static void put_tiff(const char *path, const double *corner, bool is_turned)
         georeference.n_scale = 3;
         georeference.n_tie_points = 6;
     }
-    must(raster_write_labels(path, &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, corner ? &georeference : NULL, err));
+    must(raster_write_labels(path, &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, corner ? &georeference : NULL,
+                             err));
 }
 
 #define CRS(name)            "\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"" name "\"}},"
@@ -206,7 +207,8 @@ TEST(a_layer_beyond_what_numbers_hold_is_refused_by_image)
     double scale[] = {2e-300, 1, 0}, tie_points[6] = {0};
     struct georeference georeference = {.scale = scale, .n_scale = 3, .tie_points = tie_points, .n_tie_points = 6};
     run_here("mkdir photos");
-    must(raster_write_labels(here("photos/a.tif"), &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, &georeference, err));
+    must(raster_write_labels(here("photos/a.tif"), &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, &georeference,
+                             err));
     write_layer(here("layer.geojson"),
                 LAYER("", FEATURE("\"class\":1", "Polygon", "[[[-3e8,-1],[3e8,-5],[3e8,-2],[-3e8,-4],[-3e8,-1]]]")));
     expect_error(65, "photos/a.tif: an outline has a point at",

@@ -259,7 +259,7 @@ TEST(of_many_examples_every_other_one_is_looked_at)
     for (size_t i = 0; i < 32; i++)
         many[i] = fixture.examples[i % 2 ? 4 + i / 2 % 2 : i / 2 % 4];
     struct refinement some = learned_votes(&fixture, fixture.examples, 4), all = learned_votes(&fixture, many, 32),
-                    others = learned_votes(&fixture, fixture.examples + 4, 2);
+                      others = learned_votes(&fixture, fixture.examples + 4, 2);
     ck_assert(is_same(&some, &all));
     ck_assert(!is_same(&some, &others));
 }
