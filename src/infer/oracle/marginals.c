@@ -75,7 +75,7 @@ static enum clv_status chain_marginals(double *marginals, double *log_partition,
     return clv_chain_marginals(marginals, NULL, log_partition, &chain, err);
 }
 
-/* Couplings need no tables in belief propagation, which on forests is exact after one iteration; a second one sees
+/* Belief propagation takes couplings without tables. On forests it is exact after one iteration; a second one detects
  * that. */
 static enum clv_status coupled_marginals(double *marginals, double *log_partition, const struct clv_field *field,
                                          struct clv_error *err)
@@ -91,7 +91,7 @@ static enum clv_status coupled_marginals(double *marginals, double *log_partitio
     return CLV_OK;
 }
 
-/* Marginals of a forest. */
+/* Computes the marginals of a forest. */
 static enum clv_status exact_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
                                        const struct clv_field *field, struct clv_error *err)
 {
@@ -122,7 +122,7 @@ static enum clv_status propagated_marginals(double *marginals, double *log_parti
     return CLV_OK;
 }
 
-/* Marginals where every component has loops. */
+/* Computes marginals of a field whose components all have loops. */
 static enum clv_status looped_marginals(struct clv_oracle *oracle, struct marginals_found *found,
                                         const struct clv_field *field, const struct marginals_options *options,
                                         struct clv_error *err)
@@ -133,7 +133,7 @@ static enum clv_status looped_marginals(struct clv_oracle *oracle, struct margin
                                    options->seed, options->n_samples, err);
 }
 
-/* The field of some nodes of another one, with the edges among them, and memory of its own. */
+/* The part of a field with some of its nodes and the edges between them; owns its memory. */
 struct part {
     struct clv_field field;
     int32_t *nodes; /* [field.n_nodes] in the whole field */
@@ -178,7 +178,7 @@ static enum clv_status part_take(struct part *self, int32_t *index_of, const str
     return CLV_OK;
 }
 
-/* Takes the trees, or the rest, and adds to what was found. */
+/* Solves the trees, or the rest, and adds the result to *found. */
 static enum clv_status add_part(struct clv_oracle *oracle, struct marginals_found *found, const struct clv_field *field,
                                 const struct components *components, bool is_looped,
                                 const struct marginals_options *options, struct clv_error *err)

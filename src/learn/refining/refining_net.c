@@ -1,5 +1,5 @@
 /* Trains the network of pixels that refining uses, from some pixels of each image, under a model which has not seen the
- * image. With two labels most pixels are near the border of those that the model gives; with more, rare labels have
+ * image. With two labels most pixels are near a border between the model's labels; with more labels, rare ones get
  * more pixels than their share. Start at refining_nets_learn. */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define ALL_PIXELS  120000 /* .. of labels that vote, more if there are few images: that many of all */
 #define NEAR_BORDER 10     /* two thirds of them are less than so many pixels from the border */
 #define FAR         1e9F
-#define LEAST_SHARE 0.02F /* of an image, that a side counts as at least */
+#define LEAST_SHARE 0.02F /* of an image: smaller sides count as this */
 #define MOST_DRAWS  64
 
 struct look_state {
@@ -29,7 +29,7 @@ struct look_state {
     size_t *n_known;  /* [n_rows] of n_pixels, without void ones */
 };
 
-/* A pixel that is not void and less than `reach` from the border; `n` if MOST_DRAWS find none. */
+/* Draws a pixel that is not void and less than `reach` from the border; returns `n` if MOST_DRAWS draws find none. */
 static size_t draw_pixel(const struct look_state *self, size_t row, size_t k, float reach, const uint8_t *truth,
                          const float *distance, size_t n)
 {
@@ -121,7 +121,7 @@ static enum clv_status look_at_one(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* All weights together are the number of pixels. */
+/* Scales the weights so that their sum is the number of pixels. */
 static void scale_weights(float *weights, size_t n)
 {
     double sum = 0;
