@@ -132,7 +132,7 @@ INLINE void take_all(int32_t *restrict labels, int32_t *restrict least, const in
     }
 }
 
-/* Of equal distances that of the earlier chunk counts, as line numbers are only ordered within a chunk. */
+/* The earlier chunk wins between equal distances, as line numbers are only ordered within a chunk. */
 INLINE void take_lower(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
                        const int32_t *restrict label)
 {
