@@ -13,7 +13,7 @@ extern "C" {
 struct clv_box {
     double x, y, width, height;  /* pixels; sizes > 0 */
     int32_t label;               /* index into clv_boxes.labels */
-    size_t place;                /* where it stands: line, object, annotation or shape, from 1 */
+    size_t index;                /* in its file: of the line, object, annotation or shape, from 1 */
     char *mask;                  /* the object's mask as the file spells it, or NULL */
     struct clv_outline *outline; /* the shape that it bounds: `cleave import` asks for it; else NULL */
 };
@@ -115,7 +115,7 @@ CLV_API enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, c
                                         struct clv_error *err) CLV_CHECK;
 
 /* Whether the entry (or NULL) says where the image's objects are, and so where background is: it has objects, or voids
- * with an extent, or neither and no fault; nothing is marked whose place is unknown. */
+ * with an extent, or neither and no fault; nothing is marked whose position is unknown. */
 CLV_API bool clv_boxes_are_known(const struct clv_image_boxes *entry);
 
 /* Pixels x in [first_x, end_x), y in [first_y, end_y): those whose centres a placed box covers, at least one. */

@@ -45,11 +45,12 @@ enum clv_nodes { CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES };
 
 /* Feature blocks of a node, to be combined with |. */
 enum clv_blocks {
-    CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, a histogram per scale */
-    CLV_BLOCK_COLOUR = 2,    /* RGB histogram, chroma histogram, Lab statistics */
-    CLV_BLOCK_POSITION = 4,  /* soft-binned position */
-    CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
-    CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
+    CLV_BLOCK_WORDS = 1,    /* dense-SIFT words, a histogram per scale */
+    CLV_BLOCK_COLOUR = 2,   /* RGB histogram, chroma histogram, Lab statistics */
+    CLV_BLOCK_POSITION = 4, /* soft-binned position */
+    CLV_BLOCK_SIZE = 8,     /* size and a bias of 1 */
+    CLV_BLOCK_CONTRAST =
+        16, /* similarity and distance to the border, uniqueness, spread, centre against rim, gradient */
     CLV_BLOCK_SURROUND =
         32,                /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
     CLV_BLOCK_SCENE = 64,  /* patches only: words of the last scale and chroma histogram of the whole image */
@@ -107,7 +108,7 @@ struct clv_recipe_map {
     int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
                          separate foreground from background in another way, as if by another network */
     int32_t use;      /* enum clv_map_use */
-    float likeness;   /* of features at a fixed scale: as colour_likeness */
+    float contrast_scale; /* of features at a fixed scale: as that of the recipe */
 };
 
 #define CLV_MAX_SCALES       4
@@ -160,7 +161,7 @@ struct clv_recipe {
     float scale;
     int32_t region_area;      /* of a superpixel, working pixels; with a scale 4 or more, else 0 */
     int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */
-    float colour_likeness;  /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
+    float contrast_scale;   /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
                                  in edge features; 0: not learned */
     struct clv_bands bands; /* learned of images of bands: the limits of who reads images point to it */
     int32_t grey16_low, grey16_high; /* range of grey of the training images' limits; 0, 0 (default): none */
@@ -195,11 +196,11 @@ struct clv_example {
     float *value;
     int32_t (*edges)[2];
     float *edge_features;
-    float *volume;  /* pixels of the ORIGINAL image */
-    float *place;   /* [n_nodes][2] as in struct clv_problem */
-    int32_t *label; /* NULL until clv_example_set_truth */
-    float *counts;  /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
-    float *theta;   /* [n_nodes][n_labels] */
+    float *area;     /* pixels of the ORIGINAL image */
+    float *centroid; /* [n_nodes][2] as in struct clv_problem */
+    int32_t *label;  /* NULL until clv_example_set_truth */
+    float *counts;   /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
+    float *theta;    /* [n_nodes][n_labels] */
 };
 CLV_API void clv_example_release(struct clv_example *example);
 
@@ -268,7 +269,8 @@ CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const 
  *   row i64[N+1], index i32[*], value f32[*]    sparse features (compressed rows); or  x f32[N][d]  dense ones from
  *     elsewhere
  *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
- *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
+ *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: a node's area,
+ *     under the name that feature files have had from the first
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
  *   palette u8[256][3], codebook.S u8[n_words][128], mixture.S f32[CLV_MIXTURE_SIZE]
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;

@@ -251,10 +251,10 @@ struct clv_learner {
     const char *(*idle)(const struct clv_training *training, int parameter);
 };
 
-/* The default shape of the weights for a dataset: its labels and features, and the pairwise form that it is
+/* The default layout of the weights for a dataset: its labels and features, and the pairwise form that it is
  * meant for (none without edges, full tables for patches, windows of slices of more than two labels and feature files
  * that say so, else Potts), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset without
- * examples, CLV_ERR_MEMORY. *shape is then unchanged. */
+ * examples, CLV_ERR_MEMORY. *layout is then unchanged. */
 CLV_API enum clv_status clv_learner_layout(struct clv_weight_layout *layout, const struct clv_learner *learner,
                                            const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
@@ -276,7 +276,7 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* Mean weighted Hamming loss of w's labellings over examples. The examples must have theta and fit the shape. decoding
+/* Mean weighted Hamming loss of w's labellings over examples. The examples must have theta and fit the layout. decoding
  * NULL: the oracle's MAP, in which all nodes take part, as when segmenting; by other rules nodes of unknown label are
  * the hidden ones. */
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
@@ -293,8 +293,8 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <=
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
  * losses[n_candidates] and standard_errors (either may be NULL) are those of all. A lambda against the mean of losses
- * (CLV_ROLE_LAMBDA_OF_MEAN) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
- * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
+ * (CLV_ROLE_LAMBDA_OF_MEAN) is meant for all examples: the trainings, on fewer, take it so many times larger.
+ * n_candidates x n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
  * standard_errors are then those of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,

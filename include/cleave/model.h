@@ -55,7 +55,7 @@ struct clv_model {
     struct clv_record record;
     struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels) */
     size_t n_extra;
-    struct clv_stage *first; /* NULL: a model of one stage; else shape and w are the second one's */
+    struct clv_stage *first; /* NULL: a model of one stage; else layout and w are the second one's */
 };
 CLV_API void clv_model_release(struct clv_model *model);
 
@@ -75,7 +75,7 @@ CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when
- * segmenting). The problem is checked against the model's shape first. */
+ * segmenting). The problem is checked against the model's layout first. */
 CLV_API enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                          const uint8_t *is_visible, struct clv_oracle *oracle,
                                          struct clv_error *err) CLV_CHECK;

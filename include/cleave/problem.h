@@ -1,4 +1,4 @@
-/* The structured problem every learner and oracle of cleave sees, its weights, its joint feature and its loss.
+/* The structured problem that every learner and oracle of cleave takes, its weights, its joint feature and its loss.
  *
  *     score  f(y|x;w) = sum_i <W[y_i], x_i> - [pairwise] sum_(i,j) [y_i != y_j] <c, e_ij>      (Potts)
  *                                           + [pairwise] sum_(i,j) <P[y_i, y_j], e_ij>          (full tables)
@@ -18,16 +18,16 @@
  *         const double w[2] = {3, 0.5}; // W, then c
  *         struct clv_problem problem = {.n_nodes = 2, .n_edges = 1, .n_features = 1, .n_edge_features = 1, .row = row,
  *                                       .index = index, .value = value, .edges = edges, .edge_features = edge_feature};
- *         struct clv_weight_layout shape = {.n_labels = 2, .n_features = 1, .n_edge_features = 1,
+ *         struct clv_weight_layout layout = {.n_labels = 2, .n_features = 1, .n_edge_features = 1,
  *                                   .pairwise = CLV_PAIRWISE_POTTS};
  *         double unary[2], coupling[1];
  *         struct clv_field field = {.n_nodes = 2, .n_edges = 1, .n_labels = 2, .form = CLV_PAIRWISE_POTTS,
  *                                   .edges = edges, .unary = unary, .pairwise = coupling};
  *         struct clv_error error;
- *         if (clv_problem_check(&problem, &shape, &error))
+ *         if (clv_problem_check(&problem, &layout, &error))
  *             return fprintf(stderr, "%s\n", error.message), 1;
- *         clv_unary_scores(unary, &problem, &shape, w);
- *         clv_pairwise_scores(coupling, &problem, &shape, w);
+ *         clv_unary_scores(unary, &problem, &layout, w);
+ *         clv_pairwise_scores(coupling, &problem, &layout, w);
  *         printf("%g\n", clv_field_score(&field, y)); // 3 * 2 - 0.5 = 5.5
  *         return 0;
  *     }
@@ -45,9 +45,9 @@ extern "C" {
 
 #define CLV_UNKNOWN (-1) /* a node whose label is not known */
 
-/* A view: the arrays belong to whoever made it (a dataset, a mapped feature file). Rows of x are sparse: row i holds
- * the entries row[i]..row[i+1]-1 of index (strictly ascending within a row) and value. row[0] need not be 0, so that a
- * problem can be a window into the rows of a whole set. */
+/* A view: the arrays belong to the code that made it (a dataset, a mapped feature file). Rows of x are sparse: row i
+ * holds the entries row[i]..row[i+1]-1 of index (strictly ascending within a row) and value. row[0] need not be 0, so
+ * that a problem can be a window into the rows of a whole set. */
 struct clv_problem {
     int32_t n_nodes, n_edges;
     int32_t n_features;         /* d */
@@ -59,9 +59,9 @@ struct clv_problem {
     const float *edge_features; /* [n_edges][p], >= 0 for cuts */
     const int32_t *label;       /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
     const float *theta;         /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
-    const float *volume;        /* [n_nodes] pixels of each node */
-    const float *place;         /* [n_nodes][2] x and y of each node's centre, in square roots of its image's area, at a
-                                 * fixed scale of that of 600 regions; NULL: not known. A second stage looks at it */
+    const float *area;          /* [n_nodes] pixels of each node */
+    const float *centroid;      /* [n_nodes][2] x and y of each node, in square roots of its image's area, at a
+                                 * fixed scale of that of 600 regions; NULL: not known. Used by second stages */
 };
 
 enum clv_pairwise {
@@ -80,9 +80,9 @@ CLV_API size_t clv_weight_layout_rows(const struct clv_weight_layout *layout);
 CLV_API size_t clv_weight_layout_unary_size(const struct clv_weight_layout *layout); /* rows x n_features */
 CLV_API size_t clv_weight_layout_size(const struct clv_weight_layout *layout);       /* all weights */
 
-/* Checks a shape (CLV_ERR_USAGE) and a problem against it and itself (CLV_ERR_DATA, naming the node or edge): 2 to 255
- * labels, sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and volume, labels in
- * range. With form NONE edge features are not looked at. The other functions here check nothing. O(size of the
+/* Checks a layout (CLV_ERR_USAGE) and a problem against it and itself (CLV_ERR_DATA, naming the node or edge): 2 to 255
+ * labels, sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and area, labels in
+ * range. With form NONE edge features are not checked. The other functions here check nothing. O(size of the
  * problem). */
 CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                           struct clv_error *err) CLV_CHECK;
@@ -117,7 +117,7 @@ static inline const double *clv_field_table(const struct clv_field *field, int32
 /* unary = W x, into the caller's array. O(non-zeros x rows). */
 CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                               const double *w);
-/* coupling[n_edges] = <c, e_ij>, or table[n_edges][K][K] = <P[a][b], e_ij>, by the shape's form; nothing for form
+/* coupling[n_edges] = <c, e_ij>, or table[n_edges][K][K] = <P[a][b], e_ij>, by the layout's form; nothing for form
  * NONE. */
 CLV_API void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem,
                                  const struct clv_weight_layout *layout, const double *w);

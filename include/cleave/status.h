@@ -2,12 +2,12 @@
  *
  * Every function that can fail returns `enum clv_status` and takes, last, a caller-owned `struct clv_error *` (NULL is
  * allowed) that receives one line naming the file and the offending value. On failure, outputs are left as they were
- * (or null, for fresh objects) and nothing is leaked. The library never exits, prints, or touches signals.
+ * (or NULL, for new objects) and nothing is leaked. The library never exits, prints, or touches signals.
  *
  *     #include <cleave.h>
  *     #include <stdio.h>
  *
- *     int main(int argc, char **argv)   // says why an image cannot be read, and ends as the command would
+ *     int main(int argc, char **argv)   // prints why an image cannot be read, and exits with the command's status
  *     {
  *         struct clv_image image = {0};
  *         struct clv_error error = {0};
@@ -63,7 +63,7 @@ struct clv_error {
     enum clv_status status;
     int os_errno;                        /* errno at the failure, 0 if none */
     char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline */
-    enum clv_fault fault;                /* this and the rest take the place of the message's end in older headers */
+    enum clv_fault fault;                /* older headers have the end of the message where this and the rest are */
     const char *kind;
     size_t path_length;
 };
@@ -81,9 +81,9 @@ enum clv_message { CLV_NOTE, CLV_WARNING, CLV_COMPLAINT, CLV_SUMMARY };
 
 /* How long work reports back, and how the caller stops it. All fields may be zero. `report` may be called from any
  * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text
- * or NULL. `say` is called by the caller's thread, of clv_segment_files by
- * any, one call at a time. `weigh` says how much is done in a unit of its own, such as pixels, of how much, before the
- * report that it belongs to; a total of 0: it is not known. Once `*stop` is non-zero, work ends soon, either with
+ * or NULL. `say` is called by the caller's thread (in clv_segment_files by any
+ * thread), one call at a time. `weigh` comes before the report that it belongs to and measures the same work in another
+ * unit, such as pixels, as `done` of `total` (0: unknown). Once `*stop` is non-zero, work ends soon, either with
  * CLV_ERR_INTERRUPTED or, for learners, with the model so far. */
 struct clv_progress {
     void (*report)(void *context, const char *what, size_t done, size_t total, const char *note);

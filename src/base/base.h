@@ -113,7 +113,8 @@ enum clv_status fail_about(struct clv_error *err, enum clv_status status, const 
 /* Fails as something else did: its message, kind, path, fault and errno, with this status. `why` may be *err. */
 enum clv_status fail_as(struct clv_error *err, enum clv_status status, const struct clv_error *why);
 
-/* Fails as something else did, with advice behind its message: fail_adding(err, status, err, "; --scale %d fits", n). */
+/* Fails as something else did, with advice behind its message: fail_adding(err, status, err, "; --scale %d fits",
+ * n). */
 enum clv_status fail_adding(struct clv_error *err, enum clv_status status, const struct clv_error *why,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -460,6 +461,24 @@ static inline size_t size_of_number(double value)
 static inline bool number_is_int32(double value)
 {
     return (double)int32_within(value, INT32_MIN, INT32_MAX) == value;
+}
+
+static inline int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Union-find: the root of the tree that i is in, where roots are their own parents. Halves the path on the way. */
+static inline int32_t root_of(int32_t *parent, int32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
 }
 
 /* Deterministic data parallelism: tasks write to slots of their own; callers reduce in index order. Threads are kept

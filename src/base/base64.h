@@ -10,8 +10,8 @@
 /* Errors stay in the stream (ferror). */
 void base64_write(FILE *stream, const void *bytes, size_t size);
 
-/* bytes[*size], which has room for strlen(text) / 4 * 3 + 3 bytes; line ends and missing padding are fine. false: text
- * that is not base64. */
+/* bytes[*size], which has room for strlen(text) / 4 * 3 + 3 bytes; line ends and missing padding are allowed. Returns
+ * false for text that is not base64. */
 bool base64_read(uint8_t *bytes, size_t *size, const char *text);
 
 #endif

@@ -38,12 +38,12 @@ int clv_status_exit_code(enum clv_status status)
     return known(status) ? statuses[status].exit_code : 70;
 }
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_length(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Returns the length of the path that the message begins with, which the format tells; args are left as they were. */
+/* Returns the length of the path with which the message begins, as the format shows it. Does not use up args. */
 static size_t path_length_of(const char *format, va_list args)
 {
     va_list copy;
@@ -52,7 +52,7 @@ static size_t path_length_of(const char *format, va_list args)
     va_copy(copy, args);
     const char *path = va_arg(copy, const char *);
     va_end(copy);
-    return path ? smaller(strlen(path), CLV_ERROR_MESSAGE_MAX - 1) : 0;
+    return path ? smaller_length(strlen(path), CLV_ERROR_MESSAGE_MAX - 1) : 0;
 }
 
 static void record(struct clv_error *err, enum clv_status status, int os_errno, const char *format, va_list args)
@@ -127,7 +127,7 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
 {
     if (err && path) {
         fail_about(err, status, path);
-        err->path_length = smaller(strlen(path), sizeof err->message - 1);
+        err->path_length = smaller_length(strlen(path), sizeof err->message - 1);
     }
     return status;
 }
@@ -162,13 +162,13 @@ enum clv_status fail_told(struct clv_error *err, enum clv_status status, const c
 {
     fail(err, status, "%s", message);
     if (err) {
-        err->path_length = smaller(path_length, strlen(err->message));
+        err->path_length = smaller_length(path_length, strlen(err->message));
         err->kind = kind;
     }
     return status;
 }
 
-/* Formats lie in the program, and so at one distance from each other wherever a process has loaded it. */
+/* All formats are in the program, so their distances are equal in all processes, wherever it is loaded. */
 int64_t error_kind_number(const char *kind)
 {
     return kind ? (int64_t)((uintptr_t)kind - (uintptr_t)statuses) : 0;

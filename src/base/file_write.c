@@ -130,9 +130,9 @@ static int open_named(struct file_writer *writer, mode_t mode)
 static void keep_rights(int fd, const struct stat *replaced)
 {
     mode_t mode = replaced->st_mode & 0777;
-    struct stat own;
+    struct stat info;
     if (fchown(fd, replaced->st_uid, replaced->st_gid) && fchown(fd, (uid_t)-1, replaced->st_gid) &&
-        (fstat(fd, &own) || own.st_gid != replaced->st_gid))
+        (fstat(fd, &info) || info.st_gid != replaced->st_gid))
         mode = (mode & 0707) | (mode & 0007) << 3;
     fchmod(fd, mode); /* created with no more than this, if it fails */
 }

@@ -16,7 +16,7 @@ struct lines {
     bool is_gzip, done; /* done: everything is in the buffer */
     z_stream stream;
     char *buffer;      /* [BUFFER_SIZE + 1] */
-    size_t begin, end; /* what has not been handed out yet */
+    size_t begin, end; /* the part that was not returned yet */
     size_t number;
 };
 
@@ -61,7 +61,7 @@ void lines_close(struct lines *lines)
     arrays_free(lines->buffer, lines);
 }
 
-/* zlib counts in 32 bits: the map is handed over in pieces. */
+/* zlib counts in 32 bits, so it gets the map in pieces. */
 static void feed(struct lines *self)
 {
     size_t left = self->map.size - self->taken, piece = left < (1U << 30) ? left : 1U << 30;
@@ -93,7 +93,7 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Adds to the buffer what fits. */
+/* Fills the buffer with as much as fits. */
 static enum clv_status fill(struct lines *self, struct clv_error *err)
 {
     memmove(self->buffer, self->buffer + self->begin, self->end - self->begin);

@@ -100,7 +100,7 @@ size_t option_count_names(const char *const *names)
 enum clv_status clv_option_set(void *options, const struct clv_option *option, const char *typed, struct clv_error *err)
 {
     void *member = (char *)options + option->offset;
-    int place = 0;
+    int choice = 0;
     switch (option->kind) {
     case CLV_OPTION_FLAG: *(bool *)member = true; return CLV_OK;
     case CLV_OPTION_SET: *(int *)member = (int)option->minimum; return CLV_OK;
@@ -115,11 +115,11 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
     case CLV_OPTION_AUTO_CHOICE:
     case CLV_OPTION_EITHER: break;
     }
-    MUST(option_choice(&place, option->name, typed, option->choices, option_count_names(option->choices), err));
+    MUST(option_choice(&choice, option->name, typed, option->choices, option_count_names(option->choices), err));
     if (option->kind == CLV_OPTION_EITHER)
-        *(bool *)member = place == 1;
+        *(bool *)member = choice == 1;
     else
-        *(int *)member = option->kind == CLV_OPTION_CHOICE ? place : place - 1;
+        *(int *)member = option->kind == CLV_OPTION_CHOICE ? choice : choice - 1;
     return CLV_OK;
 }
 

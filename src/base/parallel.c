@@ -74,10 +74,10 @@ static void take_tasks(struct loop *loop, int thread)
         size_t index = atomic_fetch_add(&loop->next, 1);
         if (index >= loop->n)
             break;
-        struct clv_error own = {0};
-        enum clv_status status = loop->task(loop->context, index, thread, &own);
+        struct clv_error error = {0};
+        enum clv_status status = loop->task(loop->context, index, thread, &error);
         if (status != CLV_OK)
-            note_failure(loop, index, status, &own);
+            note_failure(loop, index, status, &error);
     }
     within_task = false;
 }

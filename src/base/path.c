@@ -323,7 +323,7 @@ static int compare_paths(const void *a, const void *b)
 /* A walk: what it found, which folders it has been in, and links to folders that it has not followed yet. */
 struct walk {
     struct path_list files, links;
-    struct place {
+    struct file_identity {
         dev_t device;
         ino_t inode;
     } * seen;
@@ -365,13 +365,14 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
     if (!*is_new)
         return CLV_OK;
     NEED(!array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen));
-    self->seen[self->n_seen++] = (struct place){info->st_dev, info->st_ino};
+    self->seen[self->n_seen++] = (struct file_identity){info->st_dev, info->st_ino};
     return CLV_OK;
 }
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
 
-/* Adds root/inside, and what is below it if it is a folder. `type` is the folder's word on it, which most disks give. */
+/* Adds root/inside, and what is below it if it is a folder. `type` is the folder's word on it, which most disks
+ * give. */
 static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, int type,
                                   struct clv_error *err)
 {

@@ -171,9 +171,9 @@ struct outcome {
     int32_t n_objects;
     struct box_findings found;
     struct probability_summary summary;
-    float *map_means;           /* owned; NULL: not known */
-    double unmet;               /* below 0: nothing was looked at */
-    struct report_place *entry; /* owned; its pictures in the report's spool; NULL: none */
+    float *map_means;          /* owned; NULL: not known */
+    double unmet;              /* below 0: nothing was looked at */
+    struct report_slot *entry; /* owned; its pictures in the report's spool; NULL: none */
 };
 
 /* Frames of a sequence whose masks were given. */
@@ -295,7 +295,8 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height);
 /* Whether labels of an image of this size are refined at the pixels. */
 bool batch_refines(const struct batch *run, int32_t width_px, int32_t height_px);
 
-/* traces.c. What is exported of an image: its objects, those in its boxes, or the connected pieces of its labels; once. */
+/* traces.c. What is exported of an image: its objects, those in its boxes, or the connected pieces of its labels;
+ * once. */
 enum clv_status labelled_trace(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* Traces it by sides (struct tracing), as polygons that are valid by OGC's rules. */
@@ -374,8 +375,9 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err) CLV_CH
 void folder_remove_empty(struct batch *run);
 void destination_release(struct destination *to);
 
-/* names.c. The output folder's file <below> is `text` afterwards, which is released. What says the same already stays, as other
- * shards write it; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the inputs always. */
+/* names.c. The output folder's file <below> is `text` afterwards, which is released. What says the same already stays,
+ * as other shards write it; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the inputs
+ * always. */
 enum clv_status names_write(struct batch *run, const char *below, struct text *text, struct clv_error *err) CLV_CHECK;
 
 /* Whether the file has this text. */
@@ -387,9 +389,9 @@ bool file_says(const char *path, const struct text *text);
 enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the place of the file `image` (NULL:
- * none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are not labels, and 255 is not void. In a
- * palette two labels that no table names are black and white, so that any viewer shows them; others have their own
+/* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the georeference of the file `image`
+ * (NULL: none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are not labels, and 255 is not void. In
+ * a palette two labels that no table names are black and white, so that any viewer shows them; others have their own
  * colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum clv_mask_format format, const struct clv_labels *labels,
@@ -488,8 +490,8 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
 /* A status that ended the run keeps its message; the page is finished all the same, with what there is. */
 enum clv_status report_end(struct batch *run, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* status_file.c: the table of all inputs. Claimed before any work, but not in a folder that the run makes; begun with its head, which a later shard's has not; a
- * line for each input that is settled; ended if any input was settled. */
+/* status_file.c: the table of all inputs. Claimed before any work, but not in a folder that the run makes; begun with
+ * its head, which a later shard's has not; a line for each input that is settled; ended if any input was settled. */
 enum clv_status status_claim(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status status_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 void status_put(struct batch *run, const struct clv_file_outcome *outcome);
@@ -509,8 +511,8 @@ void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch 
 /* run->label by options.label, a number or a name; label 1 without one. CLV_ERR_USAGE: the model lacks it. */
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* values[nodes][n_labels]: the probabilities of a problem's nodes, or margins, as options.probabilities asks for. Of one
- * label's probability the summary gets the kind and the log-partition's bound. */
+/* values[nodes][n_labels]: the probabilities of a problem's nodes, or margins, as options.probabilities asks for. Of
+ * one label's probability the summary gets the kind and the log-partition's bound. */
 enum clv_status probabilities_find(double *values, struct probability_summary *summary, const struct batch *run,
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
@@ -520,10 +522,10 @@ enum clv_status probabilities_find_of_field(double *values, struct probability_s
                                             const struct batch *run, struct clv_field *field, struct clv_oracle *oracle,
                                             struct clv_error *err) CLV_CHECK;
 
-/* A probability as a value from 0 to 255; share and entropy of nodes of so many pixels (volume NULL: 1 each). */
+/* A probability as a value from 0 to 255; share and entropy of nodes of so many pixels (area NULL: 1 each). */
 int32_t probability_shade(double p);
 void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
-                          const float *volume, int32_t n_nodes);
+                          const float *area, int32_t n_nodes);
 
 /* Shows these values in pixels. Of one label: item->labels = its probability times 255, rounded, which is not voted on,
  * and share and entropy in item->summary. Of all labels: item->map, whose sides are those of the example's superpixels,
@@ -532,8 +534,8 @@ enum clv_status probabilities_show(struct labelled *item, const struct batch *ru
                                    const double *values, struct clv_error *err) CLV_CHECK;
 enum clv_status label_map_write(const char *path, const struct label_map *map, int32_t n_labels,
                                 struct clv_error *err) CLV_CHECK;
-/* Sides of the map of an image whose regions have these; the map's pixel that the centre of pixel k of n is in; the value
- * of a probability. */
+/* Sides of the map of an image whose regions have these; the map's pixel that the centre of pixel k of n is in; the
+ * value of a probability. */
 void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch *run, int32_t width, int32_t height);
 size_t label_map_pixel(int32_t k, int32_t n, int32_t map_n);
 uint16_t label_map_value(double probability);
@@ -565,8 +567,9 @@ enum clv_status gather_check(const struct batch *run, struct clv_error *err) CLV
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
 
-/* raster_item.c: paths of those files, of tiles and of windows whose learned objects are found, and of any other one whose
- * name begins with another's; new ones, NULL: out of memory. What tiles and windows depend on besides the raster. */
+/* raster_item.c: paths of those files, of tiles and of windows whose learned objects are found, and of any other one
+ * whose name begins with another's; new ones, NULL: out of memory. What tiles and windows depend on besides the
+ * raster. */
 char *file_beside(const char *path, const char *ending);
 char *tiles_path(const char *mask);
 char *windows_path(const char *mask);

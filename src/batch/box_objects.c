@@ -1,5 +1,5 @@
-/* Tells what the boxes of an image hold, from its mask and the boxes alone, and draws the boxes for the report. Start at
- * box_inputs_objects. */
+/* Tells what the boxes of an image hold, from its mask and the boxes alone, and draws the boxes for the report. Start
+ * at box_inputs_objects. */
 #include "batch/box_objects.h"
 
 #include <stdio.h>
@@ -48,13 +48,13 @@ static int compare_areas(const void *a, const void *b)
 
 /* objects[p] = 1 + the smallest box of the pixel's label that covers it; of equal ones the first. */
 static enum clv_status paint_boxes(int32_t *objects, const uint8_t *labels, int32_t width,
-                                   const struct clv_pixel_box *places, const uint8_t *values, size_t n,
+                                   const struct clv_pixel_box *pixel_boxes, const uint8_t *values, size_t n,
                                    struct clv_error *err)
 {
     OWNED_ARRAY const struct clv_pixel_box **sorted = array_alloc(n, sizeof *sorted);
     NEED(sorted);
     for (size_t k = 0; k < n; k++)
-        sorted[k] = &places[k];
+        sorted[k] = &pixel_boxes[k];
     if (n)
         qsort(sorted, n, sizeof *sorted, compare_areas);
     for (size_t k = 0; k < n; k++) { /* the larger ones first */
@@ -62,21 +62,21 @@ static enum clv_status paint_boxes(int32_t *objects, const uint8_t *labels, int3
         for (int32_t y = box->first_y; y < box->end_y; y++)
             for (int32_t x = box->first_x; x < box->end_x; x++) {
                 const size_t p = (size_t)y * (size_t)width + (size_t)x;
-                if (labels[p] == values[box - places])
-                    objects[p] = (int32_t)(box - places) + 1;
+                if (labels[p] == values[box - pixel_boxes])
+                    objects[p] = (int32_t)(box - pixel_boxes) + 1;
             }
     }
     return CLV_OK;
 }
 
 /* The nearest box of the value; n: there is none. */
-static size_t find_nearest(const struct clv_pixel_box *places, const uint8_t *values, size_t n, uint8_t value,
+static size_t find_nearest(const struct clv_pixel_box *pixel_boxes, const uint8_t *values, size_t n, uint8_t value,
                            int32_t x, int32_t y)
 {
     size_t best = n;
     int64_t least = INT64_MAX;
     for (size_t k = 0; k < n; k++) {
-        const struct clv_pixel_box *box = &places[k];
+        const struct clv_pixel_box *box = &pixel_boxes[k];
         const int64_t dx = x < box->first_x  ? box->first_x - x
                            : x >= box->end_x ? x - box->end_x + 1
                                              : 0,
@@ -132,41 +132,41 @@ enum clv_status box_inputs_objects(struct clv_object_map *map, struct box_findin
 {
     const struct clv_image size = {.width = width, .height = height, .channels = 3, .pixels = image->pixels};
     const size_t n_pixels = (size_t)width * (size_t)height;
-    OWNED(clv_object_map_release) struct clv_object_map made = {.width = width, .height = height};
+    OWNED(clv_object_map_release) struct clv_object_map result = {.width = width, .height = height};
     OWNED_ARRAY struct clv_box *placed = NULL;
     size_t n = 0;
     MUST(box_inputs_place(&placed, &n, input, boxes, &size, NULL, err));
-    OWNED_ARRAY struct clv_pixel_box *places = array_alloc(n, sizeof *places);
-    OWNED_ARRAY uint8_t *own = array_alloc(n, 1);
+    OWNED_ARRAY struct clv_pixel_box *pixel_boxes = array_alloc(n, sizeof *pixel_boxes);
+    OWNED_ARRAY uint8_t *box_labels = array_alloc(n, 1);
     OWNED_ARRAY int32_t *number = array_zalloc(n, sizeof *number);
-    made.objects = array_zalloc(n_pixels, sizeof *made.objects);
-    made.labels = array_alloc(n, 1);
-    NEED(places && own && number && made.objects && made.labels);
+    result.objects = array_zalloc(n_pixels, sizeof *result.objects);
+    result.labels = array_alloc(n, 1);
+    NEED(pixel_boxes && box_labels && number && result.objects && result.labels);
     for (size_t k = 0; k < n; k++) {
-        places[k] = clv_box_pixels(&placed[k], width, height);
-        own[k] = values[placed[k].label];
+        pixel_boxes[k] = clv_box_pixels(&placed[k], width, height);
+        box_labels[k] = values[placed[k].label];
     }
-    MUST(paint_boxes(made.objects, labels, width, places, own, n, err));
+    MUST(paint_boxes(result.objects, labels, width, pixel_boxes, box_labels, n, err));
     for (size_t p = 0; p < n_pixels; p++) {
-        if (labels[p] && labels[p] != CLV_VOID && !made.objects[p]) { /* outside of all boxes of its value */
+        if (labels[p] && labels[p] != CLV_VOID && !result.objects[p]) { /* outside of all boxes of its value */
             const int32_t x = (int32_t)(p % (size_t)width), y = (int32_t)(p / (size_t)width);
-            made.objects[p] = (int32_t)((find_nearest(places, own, n, labels[p], x, y) + 1) % (n + 1));
+            result.objects[p] = (int32_t)((find_nearest(pixel_boxes, box_labels, n, labels[p], x, y) + 1) % (n + 1));
         }
-        if (made.objects[p])
-            number[made.objects[p] - 1] = 1;
+        if (result.objects[p])
+            number[result.objects[p] - 1] = 1;
     }
     *found = (struct box_findings){.n = n};
     for (size_t k = 0; k < n; k++) {
         if (!number[k]) {
-            note_empty(found, input, k, &places[k], &size);
+            note_empty(found, input, k, &pixel_boxes[k], &size);
             continue;
         }
-        number[k] = ++made.n_objects;
-        made.labels[made.n_objects - 1] = own[k];
+        number[k] = ++result.n_objects;
+        result.labels[result.n_objects - 1] = box_labels[k];
     }
     for (size_t p = 0; p < n_pixels; p++)
-        made.objects[p] = made.objects[p] ? number[made.objects[p] - 1] : 0;
-    *map = TAKE(made);
+        result.objects[p] = result.objects[p] ? number[result.objects[p] - 1] : 0;
+    *map = TAKE(result);
     return CLV_OK;
 }
 

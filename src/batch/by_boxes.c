@@ -1,5 +1,5 @@
-/* Labels what is in boxes, without a model: reads them, makes an input of each object (assign), and has src/box_cut cut it
- * out (cut_boxes). Start at open_boxes. */
+/* Labels what is in boxes, without a model: reads them, makes an input of each object (assign), and has src/box_cut cut
+ * it out (cut_boxes). Start at open_boxes. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Propagates the masks that are given to the other frames of each sequence, without a model: chains of frames on
- * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its labels.
- * Start at propagate_chain; the method is src/sequence/propagate.c. */
+ * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its
+ * labels. Start at propagate_chain; the method is src/sequence/propagate.c. */
 #include <string.h>
 
 #include "base/base.h"
@@ -106,49 +106,49 @@ struct chain_at_work {
     int thread;
 };
 
-static const struct clv_item *frame_of(const struct by_propagating *self, size_t place)
+static const struct clv_item *frame_of(const struct by_propagating *self, size_t frame)
 {
-    return &self->set.items[self->chains.frames[place]];
+    return &self->set.items[self->chains.frames[frame]];
 }
 
 /* Whether a mask of the frame is wanted; *index of the input that it is. */
-static bool is_wanted(size_t *index, const struct by_propagating *self, size_t place)
+static bool is_wanted(size_t *index, const struct by_propagating *self, size_t frame)
 {
-    const size_t item = self->chains.frames[place];
+    const size_t item = self->chains.frames[frame];
     *index = self->input_of[item];
     return self->chains.is_wanted[item];
 }
 
-static enum clv_status read_frame(void *context, size_t place, struct clv_image *image, struct clv_error *err)
+static enum clv_status read_frame(void *context, size_t frame, struct clv_image *image, struct clv_error *err)
 {
     const struct chain_at_work *work = context;
-    return item_image_read(image, frame_of(work->self, place), &work->run->options.limits, err);
+    return item_image_read(image, frame_of(work->self, frame), &work->run->options.limits, err);
 }
 
-static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
+static enum clv_status read_given(void *context, size_t frame, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
     const struct chain_at_work *work = context;
     const struct clv_image_limits *limits = &work->run->options.limits;
     const struct mask_wanted wanted = {image->width, image->height, limits};
-    const enum clv_status status = item_mask_read(mask, frame_of(work->self, place), &work->run->labels, &wanted, err);
+    const enum clv_status status = item_mask_read(mask, frame_of(work->self, frame), &work->run->labels, &wanted, err);
     return status == CLV_ERR_DATA ? fail_mask(&work->self->set, work->run->options.data, NULL, limits, err) : status;
 }
 
-static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
+static enum clv_status take_frame(void *context, size_t frame, const struct clv_image *image, const uint8_t *labels,
                                   struct clv_error *err)
 {
     const struct chain_at_work *work = context;
     size_t index;
-    if (!is_wanted(&index, work->self, place))
+    if (!is_wanted(&index, work->self, frame))
         return CLV_OK;
     work->self->at_hand[work->thread] = (struct frame_at_hand){image, labels};
     return run_item(work->run, index, SIZE_MAX, work->thread, err);
 }
 
-static const char *name_frame(void *context, size_t place)
+static const char *name_frame(void *context, size_t frame)
 {
-    return frame_of(((const struct chain_at_work *)context)->self, place)->image;
+    return frame_of(((const struct chain_at_work *)context)->self, frame)->image;
 }
 
 /* Copies the labels of the frame at hand, and its image if anything looks at it. */
@@ -193,7 +193,7 @@ static enum clv_status finish_chain(const struct chain_at_work *work, const stru
 {
     size_t index;
     for (size_t i = 1; i <= chain->n; i++)
-        if (is_wanted(&index, work->self, chain_place(chain, i)))
+        if (is_wanted(&index, work->self, chain_frame(chain, i)))
             MUST(run_item(work->run, index, SIZE_MAX, work->thread, err));
     return CLV_OK;
 }
@@ -204,11 +204,11 @@ static enum clv_status lose_frames(const struct chain_at_work *work, const struc
 {
     size_t index, n_lost = 0;
     for (size_t i = k; i <= chain->n; i++)
-        n_lost += is_wanted(&index, work->self, chain_place(chain, i));
+        n_lost += is_wanted(&index, work->self, chain_frame(chain, i));
     report_message(&work->run->progress, CLV_COMPLAINT, "%s (%s not propagated)", why->message,
                    n_of(n_lost, "frame is", "frames are").text);
     for (size_t i = k; i <= chain->n; i++) {
-        if (!is_wanted(&index, work->self, chain_place(chain, i)))
+        if (!is_wanted(&index, work->self, chain_frame(chain, i)))
             continue;
         OWNED(outcome_drop) struct outcome *outcome = outcome_new();
         NEED(outcome);
@@ -236,7 +236,7 @@ static enum clv_status propagate_chain(void *context, size_t number, int thread,
     bool has_all = true;
     size_t index, k = 0;
     for (size_t i = 1; i <= chain->n; i++)
-        has_all &= !is_wanted(&index, self, chain_place(chain, i)) || input_has_mask(run, index);
+        has_all &= !is_wanted(&index, self, chain_frame(chain, i)) || input_has_mask(run, index);
     const double bytes = bytes_of_chain(run, chain);
     enum clv_status status = memory_gate_enter(&run->gate, number, bytes, err);
     if (status == CLV_OK) {
@@ -255,17 +255,17 @@ static enum clv_status put_given(struct batch *run, struct clv_error *err)
 {
     struct by_propagating *self = run->own;
     struct chain_at_work work = {run, self, 0};
-    for (size_t place = 0; place < self->set.n_items; place++) {
+    for (size_t frame = 0; frame < self->set.n_items; frame++) {
         OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
         struct clv_image size = {.pixels = NULL};
         size_t index;
-        if (is_wanted(&index, self, place)) {
-            run->targets.items[index].page = place;
+        if (is_wanted(&index, self, frame)) {
+            run->targets.items[index].page = frame;
             continue;
         }
-        MUST(item_image_size(&size.width, &size.height, frame_of(self, place), &run->options.limits, err));
-        MUST(read_given(&work, place, &size, &mask, err));
-        MUST(page_file_put(run->pages, place, mask.width, mask.height, mask.labels, err));
+        MUST(item_image_size(&size.width, &size.height, frame_of(self, frame), &run->options.limits, err));
+        MUST(read_given(&work, frame, &size, &mask, err));
+        MUST(page_file_put(run->pages, frame, mask.width, mask.height, mask.labels, err));
         run->result->n_given++;
     }
     return CLV_OK;

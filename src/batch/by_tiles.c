@@ -253,11 +253,11 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
                              .is_probable = batch_is_probable(run),
                              .learned = item->learned};
     const enum clv_mask_format format = (enum clv_mask_format)run->options.mask_format;
-    struct raster_place place = cut->rasters[0].place;
-    const uint8_t(*palette)[3] = mask_file_palette(&n, format, &run->labels, place.may_lack_data);
+    struct georeference georeference = cut->rasters[0].georeference;
+    const uint8_t(*palette)[3] = mask_file_palette(&n, format, &run->labels, georeference.may_lack_data);
     const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
-    place.may_lack_data &= format != CLV_MASKS_BINARY && !rows.is_probable; /* 255 is then no void, but a one */
-    MUST(raster_writer_open(&writer, item->target->mask, &mask, &place, err));
+    georeference.may_lack_data &= format != CLV_MASKS_BINARY && !rows.is_probable; /* 255 is then no void, but a one */
+    MUST(raster_writer_open(&writer, item->target->mask, &mask, &georeference, err));
     rows.is_binary = format == CLV_MASKS_BINARY && !rows.is_probable;
     MUST(run->options.min_area || rows.learned ? write_merged(&rows, item->target->mask, run, err)
                                                : paint_rows(&rows, err));

@@ -104,12 +104,12 @@ enum clv_status yolo_write(const char *path, struct labelled *item, const struct
 enum clv_status geojson_write(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     OWNED(text_release) struct text text = {0};
-    OWNED(raster_place_release) struct raster_place place = {0};
+    OWNED(georeference_release) struct georeference georeference = {0};
     text_init(&text, MAX_BYTES);
     OWNED(contours_release) struct contours polygons = {0};
-    raster_find_place(&place, export_image_of(item->input));
+    georeference_find(&georeference, export_image_of(item->input));
     MUST(labelled_trace_polygons(&polygons, item, run, err));
-    MUST(geojson_put(&text, &polygons, &run->labels, &place, err));
+    MUST(geojson_put(&text, &polygons, &run->labels, &georeference, err));
     return write_text(path, &text, err);
 }
 

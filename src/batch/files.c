@@ -1,5 +1,5 @@
-/* Labels and writes many files in one call: opens the way of labelling, plans all targets, takes the folder, runs over the
- * inputs and ends what is written once: pages, tables, report. Start at clv_segment_files. */
+/* Labels and writes many files in one call: opens the way of labelling, plans all targets, takes the folder, runs over
+ * the inputs and ends what is written once: pages, tables, report. Start at clv_segment_files. */
 #include "cleave/files.h"
 
 #include <stdio.h>
@@ -228,29 +228,29 @@ static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
     enum clv_status status = comm_agree(begin(run, err), err);
     if (status == CLV_OK)
         status = run->labeller->each(run, err);
-    struct clv_error own;
-    const enum clv_status settled = deliver_rest(run, &own);
+    struct clv_error error;
+    const enum clv_status settled = deliver_rest(run, &error);
     if (settled != CLV_OK) {
         status = settled;
-        *err = own;
+        *err = error;
     }
     const bool is_whole = status == CLV_OK && run->result->first_failure == CLV_OK;
     run->result->lacks_pages = run->pages && !is_whole;
     for (size_t i = 0; i < run->inputs.n && status == CLV_ERR_INTERRUPTED; i++)
         run->result->has_tiles |= run->inputs.items[i].is_tiled;
-    const enum clv_status paged = page_file_end(run->pages, is_whole, &own);
+    const enum clv_status paged = page_file_end(run->pages, is_whole, &error);
     run->pages = NULL;
     if (is_whole && paged != CLV_OK) {
         status = paged;
-        *err = own;
+        *err = error;
     }
     status = report_end(run, status, err);
     if (status == CLV_OK && comm_rank() == 0) /* after Ctrl-C the next --resume joins */
         status = tables_join(run, err);
-    const enum clv_status listed = status_end(run, &own);
+    const enum clv_status listed = status_end(run, &error);
     if (listed != CLV_OK && status == CLV_OK) {
         status = listed;
-        *err = own;
+        *err = error;
     }
     if (comm_rank() == 0)
         deliver_note(run);

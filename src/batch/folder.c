@@ -1,5 +1,5 @@
-/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note that
- * tells what the folder's results are of, and removes folders that stayed empty. Start at folder_make_all. */
+/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note
+ * that tells what the folder's results are of, and removes folders that stayed empty. Start at folder_make_all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -63,11 +63,11 @@ enum clv_status folder_take_file(struct batch *run, bool is_one_sequence, struct
 /* root[PATH_MAX]: the one folder that all files were found below; "" if there is none, as where a file is gone. */
 static enum clv_status find_root(char *root, const struct input_list *inputs, struct clv_error *err)
 {
-    char own[PATH_MAX] = "";
+    char folder[PATH_MAX] = "";
     bool is_one = inputs->n > 0;
     for (size_t i = 0; i < inputs->n && is_one; i++) {
         const struct input *input = &inputs->items[i];
-        char *path = i ? own : root;
+        char *path = i ? folder : root;
         is_one = input->image && input->file;
         if (is_one && !realpath(input->image, path)) {
             if (errno == EIO || errno == ENOMEM)

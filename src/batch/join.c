@@ -53,7 +53,7 @@ struct join_context {
 struct table_kind {
     bool has_lines;      /* its parts are read, else their existence is all */
     enum part_kind part; /* of has_lines */
-    struct part_place place;
+    struct part_path path;
     enum clv_status (*begin)(struct join_context *self, struct clv_error *err);
     enum clv_status (*add)(struct join_context *self, const struct slot *slot, const char *name,
                            struct clv_error *err); /* name: as the table has it */
@@ -183,12 +183,12 @@ static enum clv_status voc_add(struct join_context *self, const struct slot *slo
 static const struct table_kind tables[N_JOIN_TABLES] = {
     [JOIN_OBJECTS] = {true, PART_OBJECTS, .begin = objects_begin, .add = objects_add, .end = nothing_more},
     [JOIN_COCO] = {true, PART_COCO, .begin = coco_table_begin, .add = coco_table_add, .end = coco_table_end},
-    [JOIN_VOC] = {.place = {"voc/Annotations/", ".xml"}, .begin = nothing_more, .add = voc_add, .end = nothing_more},
+    [JOIN_VOC] = {.path = {"voc/Annotations/", ".xml"}, .begin = nothing_more, .add = voc_add, .end = nothing_more},
 };
 
-static const struct part_place *place_of(const struct table_kind *kind)
+static const struct part_path *part_path_of(const struct table_kind *kind)
 {
-    return kind->has_lines ? &part_places[kind->part] : &kind->place;
+    return kind->has_lines ? &part_paths[kind->part] : &kind->path;
 }
 
 /* Reading. */
@@ -232,8 +232,8 @@ static enum clv_status find_mask(struct slot *slot, const struct join_context *s
 
 static enum clv_status load(struct slot *slot, const struct join_context *self, struct clv_error *err)
 {
-    const struct part_place *place = place_of(self->kind);
-    OWNED_ARRAY char *path = path_of(self, place->below, slot->output, place->ending);
+    const struct part_path *where = part_path_of(self->kind);
+    OWNED_ARRAY char *path = path_of(self, where->below, slot->output, where->ending);
     NEED(path);
     if (self->kind->has_lines)
         MUST(part_read(&slot->part, &slot->state, path, self->kind->part, err));
@@ -306,9 +306,9 @@ static enum clv_status name_image(struct text *name, const struct join_context *
 /* Counts an image that has a mask and does not come into the table, and why. */
 static enum clv_status count_skipped(const struct join_context *self, const struct slot *slot, struct clv_error *err)
 {
-    const struct part_place *place = place_of(self->kind);
+    const struct part_path *where = part_path_of(self->kind);
     struct join_counts *counts = self->counts;
-    OWNED_ARRAY char *path = path_of(self, place->below, slot->output, place->ending);
+    OWNED_ARRAY char *path = path_of(self, where->below, slot->output, where->ending);
     NEED(path);
     if (slot->state == PART_TORN && counts->n_torn++ == 0)
         snprintf(counts->first_torn, PATH_MAX, "%s", path);
@@ -390,17 +390,17 @@ static bool is_in_list(const struct join_context *self, const char *output)
 
 static enum clv_status join_earlier(struct join_context *self, struct clv_error *err)
 {
-    const struct part_place *place = place_of(self->kind);
+    const struct part_path *where = part_path_of(self->kind);
     OWNED(path_list_release) struct path_list found = {0};
-    OWNED_ARRAY char *folder = path_of(self, place->below, "", "");
+    OWNED_ARRAY char *folder = path_of(self, where->below, "", "");
     NEED(folder);
     if (self->n_names)
         qsort(self->names, self->n_names, sizeof *self->names, compare_hashes);
     if (path_is_folder(folder))
         MUST(folder_walk(&found, folder, err));
     for (size_t k = 0; k < found.n; k++) {
-        const size_t length = strlen(found.paths[k]), ending = strlen(place->ending);
-        if (length <= ending || strcmp(found.paths[k] + length - ending, place->ending) != 0)
+        const size_t length = strlen(found.paths[k]), ending = strlen(where->ending);
+        if (length <= ending || strcmp(found.paths[k] + length - ending, where->ending) != 0)
             continue;
         found.paths[k][length - ending] = 0;
         if (!is_in_list(self, found.paths[k]))

@@ -55,15 +55,15 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
 static enum clv_status write_labels(const char *path, const char *image, struct label_image *mask,
                                     enum clv_mask_format format, const struct clv_labels *labels, struct clv_error *err)
 {
-    OWNED(raster_place_release) struct raster_place place = {0};
+    OWNED(georeference_release) struct georeference georeference = {0};
     bool is_tiff = text_ends_with(path, ".tif");
     size_t n = (size_t)mask->width * (size_t)mask->height;
     if (is_tiff && image)
-        raster_find_place(&place, image);
-    bool has_void = place.may_lack_data || memchr(mask->labels, CLV_VOID, n);
+        georeference_find(&georeference, image);
+    bool has_void = georeference.may_lack_data || memchr(mask->labels, CLV_VOID, n);
     mask->palette = mask_file_palette(&mask->palette_size, format, labels, has_void);
-    place.may_lack_data &= labels && format != CLV_MASKS_BINARY;
-    return is_tiff ? raster_write_labels(path, mask, &place, err)
+    georeference.may_lack_data &= labels && format != CLV_MASKS_BINARY;
+    return is_tiff ? raster_write_labels(path, mask, &georeference, err)
                    : clv_png_write_labels(path, mask->width, mask->height, mask->labels, mask->palette,
                                           mask->palette_size, err);
 }

@@ -1,7 +1,6 @@
 /* Writes and reads parts of tables, one hidden file of each image, and tells which of them need not be made again: a
- * part's head has size and digest of its mask, size and hash of the rest, and the options that it was made with; its own
- * time is the mask's.
- * Start at part_write; parts.h has the format. */
+ * part's head has size and digest of its mask, size and hash of the rest, and the options that it was made with; its
+ * own time is the mask's. Start at part_write; parts.h has the format. */
 #include "batch/parts.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 enum { FIELD_VERSION, FIELD_SIZE, FIELD_DIGEST, FIELD_REST, FIELD_HASH, FIELD_LAYOUT, FIELD_OPTIONS };
 #define N_FIELDS (FIELD_OPTIONS + 1)
 
-const struct part_place part_places[N_PART_KINDS] = {
+const struct part_path part_paths[N_PART_KINDS] = {
     [PART_OBJECTS] = {PARTS_FOLDER "/objects/", ".tsv"},
     [PART_COCO] = {PARTS_FOLDER "/coco/", ".json"},
 };

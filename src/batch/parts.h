@@ -34,12 +34,12 @@
 enum part_kind { PART_OBJECTS, PART_COCO, N_PART_KINDS };
 
 /* The part of the output "a/b" is FOLDER/<below>a/b<ending>. */
-struct part_place {
+struct part_path {
     const char *below, *ending;
 };
-extern const struct part_place part_places[N_PART_KINDS];
+extern const struct part_path part_paths[N_PART_KINDS];
 
-/* The options that decide what the parts of a mask are. */
+/* The options on which the parts of a mask depend. */
 struct part_options {
     const struct clv_labels *labels;
     double tolerance;           /* of polygons, in pixels */
@@ -94,8 +94,9 @@ enum clv_status part_read(struct part *part, enum part_state *state, const char 
  * after a copy of the folder. A mask that does not exist does not fit. */
 enum clv_status part_fits(bool *fits, const struct part *part, const char *mask, struct clv_error *err) CLV_CHECK;
 
-/* A part has one of three fates: it must be made, as it is not there, damaged or of other options; so must all that is
- * made of the mask, which is another one by now; or it stays. *n_lines are its rows or annotations, 0 unless it stays. */
+/* PART_TO_MAKE: the part is missing, damaged or of other options. PART_OF_ANOTHER_MASK: the mask has changed, so all
+ * that is made of it must be made again. PART_CURRENT: the part stays, and *n_lines is the number of its rows or
+ * annotations, otherwise 0. */
 enum part_fate { PART_TO_MAKE, PART_OF_ANOTHER_MASK, PART_CURRENT };
 enum clv_status part_look(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
                           enum part_kind kind, const struct part_key *key, struct clv_error *err) CLV_CHECK;

@@ -75,12 +75,12 @@ int32_t probability_shade(double p)
 }
 
 void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
-                          const float *volume, int32_t n_nodes)
+                          const float *area, int32_t n_nodes)
 {
     size_t n = (size_t)n_nodes, k = (size_t)run->model->layout.n_labels;
     double pixels = 0, share = 0, entropy = 0;
     for (size_t i = 0; i < n; i++) {
-        double p = marginals[i * k + (size_t)run->label], weight = volume ? (double)volume[i] : 1;
+        double p = marginals[i * k + (size_t)run->label], weight = area ? (double)area[i] : 1;
         share += weight * p;
         entropy += weight * probability_entropy(p);
         pixels += weight;
@@ -98,7 +98,7 @@ static enum clv_status paint(uint8_t *shades, struct probability_summary *summar
     NEED(shade);
     for (size_t i = 0; i < n; i++)
         shade[i] = probability_shade(marginals[i * k + (size_t)run->label]);
-    probabilities_sum_up(summary, run, marginals, problem->volume, problem->n_nodes);
+    probabilities_sum_up(summary, run, marginals, problem->area, problem->n_nodes);
     return clv_example_paint(shades, example, shade, err);
 }
 

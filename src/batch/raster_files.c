@@ -24,7 +24,7 @@ static enum clv_status look_at_image(struct labelled *item, const struct batch *
     const int32_t n_known = run->model->recipe.bands.n_bands;
     const bool fits = n_known ? raster.n_bands == n_known : raster.n_bands == 1 || raster.n_bands == 3;
     self->has_samples = fits && (!raster.is_photograph || limits->bands);
-    raster_find_place(&self->place, item->input->image);
+    georeference_find(&self->georeference, item->input->image);
     return CLV_OK;
 }
 
@@ -165,7 +165,7 @@ enum clv_status raster_overlay_write(const char *path, struct labelled *item, co
     }
     MUST(raster_item_rows(&rows, item, ROWS_PIXELS | (painter.has_objects ? ROWS_OBJECTS : ROWS_LABELS),
                           RASTER_BAND_ROWS, halo, err));
-    MUST(raster_writer_create(&writer, path, &layout, &item->raster->place, err));
+    MUST(raster_writer_create(&writer, path, &layout, &item->raster->georeference, err));
     for (bool more = true; more;) {
         MUST(raster_item_next(&more, &rows, run, err));
         if (!more)
@@ -212,17 +212,17 @@ enum clv_status raster_cutout_write(const char *path, struct labelled *item, con
 {
     struct cutout_box box;
     OWNED(raster_rows_close) struct raster_rows rows = {0};
-    OWNED(raster_place_release) struct raster_place place = {0};
+    OWNED(georeference_release) struct georeference georeference = {0};
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
     OWNED_ARRAY uint8_t *rgba = array_alloc(RASTER_BAND_ROWS, 4 * (size_t)item->width);
     NEED(rgba);
     MUST(raster_item_rows(&rows, item, ROWS_PIXELS | ROWS_LABELS, RASTER_BAND_ROWS,
                           cutout_halo(item->width, item->height), err));
     MUST(find_crop(&box, &rows, rgba, run, err));
-    MUST(raster_place_of_part(&place, &item->raster->place, box.left, box.top, err));
+    MUST(georeference_of_part(&georeference, &item->raster->georeference, box.left, box.top, err));
     const struct raster_layout layout = {
         .width = box.right - box.left, .height = box.bottom - box.top, .n_channels = 4, .bits = 8};
-    MUST(raster_writer_create(&writer, path, &layout, &place, err));
+    MUST(raster_writer_create(&writer, path, &layout, &georeference, err));
     for (bool more = true; more;) {
         MUST(raster_item_next(&more, &rows, run, err));
         if (!more)

@@ -28,7 +28,7 @@ struct raster_item {
     uint8_t label_of[256];          /* of the mask's values */
     int32_t n_bands;
     bool has_samples; /* objects are measured by values of the bands, not by colours alone */
-    struct raster_place place;
+    struct georeference georeference;
     struct object_rows objects;   /* with --objects: which pieces of labels, or of item->learned, are which, .. */
     uint8_t *labels;              /* .. [item->objects.n_objects] their labels, .. */
     bool is_measured;             /* .. and whether item->rows are there */

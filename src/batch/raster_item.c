@@ -12,7 +12,7 @@ void raster_item_free(struct raster_item *self)
 {
     if (!self)
         return;
-    raster_place_release(&self->place);
+    georeference_release(&self->georeference);
     object_rows_release(&self->objects);
     arrays_free(self->labels, self);
 }

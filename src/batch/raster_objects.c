@@ -93,7 +93,7 @@ static enum clv_status write_numbers(const char *path, struct labelled *item, co
     OWNED_ARRAY int32_t *numbers = array_alloc(RASTER_BAND_ROWS, (size_t)item->width * sizeof *numbers);
     NEED(numbers);
     MUST(raster_item_rows(&rows, item, ROWS_LABELS, RASTER_BAND_ROWS, 0, err));
-    MUST(raster_writer_create(&writer, path, &layout, &item->raster->place, err));
+    MUST(raster_writer_create(&writer, path, &layout, &item->raster->georeference, err));
     object_rows_rewind(objects);
     for (bool more = true; more;) {
         MUST(raster_item_next(&more, &rows, run, err));

@@ -16,12 +16,12 @@ static enum clv_status show_shades(struct labelled *item, const struct batch *ru
 {
     const size_t n = (size_t)n_nodes, n_labels = (size_t)run->model->layout.n_labels;
     OWNED_ARRAY int32_t *shade = array_alloc(n, sizeof *shade);
-    OWNED_ARRAY float *volume = array_alloc(n, sizeof *volume);
-    NEED(shade && volume);
+    OWNED_ARRAY float *area = array_alloc(n, sizeof *area);
+    NEED(shade && area);
     for (size_t i = 0; i < n; i++)
         shade[i] = probability_shade(values[i * n_labels + (size_t)run->label]);
-    MUST(raster_cut_volumes(volume, cut, err));
-    probabilities_sum_up(&item->summary, run, values, volume, n_nodes);
+    MUST(raster_cut_areas(area, cut, err));
+    probabilities_sum_up(&item->summary, run, values, area, n_nodes);
     return raster_cut_show(cut, shade, err);
 }
 
@@ -121,12 +121,12 @@ enum clv_status raster_decide(struct raster_cut *cut, const struct batch *run, s
     struct clv_field field = raster_cut_field(cut);
     struct clv_decision_options options;
     OWNED_ARRAY int32_t *y = array_alloc((size_t)field.n_nodes, sizeof *y);
-    OWNED_ARRAY float *volume = array_alloc((size_t)field.n_nodes, sizeof *volume);
-    NEED(y && volume);
+    OWNED_ARRAY float *area = array_alloc((size_t)field.n_nodes, sizeof *area);
+    NEED(y && area);
     clv_decision_defaults(&options, run->model);
     options.n_samples = (uint32_t)run->options.n_samples;
     options.seed = run->options.seed;
-    MUST(raster_cut_volumes(volume, cut, err));
-    MUST(model_field_decide(y, &field, volume, oracle, &options, err));
+    MUST(raster_cut_areas(area, cut, err));
+    MUST(model_field_decide(y, &field, area, oracle, &options, err));
     return raster_cut_show(cut, y, err);
 }

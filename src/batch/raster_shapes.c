@@ -16,21 +16,21 @@
 
 #define MAX_BYTES ((size_t)1 << 32)
 
-/* Where the text of an object is. */
+/* The text of an object in the spool. */
 struct shape_text {
     int32_t top, first_column; /* its first pixel */
     size_t size;
     uint64_t offset;
 };
 
-/* An object's text in a format, by itself. */
+/* Makes the text of one object in a format. */
 typedef enum clv_status put_shape(struct text *text, const struct contours *one, const struct labelled *item,
                                   const struct batch *run, struct clv_error *err);
 
 struct shapes {
     const struct labelled *item;
     const struct batch *run;
-    const char *path; /* of what is written, for messages */
+    const char *path; /* of the output, for messages */
     put_shape *put;
     FILE *spool;
     uint64_t end; /* bytes in it */
@@ -57,7 +57,7 @@ static enum clv_status open_spool(struct shapes *self, struct clv_error *err)
     return file_open_unnamed(&self->spool, folder, err);
 }
 
-/* Takes an object that is whole. */
+/* Writes the text of an object that is complete to the spool. */
 static enum clv_status take_shape(void *context, struct contours *one, struct clv_error *err)
 {
     struct shapes *self = context;
@@ -210,7 +210,7 @@ enum clv_status raster_yolo_write(const char *path, struct labelled *item, const
 static enum clv_status put_geojson(struct text *text, const struct contours *one, const struct labelled *item,
                                    const struct batch *run, struct clv_error *err)
 {
-    return geojson_put_objects(text, one, &run->labels, &item->raster->place, err);
+    return geojson_put_objects(text, one, &run->labels, &item->raster->georeference, err);
 }
 
 enum clv_status raster_geojson_write(const char *path, struct labelled *item, const struct batch *run,
@@ -220,7 +220,7 @@ enum clv_status raster_geojson_write(const char *path, struct labelled *item, co
     OWNED(text_release) struct text beginning = {0}, end = {0};
     text_init(&beginning, MAX_BYTES);
     text_init(&end, MAX_BYTES);
-    geojson_begin(&beginning, &item->raster->place);
+    geojson_begin(&beginning, &item->raster->georeference);
     text_put(&end, GEOJSON_END);
     return write_document(path, &document, &beginning, &end, item, run, err);
 }

@@ -1,5 +1,5 @@
-/* The page of all results: what it says of the run, and the pictures and the score of each input. Pictures are encoded by
- * the thread that has the image, into the report's spool; their places are put in input order (deliver.c). Start at
+/* The page of all results: what it says of the run, and the pictures and the score of each input. Pictures are encoded
+ * by the thread that has the image, into the report's spool; their places are put in input order (deliver.c). Start at
  * report_begin. */
 #include <math.h>
 #include <stdio.h>
@@ -76,11 +76,11 @@ enum clv_status report_end(struct batch *run, enum clv_status status, struct clv
         clv_report_abandon(report);
         return status;
     }
-    struct clv_error own;
-    const enum clv_status finished = clv_report_finish(report, &own);
+    struct clv_error error;
+    const enum clv_status finished = clv_report_finish(report, &error);
     if (finished == CLV_OK || status != CLV_OK)
         return status;
-    *err = own;
+    *err = error;
     return finished;
 }
 

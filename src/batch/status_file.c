@@ -33,10 +33,10 @@ static enum clv_status is_in_new_folder(bool *is_new, const char *path, const st
     *is_new = false;
     for (size_t k = 0; k < sizeof made / sizeof *made && !path_exists(folder); k++) {
         OWNED_ARRAY char *below = path_join(made[k] ? made[k] : "", "file");
-        OWNED_ARRAY char *own = below ? path_folder(below) : NULL;
-        NEED(own);
-        path_simplify(own);
-        *is_new |= strcmp(own, folder) == 0;
+        OWNED_ARRAY char *parent = below ? path_folder(below) : NULL;
+        NEED(parent);
+        path_simplify(parent);
+        *is_new |= strcmp(parent, folder) == 0;
     }
     return CLV_OK;
 }

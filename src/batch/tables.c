@@ -1,5 +1,5 @@
-/* The tables of a whole folder, as join.c makes them of the parts of all images: which are wanted, what they need of the
- * inputs of all shards, and when they are joined. Start at tables_join. */
+/* The tables of a whole folder, which join.c makes from the parts of all images. Decides which tables are wanted, what
+ * they need from the inputs of all shards, and when they are joined. Start at tables_join. */
 #include <string.h>
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* Plans, before any work, which files a run writes: names every file of every input, reports inputs whose files would be
- * those of others, too, protects the inputs, and looks which files are there. Start at targets_plan. */
+/* Plans, before any work, which files a run writes: names every file of every input, reports inputs whose files would
+ * be those of others, too, protects the inputs, and looks which files are there. Start at targets_plan. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,11 +49,11 @@ static bool is_jpeg(const char *image)
 /* Masks of images that lie somewhere on Earth do, too. */
 static bool has_place(const char *image)
 {
-    struct raster_place place = {0};
+    struct georeference georeference = {0};
     if (image)
-        raster_find_place(&place, image);
-    bool is_placed = raster_has_place(&place);
-    raster_place_release(&place);
+        georeference_find(&georeference, image);
+    bool is_placed = georeference_exists(&georeference);
+    georeference_release(&georeference);
     return is_placed;
 }
 
@@ -176,28 +176,28 @@ static enum clv_status find_clashes(struct target_list *list, const struct input
 }
 
 /* A folder on disk. */
-struct place {
+struct file_identity {
     dev_t device;
     ino_t inode;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_identities(const void *a, const void *b)
 {
-    const struct place *first = a, *second = b;
+    const struct file_identity *first = a, *second = b;
     if (first->device != second->device)
         return first->device < second->device ? -1 : 1;
     return (first->inode > second->inode) - (first->inode < second->inode);
 }
 
 /* The folder that a file is in; *there is false where that is not known. */
-static enum clv_status find_place(struct place *place, bool *there, const char *path, struct clv_error *err)
+static enum clv_status identify(struct file_identity *identity, bool *there, const char *path, struct clv_error *err)
 {
     struct stat info;
     OWNED_ARRAY char *folder = path_folder(path);
     NEED(folder);
     *there = stat(folder, &info) == 0;
     if (*there)
-        *place = (struct place){info.st_dev, info.st_ino};
+        *identity = (struct file_identity){info.st_dev, info.st_ino};
     return CLV_OK;
 }
 
@@ -207,23 +207,23 @@ static enum clv_status check_folders(const struct target_list *list, const struc
 {
     size_t n = 0;
     bool there = false;
-    OWNED_ARRAY struct place *places = array_alloc(inputs->n, sizeof *places);
-    NEED(places);
+    OWNED_ARRAY struct file_identity *identities = array_alloc(inputs->n, sizeof *identities);
+    NEED(identities);
     for (size_t i = 0; i < inputs->n; i++) {
         if (!inputs->items[i].image || inputs->items[i].bytes)
             continue;
-        MUST(find_place(&places[n], &there, inputs->items[i].image, err));
-        if (there && (!n || compare_places(&places[n - 1], &places[n]) != 0))
+        MUST(identify(&identities[n], &there, inputs->items[i].image, err));
+        if (there && (!n || compare_identities(&identities[n - 1], &identities[n]) != 0))
             n++;
     }
     if (n)
-        qsort(places, n, sizeof *places, compare_places);
+        qsort(identities, n, sizeof *identities, compare_identities);
     bool is_piped = list->n && strcmp(list->items[0].mask, "-") == 0;
     for (size_t i = 0; i < list->n && n && !is_piped; i++) {
         const char *mask = list->items[i].mask;
-        struct place own = {0};
-        MUST(find_place(&own, &there, mask, err));
-        FAIL_IF(there && bsearch(&own, places, n, sizeof own, compare_places), CLV_ERR_USAGE,
+        struct file_identity target = {0};
+        MUST(identify(&target, &there, mask, err));
+        FAIL_IF(there && bsearch(&target, identities, n, sizeof target, compare_identities), CLV_ERR_USAGE,
                 "%s: the output folder is the input folder; choose another, such as -o out", mask);
     }
     return CLV_OK;
@@ -286,8 +286,8 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                n_of(n_pages, "page", "pages").text, n);
 }
 
-/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects were
- * found. *there: whether tiles do. */
+/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects
+ * were found. *there: whether tiles do. */
 static enum clv_status check_tiles(bool *there, const char *mask, enum clv_existing existing, struct clv_error *err)
 {
     OWNED_ARRAY char *tiles = tiles_path(mask);

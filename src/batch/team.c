@@ -1,5 +1,5 @@
-/* Runs over all inputs on threads, or shares them between the processes that mpirun started: each takes an input when it
- * is free, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
+/* Runs over all inputs on threads, or shares them between the processes that mpirun started: each takes an input when
+ * it is free, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
 #include <string.h>
 
 #include "base/base.h"
@@ -36,7 +36,7 @@ static enum clv_status run_on_threads(struct batch *run, struct clv_error *err)
     return parallel_for(n - order.n_tiled, run->n_threads, run_one, &order, err);
 }
 
-struct sharing {
+struct share_state {
     struct batch *run;
     struct comm_deal deal;
     pthread_mutex_t lock; /* guards what follows */
@@ -45,7 +45,7 @@ struct sharing {
     struct clv_error error;
 };
 
-static void end_run(struct sharing *self, enum clv_status status, const struct clv_error *error)
+static void end_run(struct share_state *self, enum clv_status status, const struct clv_error *error)
 {
     pthread_mutex_lock(&self->lock);
     if (self->status == CLV_OK) {
@@ -59,7 +59,7 @@ static void end_run(struct sharing *self, enum clv_status status, const struct c
 /* Takes another process's outcome, on rank 0. */
 static void take(void *context, const void *bytes, size_t size)
 {
-    struct sharing *self = context;
+    struct share_state *self = context;
     OWNED(outcome_drop) struct outcome *outcome = NULL;
     struct clv_error error;
     size_t index = 0;
@@ -76,7 +76,7 @@ static void take(void *context, const void *bytes, size_t size)
 static enum clv_status share(void *context, size_t ignored, int thread, struct clv_error *err)
 {
     (void)ignored;
-    struct sharing *self = context;
+    struct share_state *self = context;
     for (;;) {
         size_t index;
         pthread_mutex_lock(&self->lock);
@@ -92,7 +92,7 @@ static enum clv_status share(void *context, size_t ignored, int thread, struct c
 
 static enum clv_status run_in_processes(struct batch *run, struct clv_error *err)
 {
-    struct sharing self = {.run = run};
+    struct share_state self = {.run = run};
     pthread_mutex_init(&self.lock, NULL);
     /* The deal is closed by all processes, whatever the status. */
     enum clv_status status = comm_deal_open(&self.deal, run->inputs.n, take, &self, err);

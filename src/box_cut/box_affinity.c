@@ -6,17 +6,17 @@
 
 #include "base/base.h"
 
-#define LIGHTNESS      0.43f /* weight of L in the kernels' colours */
-#define WIDE_COLOUR    4.0   /* s */
-#define NEAR_PLACE     0.48  /* standard deviation, in sides of the box; the narrower kernel's is this / sqrt(8) */
-#define ROUGHNESS      0.01f
-#define STEP_FREE      4.7f /* in Lab */
-#define LIKENESS_RANGE 8.0f
-#define MAX_SWEEPS     30
+#define LIGHTNESS        0.43f /* weight of L in the kernels' colours */
+#define WIDE_COLOUR      4.0   /* s */
+#define NEAR_PLACE       0.48  /* standard deviation, in sides of the box; the narrower kernel's is this / sqrt(8) */
+#define ROUGHNESS        0.01f
+#define STEP_FREE        4.7f /* in Lab */
+#define SIMILARITY_RANGE 8.0f
+#define MAX_SWEEPS       30
 
 void box_affinity_release(struct box_affinity *self)
 {
-    arrays_free(self->wide, self->near, self->place, self->step, self->likeness);
+    arrays_free(self->wide, self->near, self->place, self->step, self->similarity);
     *self = (struct box_affinity){0};
 }
 
@@ -57,11 +57,11 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
     NEED(result.wide = array_alloc(n * n, sizeof(float)));
     NEED(result.place = array_alloc(n * n, sizeof(float)));
     NEED(result.step = array_alloc(m, sizeof(float)));
-    NEED(result.likeness = array_alloc(m, sizeof(float)));
+    NEED(result.similarity = array_alloc(m, sizeof(float)));
     for (size_t e = 0; e < m; e++) {
         const int32_t *edge = scene->adjacency.edges[e];
         result.step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
-        result.likeness[e] = portable_expf(-result.step[e] / LIKENESS_RANGE);
+        result.similarity[e] = portable_expf(-result.step[e] / SIMILARITY_RANGE);
     }
     fill_kernels(&result);
     *self = TAKE(result);

@@ -49,11 +49,11 @@ struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t widt
 struct box_affinity {
     const struct box_scene *scene;
     int32_t n;
-    float *wide;     /* [n][n] exp(-|c_i - c_j|^2 / 2 s^2), symmetric, 0 on the diagonal, as the others: */
-    float *near;     /* wide^3, less for another roughness, times a Gaussian of places */
-    float *place;    /* another, narrower Gaussian of places */
-    float *step;     /* [n_edges] of colour, in Lab */
-    float *likeness; /* [n_edges] 1 for equal colours */
+    float *wide;       /* [n][n] exp(-|c_i - c_j|^2 / 2 s^2), symmetric, 0 on the diagonal, as the others: */
+    float *near;       /* wide^3, less for another roughness, times a Gaussian of places */
+    float *place;      /* another, narrower Gaussian of places */
+    float *step;       /* [n_edges] of colour, in Lab */
+    float *similarity; /* [n_edges] 1 for equal colours */
 };
 enum clv_status box_affinity_init(struct box_affinity *self, const struct box_scene *scene,
                                   struct clv_error *err) CLV_CHECK;

@@ -17,21 +17,21 @@
 /* The boxes that overlap others, and the pixels around all overlaps. */
 struct crowd {
     const struct clv_image *image;
-    struct clv_pixel_box *places; /* [n_boxes] of all boxes */
-    size_t *order;                /* [n_boxes] all boxes, the smaller first */
-    size_t *members, n_members;   /* [n_boxes] those that overlap others, likewise */
-    struct clv_pixel_box area;    /* empty: no overlap */
-    size_t n;                     /* its pixels */
-    float *votes;                 /* [n_members][n], first p_k */
-    float *by_label;              /* [n_labels][n], by_label[0] the background's */
-    uint8_t *labels;              /* [n] indices into values, 0 the background */
-    uint8_t values[256];          /* [n_labels] of the caller */
+    struct clv_pixel_box *pixel_boxes; /* [n_boxes] of all boxes */
+    size_t *order;                     /* [n_boxes] all boxes, the smaller first */
+    size_t *members, n_members;        /* [n_boxes] those that overlap others, likewise */
+    struct clv_pixel_box area;         /* empty: no overlap */
+    size_t n;                          /* its pixels */
+    float *votes;                      /* [n_members][n], first p_k */
+    float *by_label;                   /* [n_labels][n], by_label[0] the background's */
+    uint8_t *labels;                   /* [n] indices into values, 0 the background */
+    uint8_t values[256];               /* [n_labels] of the caller */
     int32_t n_labels;
 };
 
 static void crowd_release(struct crowd *self)
 {
-    arrays_free(self->places, self->order, self->members, self->votes, self->by_label, self->labels);
+    arrays_free(self->pixel_boxes, self->order, self->members, self->votes, self->by_label, self->labels);
 }
 
 static bool overlap(struct clv_pixel_box *common, const struct clv_pixel_box *a, const struct clv_pixel_box *b)
@@ -57,7 +57,7 @@ static void sort(struct crowd *self, size_t n_boxes)
 {
     for (size_t i = 0; i < n_boxes; i++) {
         size_t k = i;
-        for (; k > 0 && area_of(&self->places[i]) <= area_of(&self->places[self->order[k - 1]]); k--)
+        for (; k > 0 && area_of(&self->pixel_boxes[i]) <= area_of(&self->pixel_boxes[self->order[k - 1]]); k--)
             self->order[k] = self->order[k - 1];
         self->order[k] = i;
     }
@@ -67,18 +67,18 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
                                   const uint8_t *values, size_t n_boxes, struct clv_error *err)
 {
     *self = (struct crowd){.image = image, .area = {image->width, image->height, 0, 0}, .n_labels = 1};
-    NEED((self->places = array_alloc(n_boxes, sizeof *self->places)) &&
+    NEED((self->pixel_boxes = array_alloc(n_boxes, sizeof *self->pixel_boxes)) &&
          (self->order = array_alloc(n_boxes, sizeof *self->order)) &&
          (self->members = array_alloc(n_boxes, sizeof *self->members)));
     for (size_t k = 0; k < n_boxes; k++)
-        self->places[k] = clv_box_pixels(&boxes[k], image->width, image->height);
+        self->pixel_boxes[k] = clv_box_pixels(&boxes[k], image->width, image->height);
     sort(self, n_boxes);
     for (size_t i = 0; i < n_boxes; i++) {
         size_t k = self->order[i];
         bool is_member = false;
         for (size_t j = 0; j < n_boxes; j++) {
             struct clv_pixel_box common, *area = &self->area;
-            if (j == k || !overlap(&common, &self->places[k], &self->places[j]))
+            if (j == k || !overlap(&common, &self->pixel_boxes[k], &self->pixel_boxes[j]))
                 continue;
             is_member = true;
             area->first_x = common.first_x < area->first_x ? common.first_x : area->first_x;
@@ -121,10 +121,10 @@ static void vote(struct crowd *self, const uint8_t *values)
     for (size_t p = 0; p < self->n; p++) {
         double background = 1, sum = 0;
         for (size_t k = 0; k < self->n_members; k++) {
-            const struct clv_pixel_box *place = &self->places[self->members[k]];
+            const struct clv_pixel_box *pixel_box = &self->pixel_boxes[self->members[k]];
             double share = self->votes[k * self->n + p];
             background *= 1 - share;
-            for (size_t j = 0; j < k && area_of(&self->places[self->members[j]]) < FRONT * area_of(place); j++)
+            for (size_t j = 0; j < k && area_of(&self->pixel_boxes[self->members[j]]) < FRONT * area_of(pixel_box); j++)
                 share *= 1 - self->votes[j * self->n + p];
             const uint8_t *label = memchr(self->values + 1, values[self->members[k]], (size_t)self->n_labels - 1);
             self->by_label[(size_t)(label - self->values) * self->n + p] += (float)share;
@@ -168,7 +168,7 @@ static void write_overlaps(uint8_t *labels, const struct crowd *self, const uint
             bool is_known = !self->labels[p];
             size_t n_covers = 0;
             for (size_t k = 0; k < self->n_members; k++)
-                if (covers(&self->places[self->members[k]], x, y)) {
+                if (covers(&self->pixel_boxes[self->members[k]], x, y)) {
                     n_covers++;
                     is_known |= values[self->members[k]] == value;
                 }
@@ -197,15 +197,15 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
     options = options ? options : &defaults;
     MUST(check(values, n_boxes, err));
     OWNED_ARRAY uint8_t *all = array_zalloc(n, 1);
-    OWNED_ARRAY uint8_t *own = array_alloc(n, 1);
+    OWNED_ARRAY uint8_t *box_labels = array_alloc(n, 1);
     OWNED_ARRAY float *probability = array_alloc(n, sizeof *probability);
-    NEED(all && own && probability);
+    NEED(all && box_labels && probability);
     MUST(crowd_init(&crowd, image, boxes, values, n_boxes, err));
     for (size_t i = n_boxes; i > 0; i--) {
         size_t k = crowd.order[i - 1];
-        MUST(clv_box_cut(own, probability, image, &boxes[k], options, err));
+        MUST(clv_box_cut(box_labels, probability, image, &boxes[k], options, err));
         for (size_t p = 0; p < n; p++)
-            all[p] = own[p] ? values[k] : all[p];
+            all[p] = box_labels[p] ? values[k] : all[p];
         keep(&crowd, k, probability);
     }
     if (crowd.n_members) {

@@ -186,7 +186,7 @@ void box_features_add_filling(struct box_features *self, int k, const int32_t *f
     }
 }
 
-/* Neighbours' soft labels by the border's length, smooth[n] with a share of their own, and alike[n] by likeness as
+/* Neighbours' soft labels by the border's length, smooth[n] with a share of their own, and alike[n] by similarity as
  * well. scratch[2][n]. */
 static void mix_neighbours(struct box_features *self, float *alike, float *scratch, const double *q)
 {
@@ -201,7 +201,7 @@ static void mix_neighbours(struct box_features *self, float *alike, float *scrat
             float weight = adjacency->boundary_length[e];
             self->smooth[i] += weight * (float)q[j];
             length[i] += weight;
-            weight *= self->affinity->likeness[e];
+            weight *= self->affinity->similarity[e];
             alike[i] += weight * (float)q[j];
             like[i] += weight;
         }

@@ -4,17 +4,17 @@
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
  *     u_i = clip(log f_i / g_i) + the same for the second kernel, without place + prior_i
  *
- * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside the box
- * q = 0 for good. The fillings differ in how much of the box the prior gives to the foreground: a generous one, a
- * sparing one, and one between. */
+ * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside of the box
+ * q stays 0. The fillings differ in how much of the box the prior gives to the foreground: much, little, and
+ * between. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
 
 #include "base/base.h"
 
-/* Chosen on boxes of horses and of MSRC objects. What a box is like, tight or wide, is left to the weights that
- * are learned from all fillings. */
+/* Constants chosen on boxes of horses and of MSRC objects. The weights that are learned from all fillings adapt to
+ * boxes that are tight or wide. */
 #define COUPLING       6.25
 #define WIDE_WEIGHT    0.6
 #define LIKELIHOOD_MIN 2e-4
@@ -78,8 +78,8 @@ static double clip(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
-/* Prior and first q. Inside, colours are a mixture of foreground and of a background like the one outside: where their
- * density is I inside and O outside, foreground has the share 1 - (1 - p) O / I of it. */
+/* Computes the prior and the first q. Colours inside are a mixture of the foreground and of a background like that
+ * outside: where their density is I inside and O outside, the foreground's share of it is 1 - (1 - p) O / I. */
 static void start(struct proposal *self, double shift)
 {
     double inside = 0, outside = 0;
@@ -150,7 +150,7 @@ static bool spans(const struct proposal *self, double extent)
     return high[0] - low[0] >= 2 * extent && high[1] - low[1] >= 2 * extent;
 }
 
-/* The minimum cut; scores rise together until it spans enough. */
+/* Finds the minimum cut. Raises all scores together until its foreground spans enough. */
 static enum clv_status cut(struct proposal *self, double extent, struct clv_error *err)
 {
     MUST(box_mincut_solve(self->foreground, &self->cut, self->score, err));

@@ -92,7 +92,7 @@ static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixe
     return CLV_OK;
 }
 
-/* Into coordinates in which the box is -1 .. 1. */
+/* Converts to coordinates in which the box is -1 .. 1. */
 static float relative(double at, int32_t first, int32_t end)
 {
     return (float)(2 * (at - first) / (end - first) - 1);

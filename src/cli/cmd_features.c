@@ -18,7 +18,7 @@ struct features {
     const char *model_path, *recipe_path, *output;
     bool overwrite;
     struct clv_shard shard;
-    char *own_output; /* of the shard */
+    char *shard_output;
 };
 
 #define SECTION_RECIPE "The recipe of features"
@@ -81,9 +81,9 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     FAIL_IF(is_given && of_recipe, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
             self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
     MUST(options_check(common, rules, err));
-    self->own_output = shard_path(self->output, &self->shard, false);
-    NEED(self->own_output);
-    self->output = self->own_output;
+    self->shard_output = shard_path(self->output, &self->shard, false);
+    NEED(self->shard_output);
+    self->output = self->shard_output;
     const char *const inputs[] = {path_is_folder(self->task.data) ? NULL : self->task.data, self->model_path,
                                   self->recipe_path};
     if (comm_rank())
@@ -107,7 +107,7 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
     return CLV_OK;
 }
 
-/* *recipe is another file's or learned from the images. */
+/* Takes *recipe from another file, or learns it from the images. */
 static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *self, struct clv_set *set,
                                    const struct clv_progress *progress, struct clv_error *err)
 {
@@ -127,7 +127,7 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     return recipe_learn_set(recipe, set, self->task.seed, self->common.n_threads, &self->common.limits, progress, err);
 }
 
-/* The images that are usable, and as many threads as there is memory for. */
+/* Keeps the usable images, and chooses as many threads as fit into memory. */
 static enum clv_status look_ahead(struct features *self, struct clv_set *set, const struct clv_recipe *recipe,
                                   const struct clv_progress *progress, struct clv_error *err)
 {
@@ -186,7 +186,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
 
 static void features_release(struct features *self)
 {
-    array_free(self->own_output);
+    array_free(self->shard_output);
     common_options_release(&self->common);
 }
 
@@ -194,7 +194,7 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
 {
     OWNED(features_release) struct features self = {0};
     const enum clv_status status = parse(&self, argc, argv, err);
-    signals_share(); /* where the leader alone fails, too: all processes meet once more */
+    signals_share(); /* also if only the leader failed, as all processes meet in it */
     MUST(status);
     return run(&self, err);
 }

@@ -1,8 +1,8 @@
 /* Interactive cutting: an object from strokes on it and on the background. Every stroke is answered by an exact minimum
  * cut of the pixels in which the strokes are certain; foreground and background are separated by colours and texture
- * near the strokes and in all of the labelling so far, by how far a pixel is from strokes of either sort over steps of
- * colour, by what a learned model says if there is one, and by the labelling before, which a stroke changes near itself
- * only.
+ * near the strokes and in all of the labelling so far, by how far a pixel is from strokes of either kind over steps of
+ * colour, by the score of a learned model if there is one, and by the labelling before, which a stroke changes only
+ * nearby.
  *
  *     click_scene_new(&scene, &image, &error);
  *     click_cut(labels, scene, &(struct click_request){.seeds = seeds, .n_strokes = 1, .latest = &press}, &error);
@@ -32,7 +32,7 @@ DROPS(click_scene_drop, struct click_scene, click_scene_free)
 enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The place where the latest stroke began. */
+/* The pixel at which the latest stroke began. */
 struct click_press {
     int32_t x, y;
     bool is_foreground;
@@ -49,7 +49,7 @@ struct click_request {
                                          away from the latest stroke they stay */
     const float
         *prior; /* [height][width] a learned model's score of foreground minus background (clv_refine_prior), or NULL */
-    struct click_trace *trace; /* for those who fit the weights, or NULL */
+    struct click_trace *trace; /* for programs that fit the weights, or NULL */
 };
 
 /* labels[height][width] = 1 on the object, else 0. Without foreground, in seeds or before, and without a prior all are
@@ -61,8 +61,8 @@ enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, cons
 /* The border of labels that were cut at a smaller size, at the pixels of a large image. */
 
 /* Moves the border of labels[height][width] by up to reach_px pixels to the edges of the couplings' image: minimum cuts
- * of tiles that it goes through, in which all that is further away is certain. seeds are kept to. On all processors,
- * the same labels at any number. */
+ * of tiles that it goes through, in which pixels that are further away keep their labels. The labels agree with the
+ * seeds. Uses all processors; the labels are the same at any number of them. */
 enum clv_status click_border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *seeds,
                                     int32_t reach_px, struct clv_error *err) CLV_CHECK;
 
@@ -96,20 +96,20 @@ int32_t click_scene_within(const struct click_scene *scene, const struct clv_ima
 
 float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness);
 
-/* A superpixel, seen from the strokes so far: what the weights of click_weights.c are multiplied with. */
+/* Features of a superpixel given the strokes so far; click_weights.c has their weights. */
 
 enum click_feature {
     CLICK_ONE,
     CLICK_NEAR,             /* log ratio of foreground's and background's densities of like colours nearby .. */
     CLICK_WIDE,             /* .. and anywhere */
-    CLICK_STEPS_RATIO,      /* is it nearer to foreground seeds or to background seeds, over steps of colour? */
+    CLICK_STEPS_RATIO,      /* how much nearer foreground seeds are than background seeds, over steps of colour */
     CLICK_STEPS_FOREGROUND, /* log of either distance */
     CLICK_STEPS_BACKGROUND,
     CLICK_PLACE_RATIO, /* the same straight */
     CLICK_PLACE_FOREGROUND,
     CLICK_PLACE_BACKGROUND,
     CLICK_BORDER,          /* distance to the image's border */
-    CLICK_LIKE_FOREGROUND, /* likeness of its colour to a seed's */
+    CLICK_LIKE_FOREGROUND, /* similarity of its colour to a seed's */
     CLICK_LIKE_BACKGROUND,
     CLICK_BEFORE,         /* the label before, as -1 or 1, .. */
     CLICK_BEFORE_FAR,     /* .. which counts more away from the latest stroke */
@@ -121,8 +121,8 @@ enum click_feature {
     CLICK_PRIOR,          /* the learned model */
     CLICK_LATEST_AGAINST, /* the label before, where the latest stroke is near */
     CLICK_BORDER_NEAR,    /* at the image's border */
-    CLICK_LATEST_FIRM,    /* within the circle that the latest stroke makes believe is wrong */
-    CLICK_PRIOR_NEAR,     /* what the model says of like colours nearby .. */
+    CLICK_LATEST_FIRM,    /* within the circle that the latest stroke suggests to be wrong */
+    CLICK_PRIOR_NEAR,     /* the model's score of similar colours nearby .. */
     CLICK_PRIOR_WIDE,     /* .. and anywhere */
     CLICK_FEATURES
 };
@@ -147,7 +147,7 @@ float click_score(const struct click_weights *weights, const float *features);
 struct click_trace {
     int32_t n;                          /* superpixels */
     float *features;                    /* [CLICK_ROUNDS][n][CLICK_FEATURES], array_alloc'd by click_cut */
-    const click_weights_table *weights; /* in the place of those of click_weights, or NULL */
+    const click_weights_table *weights; /* used instead of click_weights, or NULL */
 };
 
 /* State that stays the same from round to round. */

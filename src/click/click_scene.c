@@ -14,7 +14,7 @@
 #define SUPERPIXELS    900
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
-#define LIGHTNESS      0.43f /* weight of L in colour distances, as in box to cut */
+#define LIGHTNESS      0.43f /* weight of L in colour distances, as in box segmentation */
 #define NEAR_COLOUR    3.0f  /* standard deviations of the kernel with place: of colour .. */
 #define NEAR_PLACE     0.16f /* .. and of place */
 #define WIDE_COLOUR    4.0f

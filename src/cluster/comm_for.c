@@ -10,7 +10,7 @@
 #include "cluster/comm.h"
 #include "cluster/comm_link.h"
 
-enum place { PLACE_TASKS = 1, PLACE_QUEUE, PLACE_RESULTS, PLACE_SUM };
+enum meeting { MEETING_TASKS = 1, MEETING_QUEUE, MEETING_RESULTS, MEETING_SUM };
 
 /* Which rank does which task: owner[n], or NULL: in turn. */
 struct shares {
@@ -18,9 +18,9 @@ struct shares {
     const int64_t *owner;
 };
 
-static uint64_t place_of(enum place place, uint64_t hash)
+static uint64_t hash_of_meeting(enum meeting meeting, uint64_t hash)
 {
-    return hash_bytes(HASH_START ^ place, &hash, sizeof hash);
+    return hash_bytes(HASH_START ^ meeting, &hash, sizeof hash);
 }
 
 static int32_t owner_of(const struct shares *self, size_t index)
@@ -108,7 +108,8 @@ static enum clv_status exchange(const struct shares *shares, comm_slot *slot, vo
     char *own = bytes ? bytes + (holds_all ? self.first_own : 0) * COMM_LINK_UNIT : NULL;
     if (own)
         pack(own, shares, slot, context);
-    MUST(comm_meet(place_of(PLACE_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    MUST(comm_meet(hash_of_meeting(MEETING_RESULTS, own ? self.hash : 0), own ? CLV_OK : fail_memory(err), SIZE_MAX,
+                   err));
     if (to_all)
         comm_link_gather(bytes, n_units);
     else
@@ -183,14 +184,14 @@ static enum clv_status run_own(struct loop *self, size_t n, int n_threads, struc
 }
 
 /* Where the tasks are done: all learn whether they all went well. */
-static enum clv_status end_tasks(const struct loop *self, enum place place, size_t n, enum clv_status status,
+static enum clv_status end_tasks(const struct loop *self, enum meeting meeting, size_t n, enum clv_status status,
                                  struct clv_error *err)
 {
     if (self->status != CLV_OK) {
         status = self->status;
         *err = self->error;
     }
-    return comm_meet(place_of(place, n), status, self->first_failure, err);
+    return comm_meet(hash_of_meeting(meeting, n), status, self->first_failure, err);
 }
 
 enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
@@ -199,11 +200,11 @@ enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot
     if (is_alone())
         return parallel_for(n, n_threads, task, context, err);
     struct loop loop = loop_of(task, context);
-    struct clv_error own;
+    struct clv_error error;
     loop.first = (size_t)comm_rank();
     loop.step = (size_t)comm_size();
-    enum clv_status status = run_own(&loop, n_in_turn(n, (size_t)comm_rank()), n_threads, &own);
-    MUST(end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own));
+    enum clv_status status = run_own(&loop, n_in_turn(n, (size_t)comm_rank()), n_threads, &error);
+    MUST(end_tasks(&loop, MEETING_TASKS, n, status, err ? err : &error));
     return comm_share(n, slot, context, err);
 }
 
@@ -235,18 +236,18 @@ enum clv_status comm_queue(size_t n, int n_threads, parallel_task *task, comm_sl
 {
     if (is_alone() || !n)
         return parallel_for(n, n_threads, task, context, err);
-    struct clv_error own = {0};
+    struct clv_error error = {0};
     OWNED_ARRAY int64_t *owner = array_alloc(n, sizeof *owner);
     struct loop loop = loop_of(task, context);
     loop.owner = owner;
     for (size_t i = 0; owner && i < n; i++)
         owner[i] = -1;
-    err = err ? err : &own;
-    MUST(comm_meet(place_of(PLACE_QUEUE, n), owner ? CLV_OK : fail_memory(err), SIZE_MAX, err));
-    enum clv_status status = run_deal(&loop, n, n_threads, &own);
+    err = err ? err : &error;
+    MUST(comm_meet(hash_of_meeting(MEETING_QUEUE, n), owner ? CLV_OK : fail_memory(err), SIZE_MAX, err));
+    enum clv_status status = run_deal(&loop, n, n_threads, &error);
     if (status != CLV_OK)
-        *err = own;
-    MUST(end_tasks(&loop, PLACE_TASKS, n, status, err));
+        *err = error;
+    MUST(end_tasks(&loop, MEETING_TASKS, n, status, err));
     struct shares shares = {n, owner};
     comm_link_largest(owner, n);
     return exchange(&shares, slot, context, true, err);
@@ -423,15 +424,14 @@ static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bo
 }
 
 /* The ranks in order, except one of each of the first pairs. */
-static int32_t rank_of(int32_t place, int32_t n_pairs)
+static int32_t rank_of(int32_t index, int32_t n_pairs)
 {
-    return place < n_pairs ? 2 * place : place + n_pairs;
+    return index < n_pairs ? 2 * index : index + n_pairs;
 }
 
 /* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
- * all.
- * Where their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it in the
- * end. */
+ * all. Where their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it
+ * in the end. */
 static void trade_all(struct sum *self)
 {
     int32_t rank = comm_rank(), n_places = 1;
@@ -439,12 +439,12 @@ static void trade_all(struct sum *self)
         n_places *= 2;
     const int32_t n_pairs = comm_size() - n_places, neighbour = rank ^ 1;
     const bool is_paired = rank < 2 * n_pairs, is_upper = is_paired && rank % 2;
-    const int32_t place = is_paired ? rank / 2 : rank - n_pairs;
+    const int32_t index = is_paired ? rank / 2 : rank - n_pairs;
     const size_t row = self->size * sizeof *self->rows;
     if (is_paired)
         trade(self, neighbour, neighbour, neighbour + 1, is_upper, !is_upper);
     for (int32_t step = 1; step < n_places && !is_upper; step *= 2) {
-        int32_t with = place ^ step, first = with & ~(step - 1);
+        int32_t with = index ^ step, first = with & ~(step - 1);
         trade(self, rank_of(with, n_pairs), rank_of(first, n_pairs), rank_of(first + step, n_pairs), true, true);
     }
     if (!is_upper)
@@ -458,7 +458,7 @@ enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void 
 {
     struct sum self = {.rows = rows, .n = n, .size = size, .end = n};
     struct loop loop = loop_of(task, context);
-    struct clv_error own = {0};
+    struct clv_error error = {0};
     if (is_alone()) {
         MUST(parallel_for(n, n_threads, task, context, err));
         MUST(add_own_rows(&self, n_threads, err));
@@ -468,8 +468,8 @@ enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void 
     self.begin = loop.first = first_of(n, comm_rank());
     self.end = first_of(n, comm_rank() + 1);
     OWNED_ARRAY double *buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
-    enum clv_status status = buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
-    MUST(end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own));
+    enum clv_status status = buffers ? run_own(&loop, self.end - self.begin, n_threads, &error) : fail_memory(&error);
+    MUST(end_tasks(&loop, MEETING_SUM, n * size, status, err ? err : &error));
     MUST(add_own_rows(&self, n_threads, err));
     if (buffers) {
         self.current = buffers;

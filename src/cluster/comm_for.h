@@ -23,12 +23,12 @@ struct comm_piece {
     size_t size;
 };
 
-/* The k-th piece of memory that task `index` leaves its results in; false if it has fewer. All processes must
- * find the same sizes. */
+/* Sets *piece to the k-th piece of memory into which task `index` writes its results; returns false if it has fewer.
+ * All processes must find the same sizes. */
 typedef bool comm_slot(struct comm_piece *piece, void *context, size_t index, size_t k);
 
-/* Rank r does the tasks r, r + comm_size(), .. Returns the failure of the lowest task that failed, to all; nothing is
- * shared then. */
+/* Rank r does the tasks r, r + comm_size() and so on. If tasks fail, all processes return the failure of the lowest
+ * one, and no results are shared. */
 enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
                          struct clv_error *err) CLV_CHECK;
 
@@ -44,10 +44,10 @@ bool comm_does(size_t index);
 enum clv_status comm_share(size_t n, comm_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 
-/* Task i leaves its result in rows[i][size] of rows[n]; afterwards the first row has the sum of all, on all processes.
- * Each does tasks that are next to each other, and the order of the sum is that of the tasks up to 32, and with more of
- * them that of a balanced tree over blocks of 32, so that a process can add up most of its own rows before it
- * gives them away. n >= 1. Afterwards the other rows are undefined. */
+/* Task i writes its result into rows[i][size] of rows[n]. Afterwards the first row has the sum of all, on all
+ * processes; the other rows are undefined. Each process does tasks that follow each other. Up to 32 rows are added in
+ * order, more by a balanced tree over blocks of 32, so that a process can add most of its own rows before it sends
+ * them. n >= 1. */
 enum clv_status comm_for_sum(size_t n, int n_threads, parallel_task *task, void *context, double *rows, size_t size,
                              struct clv_error *err) CLV_CHECK;
 

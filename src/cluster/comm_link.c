@@ -22,7 +22,7 @@ bool comm_link_is_built(void)
 
 static MPI_Datatype unit; /* of blocks */
 static int own_rank, n_processes;
-static int *counts, *places; /* [n_processes] where blocks are, in units */
+static int *counts, *offsets; /* [n_processes] where blocks are, in units */
 
 /* Messages come from one thread at a time, which need not be the first one. */
 bool comm_link_join(int32_t *rank, int32_t *size)
@@ -36,7 +36,7 @@ bool comm_link_join(int32_t *rank, int32_t *size)
     MPI_Type_contiguous(COMM_LINK_UNIT, MPI_BYTE, &unit);
     MPI_Type_commit(&unit);
     counts = array_zalloc((size_t)all, 2 * sizeof *counts);
-    places = counts ? counts + all : NULL;
+    offsets = counts ? counts + all : NULL;
     return provided >= MPI_THREAD_SERIALIZED && counts;
 }
 
@@ -133,11 +133,11 @@ void comm_link_largest(int64_t *values, size_t n)
 
 static void lay_out(int *lengths, const size_t *n_units)
 {
-    int place = 0;
+    int offset = 0;
     for (int i = 0; i < n_processes; i++) {
         lengths[i] = (int)n_units[i];
-        lengths[n_processes + i] = place;
-        place += lengths[i];
+        lengths[n_processes + i] = offset;
+        offset += lengths[i];
     }
 }
 
@@ -145,7 +145,7 @@ void comm_link_gather(void *all, const size_t *n_units)
 {
     lay_out(counts, n_units);
     MPI_Request request;
-    MPI_Iallgatherv(MPI_IN_PLACE, 0, unit, all, counts, places, unit, MPI_COMM_WORLD, &request);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, unit, all, counts, offsets, unit, MPI_COMM_WORLD, &request);
     wait_for(&request);
 }
 
@@ -153,7 +153,7 @@ void comm_link_collect(void *all, const size_t *n_units, const void *own)
 {
     lay_out(counts, n_units);
     MPI_Request request;
-    MPI_Igatherv(own_rank ? own : MPI_IN_PLACE, counts[own_rank], unit, all, counts, places, unit, 0, MPI_COMM_WORLD,
+    MPI_Igatherv(own_rank ? own : MPI_IN_PLACE, counts[own_rank], unit, all, counts, offsets, unit, 0, MPI_COMM_WORLD,
                  &request);
     wait_for(&request);
 }

@@ -29,11 +29,11 @@ char *shard_path(const char *path, const struct clv_shard *shard, bool is_folder
     const char *dot = strrchr(path_name(path), '.');
     if (!is_folder && dot && dot > path_name(path))
         stem = (size_t)(dot - path);
-    char *own = array_alloc(size + sizeof "-100000-of-100000", 1);
-    if (own)
-        snprintf(own, size + sizeof "-100000-of-100000", "%.*s-%05d-of-%05d%.*s", (int)stem, path, shard->number,
+    char *name = array_alloc(size + sizeof "-100000-of-100000", 1);
+    if (name)
+        snprintf(name, size + sizeof "-100000-of-100000", "%.*s-%05d-of-%05d%.*s", (int)stem, path, shard->number,
                  shard->count, (int)(size - stem), path + stem);
-    return own;
+    return name;
 }
 
 enum clv_status option_take_shard(void *member, const struct clv_option *option, const char *typed,

@@ -112,14 +112,14 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
 }
 
 /* The content of the rows read so far; names[256] of values, void among them. */
-struct reading {
+struct labels_state {
     char names[256][NAME_SIZE];
     uint8_t palette[256][3];
     uint8_t is_void[256];
     int32_t highest;
 };
 
-static enum clv_status add_row(struct reading *reading, const struct row *row, const struct tsv *table,
+static enum clv_status add_row(struct labels_state *reading, const struct row *row, const struct tsv *table,
                                struct clv_error *err)
 {
     if (reading->names[row->value][0])
@@ -141,7 +141,7 @@ static enum clv_status add_row(struct reading *reading, const struct row *row, c
     return CLV_OK;
 }
 
-static enum clv_status read_rows(struct reading *reading, const char *path, char *bytes, size_t size,
+static enum clv_status read_rows(struct labels_state *reading, const char *path, char *bytes, size_t size,
                                  struct clv_error *err)
 {
     OWNED(tsv_release) struct tsv table = {0};
@@ -166,7 +166,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
                                    struct clv_error *err)
 {
     OWNED_ARRAY char *unread = bytes;
-    OWNED_ARRAY struct reading *reading = array_zalloc(1, sizeof *reading);
+    OWNED_ARRAY struct labels_state *reading = array_zalloc(1, sizeof *reading);
     NEED(reading);
     reading->highest = -1;
     clv_default_palette(reading->palette);

@@ -4,7 +4,7 @@
 #include "data/data.h"
 #include "image/image.h"
 
-/* A mask of colours or more than 8 bits; *is_wide false: it is none. */
+/* Reads a mask of colours or of more than 8 bits; *is_wide is false for other masks. */
 static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const char *path,
                                  const struct clv_labels *labels, const struct mask_wanted *wanted,
                                  struct clv_error *err)
@@ -50,7 +50,7 @@ enum clv_status item_numbers_read(struct integer_image *image, const struct clv_
     return CLV_OK;
 }
 
-/* The mask of a label image of objects: each of them is label 1, the rest label 0. */
+/* Makes the mask of a label image of objects: 1 in all objects, 0 elsewhere. */
 static enum clv_status mask_from_instances(struct clv_mask *mask, const struct clv_item *item,
                                            const struct clv_labels *labels, const struct mask_wanted *wanted,
                                            struct clv_error *err)

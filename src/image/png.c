@@ -89,7 +89,7 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* Runs work(job); false when libpng gave up, or ran short of memory and went on without. */
+/* Runs work(job). Returns false if libpng failed, or ran out of memory and went on without the data. */
 static bool guarded(struct job *job, void (*work)(struct job *))
 {
     if (setjmp(png_jmpbuf(job->png)))
@@ -125,7 +125,7 @@ static bool is_indexed(const struct job *job)
            (job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth <= 8);
 }
 
-/* 16-bit grey of which a part is wanted: it is scaled here, not by libpng. */
+/* Whether a range of 16-bit grey is wanted. It is scaled here, not by libpng. */
 static bool is_ranged(const struct job *job)
 {
     return job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth == 16 &&
@@ -184,7 +184,7 @@ static enum clv_status png_size(struct image_head *head, const struct image_byte
                      from->limits, err);
 }
 
-/* Opens and reads up to the pixels. Whatever comes back, reader_close ends it. */
+/* Opens a file and reads up to the pixels. Call reader_close whatever the status. */
 static enum clv_status reader_open(struct job *job, const struct image_bytes *from, struct clv_error *err)
 {
     struct image_head head;
@@ -198,7 +198,7 @@ static enum clv_status reader_open(struct job *job, const struct image_bytes *fr
     return guarded(job, read_header) ? CLV_OK : job_failed(job, err);
 }
 
-/* The first of the samples that is not below the limit; n: none. */
+/* Returns the index of the first sample that is not below the limit, n if none is. */
 static size_t first_beyond(const uint8_t *samples, size_t n, int limit)
 {
     uint8_t largest = 0;
@@ -236,7 +236,7 @@ static void copy_colour(uint8_t colour[3], const png_color *entry, uint32_t alph
     colour[2] = over_white(entry->blue, alpha);
 }
 
-/* The colour of each palette index or grey value. */
+/* Sets the colour of each palette index or grey value. */
 static void sample_colours(uint8_t colours[256][3], const struct job *job)
 {
     png_colorp palette = NULL;
@@ -446,7 +446,7 @@ static enum clv_status encode(uint8_t **bytes, size_t *size, const struct job *p
     return CLV_OK;
 }
 
-#define RUN_LENGTHS 3 /* zlib's Z_RLE; libpng hands the number on */
+#define RUN_LENGTHS 3 /* zlib's Z_RLE; libpng passes the number on */
 
 /* Measured on overlays and masks of 300x220: run lengths only are within 5 % of zlib's level 6 on photographs at a
  * fifth of its time, and within 16 % on label maps at a quarter of it. */
@@ -466,7 +466,7 @@ static struct job job_of(int32_t width, int32_t height, int colour_type, const u
                         .plan = plan};
 }
 
-/* Writes a job that was made with this status. */
+/* Writes a job, unless making it failed with this status. */
 static enum clv_status write_job(const char *path, const struct job *job, enum clv_status made, struct clv_error *err)
 {
     OWNED_ARRAY uint8_t *bytes = NULL;
@@ -513,7 +513,7 @@ enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height
     return write_job(path, &job, CLV_OK, err);
 }
 
-/* Labels of n_rows rows from `top` on. */
+/* Checks that the palette has a colour for each label; `top` is the first of the n_rows rows, for the message. */
 static enum clv_status check_colours(const struct label_image *image, int32_t top, int32_t n_rows,
                                      struct clv_error *err)
 {
@@ -525,7 +525,7 @@ static enum clv_status check_colours(const struct label_image *image, int32_t to
     return CLV_OK;
 }
 
-/* A job of labels that are not known yet. */
+/* Makes a job for labels that come later, row by row. */
 static enum clv_status label_job_begin(struct job *job, const struct label_image *image, struct clv_error *err)
 {
     int palette_size = image->palette_size;
@@ -578,7 +578,7 @@ void png_rows_close(struct png_rows *self)
     array_free(self);
 }
 
-/* Moves what libpng gave so far into the file; errors of the stream surface at the end. */
+/* Moves the bytes that libpng has written so far into the file. Errors of the stream are found at the end. */
 static void flush_rows(struct png_rows *self)
 {
     fwrite(self->job.output, 1, self->job.output_size, self->file.stream);

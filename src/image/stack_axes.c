@@ -176,25 +176,25 @@ static bool read_chosen(struct said *said, uint32_t n_planes, const struct said 
 {
     uint64_t product = 1;
     int open = -1;
-    struct said made = {.size = {1, 1, 1}};
+    struct said result = {.size = {1, 1, 1}};
     bool is_used[N_AXES] = {false};
     for (int k = 0; k < chosen.n; k++) {
         int axis = chosen.axis[k];
         uint32_t size = chosen.size[k] ? chosen.size[k] : described && chosen.n > 1 ? described->size[axis] : 0;
         is_used[axis] = true;
-        made.order[chosen.n - 1 - k] = axis;
-        made.size[axis] = size ? size : 1;
-        product *= made.size[axis];
+        result.order[chosen.n - 1 - k] = axis;
+        result.size[axis] = size ? size : 1;
+        product *= result.size[axis];
         if (!size && open >= 0)
             return false;
         open = size ? open : axis;
     }
     for (int axis = 0, at = chosen.n; axis < N_AXES; axis++)
         if (!is_used[axis])
-            made.order[at++] = axis;
+            result.order[at++] = axis;
     if (open >= 0 && n_planes % product == 0)
-        made.size[open] = (uint32_t)(n_planes / product);
-    *said = made;
+        result.size[open] = (uint32_t)(n_planes / product);
+    *said = result;
     return true;
 }
 

@@ -52,7 +52,7 @@ static void unpack_block(uint32_t *target, const struct tiff_file *self, const u
     }
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
+static uint32_t smaller_side(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -68,12 +68,12 @@ static enum clv_status read_samples(uint32_t *samples, struct tiff_file *self, s
     OWNED_ARRAY uint8_t *block = array_zalloc((size_t)block_bytes, 1);
     NEED(block);
     for (uint32_t top = 0; top < self->height; top += block_height) {
-        uint32_t height = smaller(block_height, self->height - top);
+        uint32_t height = smaller_side(block_height, self->height - top);
         for (uint32_t left = 0; left < self->width; left += block_width) {
             size_t wanted = self->is_tiled ? (size_t)block_bytes : stride * height;
             MUST(tiff_read_block(block, wanted, self, left, top, 0, err));
             unpack_block(samples + (size_t)top * self->width + left, self, block, stride,
-                         smaller(block_width, self->width - left), height);
+                         smaller_side(block_width, self->width - left), height);
         }
     }
     return CLV_OK;
@@ -152,8 +152,8 @@ static enum clv_status read_lab(uint8_t *pixels, struct tiff_file *self, struct 
     for (uint32_t top = 0; top < self->height; top += block_height)
         for (uint32_t left = 0; left < self->width; left += block_width)
             for (uint16_t plane = 0; plane < n_planes; plane++) {
-                uint32_t rows = smaller(block_height, self->height - top),
-                         columns = smaller(block_width, self->width - left);
+                uint32_t rows = smaller_side(block_height, self->height - top),
+                         columns = smaller_side(block_width, self->width - left);
                 MUST(tiff_read_block(block, stride * (self->is_tiled ? block_height : rows), self, left, top, plane,
                                      err));
                 for (uint32_t y = 0; y < rows; y++)

@@ -54,7 +54,7 @@ enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *r
     return CLV_OK;
 }
 
-/* Learns how bands are shown, from all images. */
+/* Learns from all images how their bands are shown as colours. */
 static enum clv_status learn(struct clv_bands *bands, const struct clv_set *set, const struct clv_image_limits *limits,
                              const struct clv_progress *progress, struct clv_error *err)
 {

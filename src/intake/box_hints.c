@@ -18,7 +18,7 @@ void box_hints_free(struct item_boxes *boxes, size_t n_items)
     array_free(boxes);
 }
 
-struct reading {
+struct hints_state {
     struct clv_boxes file;
     const char *path; /* of the file that is open, or NULL */
     const struct clv_train_options *options;
@@ -28,13 +28,13 @@ struct reading {
     size_t n_found;
 };
 
-static void reading_release(struct reading *self)
+static void reading_release(struct hints_state *self)
 {
     clv_boxes_release(&self->file);
     box_hints_free(self->found, self->n_found);
 }
 
-static enum clv_status open_file(struct reading *self, const char *path, struct clv_error *err)
+static enum clv_status open_file(struct hints_state *self, const char *path, struct clv_error *err)
 {
     if (self->path && strcmp(self->path, path) == 0)
         return CLV_OK;
@@ -88,7 +88,7 @@ void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options)
 }
 
 /* Reads the boxes of an item from the file that it names. *boxes stays as it is if the item has none. */
-static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, const struct clv_item *item,
+static enum clv_status read_own(struct item_boxes *boxes, struct hints_state *self, const struct clv_item *item,
                                 struct clv_error *err)
 {
     const struct clv_image_boxes *entry = NULL;
@@ -123,7 +123,7 @@ static void report_missing(const struct clv_set *set, const struct clv_train_opt
 }
 
 /* Reads the boxes of all items from one file. */
-static enum clv_status read_shared(struct reading *self, const struct clv_set *set, struct bad_images *bad,
+static enum clv_status read_shared(struct hints_state *self, const struct clv_set *set, struct bad_images *bad,
                                    const char *path, const struct clv_set *others, struct clv_error *err)
 {
     size_t n = set->n_items, n_all = n + others->n_items, n_known = 0;
@@ -156,7 +156,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
                                struct clv_error *err)
 {
     size_t n = set->n_items, kept = 0, n_bad = bad->n;
-    OWNED(reading_release) struct reading reading = {.options = options, .bad = bad, .n_found = n};
+    OWNED(reading_release) struct hints_state reading = {.options = options, .bad = bad, .n_found = n};
     const char *path = options->boxes;
     reading.found = array_zalloc(n, sizeof *reading.found);
     NEED(reading.found);

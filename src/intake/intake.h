@@ -35,11 +35,11 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
                                   const struct clv_image_limits *limits, const struct clv_progress *progress,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Images are their own maps BANDS_MAP, if the recipe has learned bands. CLV_ERR_USAGE if the set has another one of
- * that name, or as many as may be. */
+/* Makes images their own maps BANDS_MAP, if the recipe has learned bands. CLV_ERR_USAGE if the set has another map of
+ * that name, or the largest number of maps. */
 enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
-/* Sets as training takes them in. */
+/* Reading sets for training. */
 
 /* Whether a file is a safetensors file, or an index of shards (recognised by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
@@ -47,8 +47,8 @@ bool is_tensor_file(const char *path);
 /* Whether all of several paths that an option names are such files: CLV_ERR_USAGE names one that is not. */
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err) CLV_CHECK;
 
-/* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut
- * down to it, which a note reports. The whole set is looked at first. */
+/* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is
+ * reduced to it, which a note reports. The whole set is checked first. */
 struct set_check {
     enum clv_status (*look)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *context;
@@ -69,8 +69,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 #define UNREADABLE_FOLDERS "folder may not be read and was skipped", "folders may not be read and were skipped"
 #define LINKED_FOLDERS     "link to a folder was followed", "links to folders were followed"
 
-/* CLV_ERR_DATA: no image of the set has a mask for the purpose; names folders and masks that are nearly named as they
- * should be, or else says `otherwise`. */
+/* Fails with CLV_ERR_DATA, as no image of the set has a mask for the purpose. The message names folders and masks whose
+ * names are nearly right, or else ends with `otherwise`. */
 enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
                               struct clv_error *err) CLV_CHECK;
 
@@ -80,7 +80,7 @@ void training_set_note_skipped(const struct clv_set *set, const char *path, cons
 /* Notes how a set was read: by the manifest of a folder, and what pages of its images are. */
 void training_set_note_reading(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
-/* Takes drafts of masks away, which a note counts; `hint` ends it. */
+/* Removes drafts of masks from the set. A note counts them and ends with `hint`. */
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
                               const struct clv_progress *progress);
 #define DRAFTS_HINT "; --include-drafts takes them"
@@ -89,18 +89,18 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
                                        struct clv_error *err) CLV_CHECK;
 
-/* --void: makes void of the labels so named; NULL: of none. Errors name the option. */
+/* --void: makes the labels with these names void (NULL: none). Errors name the option. */
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err) CLV_CHECK;
 
-/* Leaves out the items without a mask, which a note counts; none left is an error. */
+/* Skips the items without a mask, which a note counts. Fails if none is left. */
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
                                            struct clv_error *err) CLV_CHECK;
 
-/* Labels that nobody named: background and foreground, or "label 0", "label 1" .. */
+/* Sets default names of labels: background and foreground, or "label 0", "label 1" and so on. */
 enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels,
                                            struct clv_error *err) CLV_CHECK;
 
-/* Whether any image is to be read by its bands: one is deep (raster_is_deep), and no range of grey is given. */
+/* Whether images are read by their bands: some image is deep (raster_is_deep), and no range of grey is given. */
 bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits);
 
 /* Images and masks that cannot be learned from, all of them, so that they are reported at once. */
@@ -117,14 +117,14 @@ struct bad_images {
 };
 void bad_images_release(struct bad_images *self);
 
-/* Takes a failure in if it is one image's own (what it holds, that it cannot be read or is too large): CLV_OK then,
- * else `status`. */
+/* Adds a failure that concerns one image (its content, or that it cannot be read or is too large) and returns CLV_OK.
+ * Returns `status` for other failures. */
 #define NO_ITEM ((size_t)-1)
 enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status,
                                struct clv_error *err) CLV_CHECK;
 
-/* Names all of them as notes with options->skip_bad; else fails, with a complaint for each kind of fault. `n_images`
- * is how many there were, of the set at options->data. */
+/* With options->skip_bad names all of them in notes; else fails, with a complaint for each kind of fault. `n_images` is
+ * the number of images that the set at options->data had. */
 enum clv_status bad_images_report(const struct bad_images *self, const struct clv_set *set, size_t n_images,
                                   const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
@@ -134,24 +134,24 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
 void box_hints_free(struct item_boxes *boxes, size_t n_items);
 
 /* Finds and places the boxes of the set's images; options->boxes NULL: from the files that the items name. Images
- * without boxes are removed from the set, and notes name the first of them next to what the file has that neither they
- * nor `others` have taken. Notes count the boxes that were cut at their image's border, too. Images whose boxes do not
- * fit are removed and go to `bad`. An error if none has boxes. */
+ * without boxes are removed from the set. Notes name the first of these, and the first image of the file that is
+ * neither in the set nor in `others`. Notes also count the boxes that were cut at their image's border. Images whose
+ * boxes do not fit are removed and go to `bad`. An error if none has boxes. */
 enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err) CLV_CHECK;
 
-/* Places the boxes given of an image in memory, as those of its file would be; adds those that were cut to *n_cut, which
+/* Places the given boxes of an image in memory as if they came from a file; adds those that were cut to *n_cut, which
  * box_hints_note_cut notes. CLV_ERR_DATA for a box outside of the image. */
 enum clv_status box_hints_place(struct item_boxes *boxes, size_t *n_cut, const struct clv_image_boxes *given,
                                 const struct clv_item *item, const struct clv_image_limits *limits,
                                 struct clv_error *err) CLV_CHECK;
 void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options);
 
-/* Which images of a set teach, and how: by a mask, by boxes, or by being there. */
+/* Decides which images of a set teach, and how: by a mask, by boxes, or as unlabelled images. */
 
 /* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the
- * last two have no mask, whatever the manifest says, and each image is there once. */
+ * last two have no mask, even if the manifest names one, and each image occurs once. */
 struct supervision {
     struct clv_set set;
     struct item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
@@ -166,14 +166,14 @@ void supervision_release(struct supervision *self);
 enum clv_status supervision_read(struct supervision *self, const struct clv_train_options *options,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Looking at all images and masks before long work starts. */
+/* Checks of all images and masks before long work starts. */
 
-/* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
- * were found so before): an error, or with options->skip_bad skipped. Notes how masks were understood (0/255 as 0/1)
- * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_DATA, or a note where boxes or
- * void pixels leave others to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had
- * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's foreground;
- * none where there is no foreground. */
+/* Reads every image, and checks every mask against its image's size. Names all bad images, also those of self->bad, in
+ * an error, or with options->skip_bad skips them. Notes how masks were understood (0/255 as 0/1) and which hold nothing
+ * but background. Masks that hold one label alone are CLV_ERR_DATA, or a note where boxes or void pixels leave others
+ * to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had while they are made.
+ * Where images have boxes, boxes of those with masks receive the box of the mask's foreground; none where there is no
+ * foreground. */
 enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
                           const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
@@ -196,7 +196,7 @@ enum clv_status usable_images_keep(struct clv_set *set, const char *path, const 
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Whether there are maps, or anything is said of some: else the functions below need not be called. */
+/* Whether there are maps, or options about maps. Otherwise the functions below need not be called. */
 static inline bool map_options_matter(const struct clv_map_options *self, const struct clv_recipe *recipe,
                                       const struct clv_set *set)
 {

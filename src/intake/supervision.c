@@ -72,7 +72,7 @@ static struct name *names_find(const struct names *self, const char *text)
     return self->n ? bsearch(text, self->list, self->n, sizeof *self->list, compare_text) : NULL;
 }
 
-/* Reads one name per line. Blank lines, CRLF and a BOM are fine, and so is a repeated name. */
+/* Reads one name per line. Blank lines, CRLF, a BOM and repeated names are allowed. */
 static enum clv_status names_read(struct names *self, const char *path, struct clv_error *err)
 {
     size_t size, line = 0, kept = 0;
@@ -125,7 +125,7 @@ static void keep_items(struct clv_set *set, item_test *is_wanted, void *context)
     set->n_items = kept;
 }
 
-/* Moves the items of `other` behind those of `set`. */
+/* Appends the items of `other` to those of `set`. */
 static enum clv_status append_items(struct clv_set *set, struct clv_set *other, struct clv_error *err)
 {
     size_t n = set->n_items + other->n_items;
@@ -229,18 +229,18 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
     return CLV_OK;
 }
 
-/* Removes the masks of all items, and the items whose image self->set has or an earlier item had. */
+/* Removes the masks of all items, and every item whose image is in self->set or in an earlier item. */
 static enum clv_status keep_new(struct clv_set *set, const struct supervision *self, struct clv_error *err)
 {
     OWNED(names_release) struct names taken = {0};
-    OWNED(names_release) struct names own = {0};
+    OWNED(names_release) struct names set_names = {0};
     OWNED_ARRAY bool *is_new = array_alloc(set->n_items, sizeof *is_new);
     size_t kept = 0;
     NEED(is_new);
     MUST(names_of_set(&taken, &self->set, err));
-    MUST(names_of_set(&own, set, err));
+    MUST(names_of_set(&set_names, set, err));
     for (size_t i = 0; i < set->n_items; i++) {
-        struct name *name = names_find(&own, set->items[i].name); /* the same for all items of one image */
+        struct name *name = names_find(&set_names, set->items[i].name); /* the same for all items of one image */
         is_new[i] = !name->found && !names_find(&taken, name->text);
         name->found = true;
     }

@@ -4,11 +4,12 @@
 
 #include "cleave/learn.h"
 
-/* The first learner of Potts couplings and full tables on any graph, which stands in where another goes no further. */
+/* The first learner that takes Potts couplings and full tables on any graph. It is used where another learner does not
+ * support the problem. */
 const struct clv_learner *learner_of_any_graph(void);
 
-/* Says (CLV_WARNING) that a training ended above its objective at w = 0, or far from its optimum by its own bound,
- * where it did. Not for one that was interrupted. */
+/* Warns (CLV_WARNING) if a training ended above its objective at w = 0, or far from its optimum by its own bound. Does
+ * not judge a training that was interrupted. */
 void training_judge(const struct clv_learner *learner, const struct clv_training *training,
                     const struct clv_training_result *result);
 

@@ -87,7 +87,7 @@ static enum clv_status check_weak_problem(const struct clv_training *training, c
 {
     dataset_looked_at(training->dataset, problem);
     MUST(clv_problem_check(problem, &training->layout, err));
-    FAIL_IF(!problem->volume, CLV_ERR_DATA, "has no volumes");
+    FAIL_IF(!problem->area, CLV_ERR_DATA, "has no areas of nodes");
     return CLV_OK;
 }
 
@@ -134,7 +134,8 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     if ((training->n_examples < 1 && !teaches_without_masks(training)) || training->n_examples > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->n_examples);
     FAIL_IF(training->layout.n_labels != clv_dataset_n_labels(training->dataset), CLV_ERR_USAGE,
-            "shape has %d labels, the data %d", training->layout.n_labels, clv_dataset_n_labels(training->dataset));
+            "the layout has %d labels, the data %d", training->layout.n_labels,
+            clv_dataset_n_labels(training->dataset));
     for (size_t i = 0; i < training->n_examples; i++)
         if (training->examples[i] < 0 || (size_t)training->examples[i] >= size)
             return fail(err, CLV_ERR_USAGE, "example %zu is number %d of a dataset of %zu", i, training->examples[i],
@@ -222,7 +223,7 @@ enum clv_status clv_learner_layout(struct clv_weight_layout *layout, const struc
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     enum clv_graph graph;
-    FAIL_IF(!clv_dataset_size(dataset), CLV_ERR_USAGE, "there are no examples whose shape could be learned");
+    FAIL_IF(!clv_dataset_size(dataset), CLV_ERR_USAGE, "there are no examples to learn a layout from");
     MUST(dataset_graph(&graph, dataset, err));
     struct clv_problem first = clv_dataset_problem(dataset, 0);
     struct clv_weight_layout chosen = {.n_labels = clv_dataset_n_labels(dataset),

@@ -104,7 +104,7 @@ static enum clv_status take_objects(struct mask_made *made, const struct foreign
 enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *plan, const struct mask_facts *facts,
                              const struct mask_pair *pair, const struct clv_image_limits *limits, struct clv_error *err)
 {
-    OWNED(mask_made_release) struct mask_made own = {0};
+    OWNED(mask_made_release) struct mask_made result = {0};
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
     int32_t width, height; /* of a photo that cannot be read: says why */
     MUST(foreign_mask_read(&mask, pair->mask, limits, err));
@@ -115,16 +115,16 @@ enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *pla
     if (plan->shows && !plan->are_objects)
         foreign_mask_show(&mask);
     const size_t n = (size_t)mask.width * (size_t)mask.height;
-    own.width = mask.width;
-    own.height = mask.height;
-    own.labels = array_alloc(n, 1);
-    NEED(own.labels);
+    result.width = mask.width;
+    result.height = mask.height;
+    result.labels = array_alloc(n, 1);
+    NEED(result.labels);
     if (plan->are_objects)
-        MUST(take_objects(&own, &mask, err));
+        MUST(take_objects(&result, &mask, err));
     else
-        take_labels(&own, plan, &mask);
-    FAIL_IF(2 * own.n_unknown > n, CLV_ERR_DATA, "%s: %.0f %% of its pixels have no label", pair->mask,
-            100 * (double)own.n_unknown / (double)n);
-    *made = TAKE(own);
+        take_labels(&result, plan, &mask);
+    FAIL_IF(2 * result.n_unknown > n, CLV_ERR_DATA, "%s: %.0f %% of its pixels have no label", pair->mask,
+            100 * (double)result.n_unknown / (double)n);
+    *made = TAKE(result);
     return CLV_OK;
 }

@@ -170,26 +170,26 @@ static uint64_t key_of(const char *path, int list, const struct way *way, const 
     return n_kept ? hash : hash_bytes(folder, stem, length);
 }
 
-struct pairing {
+struct pairing_state {
     const struct path_list *lists[2];
     size_t *mask_of;   /* [lists[1]->n] */
     bool *is_taken[2]; /* [lists[k]->n] */
     struct key *keys;
 };
 
-static void pairing_release(struct pairing *self)
+static void pairing_release(struct pairing_state *self)
 {
     arrays_free(self->is_taken[0], self->is_taken[1], self->keys);
 }
 
-static void join(struct pairing *self, size_t mask, size_t image)
+static void join(struct pairing_state *self, size_t mask, size_t image)
 {
     self->mask_of[image] = mask;
     self->is_taken[OF_MASKS][mask] = self->is_taken[OF_IMAGES][image] = true;
 }
 
 /* A mask that is called by the whole name of its photo: a.jpg.png. */
-static void pair_whole_names(struct pairing *self)
+static void pair_whole_names(struct pairing_state *self)
 {
     size_t n = 0;
     for (int list = 0; list < 2; list++)
@@ -208,7 +208,7 @@ static void pair_whole_names(struct pairing *self)
 }
 
 /* Pairs what is left, where one mask and one photo have a key. With `faults`, names of others that share one. */
-static enum clv_status pair_by(struct pairing *self, struct path_list *faults, const struct way *way,
+static enum clv_status pair_by(struct pairing_state *self, struct path_list *faults, const struct way *way,
                                struct clv_error *err)
 {
     OWNED(tokens_release) struct tokens tokens = {0};
@@ -251,7 +251,7 @@ enum clv_status masks_pair(size_t *mask_of, struct path_list *faults, const stru
     static const struct way ways[] = {{true, true, false},  {false, true, false},  {false, true, true},
                                       {true, false, false}, {false, false, false}, {false, false, true}};
     const size_t n_ways = sizeof ways / sizeof *ways;
-    OWNED(pairing_release) struct pairing self = {.lists = {masks, images}, .mask_of = mask_of};
+    OWNED(pairing_release) struct pairing_state self = {.lists = {masks, images}, .mask_of = mask_of};
     self.is_taken[OF_MASKS] = array_zalloc(masks->n, sizeof(bool));
     self.is_taken[OF_IMAGES] = array_zalloc(images->n, sizeof(bool));
     self.keys = array_alloc(masks->n + images->n, sizeof *self.keys);

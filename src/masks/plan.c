@@ -10,7 +10,7 @@
 #include "masks/masks.h"
 
 #define MAX_LEVELS 8
-#define NOISE      16 /* of a JPEG, by which greys are off their level */
+#define NOISE      16 /* largest difference between a grey of a JPEG and its level */
 #define FAR        48 /* colours nearer than this are one colour that a JPEG has blurred */
 
 void mask_plan_release(struct mask_plan *plan)
@@ -31,7 +31,7 @@ const struct mask_rule *mask_rule_find(const struct mask_plan *plan, uint32_t co
     return plan->n_rules ? bsearch(&wanted, plan->rules, plan->n_rules, sizeof wanted, compare_rules) : NULL;
 }
 
-/* The first rule of a code stays. */
+/* Adds a rule, unless the code has one. */
 static void add_rule(struct mask_plan *plan, uint32_t code, uint8_t value)
 {
     size_t at = plan->n_rules;
@@ -54,7 +54,7 @@ double mask_code_distance(uint32_t a, uint32_t b)
     return sqrt(red * red + green * green + blue * blue);
 }
 
-/* A code of a lossy mask is that of a rule nearer than half way to the next one. */
+/* Sets how far a code of a lossy mask may be from that of its rule: less than half way to any rule of another value. */
 static void choose_tolerance(struct mask_plan *plan, double most)
 {
     plan->tolerance = most;
@@ -145,7 +145,8 @@ static enum clv_status plan_by_labels(struct mask_plan *plan, const struct mask_
     return CLV_OK;
 }
 
-/* The rules of a published table, or one of colours beside the masks: of the labels that the masks hold. */
+/* Takes the rules of a published table, or of a table of colours beside the masks, for the labels that the masks hold.
+ */
 static enum clv_status plan_by_table(struct mask_plan *plan, const struct mask_survey *survey,
                                      const struct code_table *table, struct clv_error *err)
 {
@@ -177,7 +178,7 @@ static enum clv_status plan_by_table(struct mask_plan *plan, const struct mask_s
     return CLV_OK;
 }
 
-/* The table to which all colours belong, one of them its mark; NULL: none, or two. */
+/* Returns the only table that has all colours of the masks, its mark among them. NULL: no table has, or several. */
 static const struct code_table *recognise(const struct mask_survey *survey, bool shows)
 {
     const struct code_table *found = NULL;
@@ -231,7 +232,8 @@ static bool is_black(uint32_t code)
     return code == 0 || code == CODE_COLOUR;
 }
 
-/* Labels of codes[n], sorted by code: black, or of two the commoner one, is the background. */
+/* Makes labels of codes[n], which are sorted by code. The background is black, or else the more frequent of two codes.
+ */
 static enum clv_status plan_codes(struct mask_plan *plan, const struct code_count *codes, size_t n, bool names_two,
                                   struct clv_error *err)
 {
@@ -241,8 +243,8 @@ static enum clv_status plan_codes(struct mask_plan *plan, const struct code_coun
         first = is_black(codes[k].code) ? k : first;
     MUST(begin_labels(plan, err));
     for (size_t k = 0; k < n; k++) {
-        const size_t own = k == 0 ? first : k <= first ? k - 1 : k; /* the first one goes before the others */
-        const uint32_t code = codes[own].code;
+        const size_t index = k == 0 ? first : k <= first ? k - 1 : k; /* the first one goes before the others */
+        const uint32_t code = codes[index].code;
         const bool is_background = k == 0 && (is_black(code) || (n == 2 && names_two));
         const char *given = is_background ? "background" : n == 2 && names_two ? "foreground" : name_of(name, code);
         const int32_t colour = code & CODE_COLOUR ? (int32_t)(code & 0xffffff) : -1;
@@ -251,7 +253,7 @@ static enum clv_status plan_codes(struct mask_plan *plan, const struct code_coun
     return CLV_OK;
 }
 
-/* Values and colours as they are found, of masks that are not rough. */
+/* Makes a label of each value or colour that is found, in masks that are not rough. */
 static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_survey *survey, int white,
                                      struct clv_error *err)
 {
@@ -290,7 +292,8 @@ static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_s
     return CLV_OK;
 }
 
-/* The greys, in ascending order, that many pixels have and nearly all are near; returns how many, 0: there are none. */
+/* Finds levels in ascending order: greys that many pixels have, with nearly all other pixels near one. Returns their
+ * number, 0 if there are none. */
 static int find_levels(int levels[MAX_LEVELS], const uint64_t n_pixels[256])
 {
     uint64_t n_all = 0, n_off = 0;
@@ -316,7 +319,7 @@ static int find_levels(int levels[MAX_LEVELS], const uint64_t n_pixels[256])
     return 20 * n_off <= n_all ? n : 0;
 }
 
-/* Black and white with whatever is between them: soft edges, or a probability. */
+/* Whether most pixels are black or white and some lie between: soft edges, or a probability. */
 static bool has_soft_edges(const uint64_t n_pixels[256])
 {
     uint64_t n_between = 0, n_ends = 0;

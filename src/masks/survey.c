@@ -99,17 +99,17 @@ static int compare_counts(const void *a, const void *b)
 static enum clv_status add_count(struct mask_survey *self, int list, uint32_t code, uint64_t n_pixels,
                                  struct clv_error *err)
 {
-    const struct code_count own = {code, n_pixels};
+    const struct code_count found = {code, n_pixels};
     size_t at = self->n_codes[list];
-    struct code_count *known = at ? bsearch(&own, self->codes[list], at, sizeof own, compare_counts) : NULL;
+    struct code_count *known = at ? bsearch(&found, self->codes[list], at, sizeof found, compare_counts) : NULL;
     if (known) {
         known->n_pixels += n_pixels;
         return CLV_OK;
     }
-    NEED(!array_reserve((void **)&self->codes[list], &self->capacity[list], at + 1, sizeof own));
+    NEED(!array_reserve((void **)&self->codes[list], &self->capacity[list], at + 1, sizeof found));
     for (; at && self->codes[list][at - 1].code > code; at--)
         self->codes[list][at] = self->codes[list][at - 1];
-    self->codes[list][at] = own;
+    self->codes[list][at] = found;
     self->n_codes[list]++;
     return CLV_OK;
 }
@@ -118,11 +118,11 @@ static enum clv_status add_counts(struct mask_survey *self, const struct counts 
                                   const struct foreign_mask *mask, struct clv_error *err)
 {
     for (size_t k = 0; k < SLOTS; k++) {
-        const struct code_count *own = &counts->slots[k];
-        if (!own->n_pixels)
+        const struct code_count *slot = &counts->slots[k];
+        if (!slot->n_pixels)
             continue;
-        MUST(add_count(self, 0, own->code, own->n_pixels, err));
-        MUST(add_count(self, 1, foreign_code_shown(mask, own->code), own->n_pixels, err));
+        MUST(add_count(self, 0, slot->code, slot->n_pixels, err));
+        MUST(add_count(self, 1, foreign_code_shown(mask, slot->code), slot->n_pixels, err));
     }
     return CLV_OK;
 }

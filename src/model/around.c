@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-#define CELL     0.04 /* side, in the unit of places */
+#define CELL     0.04 /* side, in the unit of centroids */
 #define MAX_SIDE 32   /* cells */
 
 static const double rings[AROUND_RINGS] = {0.12, 0.3, 0.7};
@@ -24,17 +24,17 @@ void around_release(struct around *self)
     *self = (struct around){0};
 }
 
-/* Cells along one axis, of places from `low` on. */
+/* Cells along one axis, of centroids from `low` on. */
 struct axis {
     double low, side;
     int32_t n;
 };
 
-static struct axis axis_of(const float *place, int32_t n_nodes, int which)
+static struct axis axis_of(const float *centroid, int32_t n_nodes, int which)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < (size_t)n_nodes; i++) {
-        double x = (double)place[2 * i + (size_t)which];
+        double x = (double)centroid[2 * i + (size_t)which];
         low = x < low ? x : low;
         high = x > high ? x : high;
     }
@@ -47,12 +47,12 @@ static int32_t cell_of(const struct axis *axis, double x)
     return int32_within((x - axis->low) / axis->side, 0, axis->n - 1);
 }
 
-enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *place,
+enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *centroid,
                             int32_t n_nodes, struct clv_error *err)
 {
-    struct axis across = axis_of(place, n_nodes, 0), down = axis_of(place, n_nodes, 1);
+    struct axis across = axis_of(centroid, n_nodes, 0), down = axis_of(centroid, n_nodes, 1);
     size_t n = (size_t)n_nodes, k = (size_t)n_channels, n_cells = (size_t)across.n * (size_t)down.n;
-    *self = (struct around){.n_channels = n_channels, .n_cells = (int32_t)n_cells, .place = place};
+    *self = (struct around){.n_channels = n_channels, .n_cells = (int32_t)n_cells, .centroid = centroid};
     self->cell = array_alloc(n, sizeof *self->cell);
     self->count = array_zalloc(n_cells, sizeof *self->count);
     self->x = array_zalloc(n_cells, sizeof *self->x);
@@ -63,7 +63,7 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
     self->means = array_alloc(AROUND_SIZE, k * sizeof *self->means);
     NEED(self->cell && self->count && self->x && self->y && self->sum && self->weight && self->total && self->means);
     for (size_t i = 0; i < n; i++) {
-        double x = (double)place[2 * i], y = (double)place[2 * i + 1];
+        double x = (double)centroid[2 * i], y = (double)centroid[2 * i + 1];
         size_t cell = (size_t)cell_of(&down, y) * (size_t)across.n + (size_t)cell_of(&across, x);
         self->cell[i] = (int32_t)cell;
         self->count[cell]++;
@@ -95,7 +95,7 @@ static size_t sector_of(double x, double y)
 void around_fill(struct around *self, size_t node)
 {
     size_t k = (size_t)self->n_channels, n_cells = (size_t)self->n_cells, own = (size_t)self->cell[node];
-    double at_x = (double)self->place[2 * node], at_y = (double)self->place[2 * node + 1];
+    double at_x = (double)self->centroid[2 * node], at_y = (double)self->centroid[2 * node + 1];
     for (size_t s = 0; s < AROUND_SIZE; s++)
         self->weight[s] = 0;
     for (size_t s = 0; s < AROUND_SIZE * k; s++)

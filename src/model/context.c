@@ -49,7 +49,7 @@ void context_name(char *name, size_t size, int32_t n_labels, int32_t index)
     struct columns at = columns_of(n_labels);
     static const int times[MEANS] = {1, 2, 4};
     int32_t label = n_labels == 2 ? 1 : index / at.channel, part = index % at.channel;
-    char place[48];
+    char where[48];
     if (index >= at.frame)
         snprintf(name, size, "stage 1: place in the foreground, row %d column %d", (index - at.frame) / FRAME,
                  (index - at.frame) % FRAME);
@@ -62,8 +62,8 @@ void context_name(char *name, size_t size, int32_t n_labels, int32_t index)
     else if (part == at.image)
         snprintf(name, size, "stage 1: label %d in the image", label);
     else {
-        around_name(place, sizeof place, part - at.around);
-        snprintf(name, size, "stage 1: label %d %s", label, place);
+        around_name(where, sizeof where, part - at.around);
+        snprintf(name, size, "stage 1: label %d %s", label, where);
     }
 }
 
@@ -74,7 +74,7 @@ int32_t context_edge_size(int32_t n_edge_features, enum clv_pairwise form)
 
 const char *context_edge_name(int32_t index)
 {
-    return index ? "stage 1: likeness times the second feature" : "stage 1: likeness";
+    return index ? "stage 1: similarity times the second feature" : "stage 1: similarity";
 }
 
 void context_release(struct context *self)
@@ -84,7 +84,7 @@ void context_release(struct context *self)
 }
 
 /* Values that are computed once for all rows of a problem. */
-struct making {
+struct context_state {
     const struct clv_problem *problem;
     struct columns at;
     float *value; /* [n_nodes][n_channels] */
@@ -94,7 +94,7 @@ struct making {
     double centre[2], spread[2]; /* of the foreground, by axis */
 };
 
-static void making_release(struct making *self)
+static void making_release(struct context_state *self)
 {
     arrays_free(self->value, self->means, self->image);
     around_release(&self->around);
@@ -121,7 +121,7 @@ static void smooth(float *mean, const float *value, const struct clv_problem *pr
             mean[i * k + c] /= (float)count[i];
 }
 
-static enum clv_status smooth_all(struct making *self, struct clv_error *err)
+static enum clv_status smooth_all(struct context_state *self, struct clv_error *err)
 {
     size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
     OWNED_ARRAY float *between = array_alloc(n, k * sizeof *between);
@@ -135,13 +135,13 @@ static enum clv_status smooth_all(struct making *self, struct clv_error *err)
 }
 
 /* The foreground's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
-static void find_frame(struct making *self)
+static void find_frame(struct context_state *self)
 {
     const struct clv_problem *problem = self->problem;
-    for (size_t axis = 0; axis < 2 && problem->place; axis++) {
+    for (size_t axis = 0; axis < 2 && problem->centroid; axis++) {
         double weight = LEAST_FOREGROUND, sum = 0, square = 0;
         for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
-            double p = ((double)self->value[i] + 1) / 2, x = (double)problem->place[2 * i + axis], cube = p * p * p;
+            double p = ((double)self->value[i] + 1) / 2, x = (double)problem->centroid[2 * i + axis], cube = p * p * p;
             weight += cube;
             sum += cube * x;
             square += cube * x * x;
@@ -152,7 +152,8 @@ static void find_frame(struct making *self)
     }
 }
 
-static enum clv_status prepare(struct making *self, const double *marginals, int32_t n_labels, struct clv_error *err)
+static enum clv_status prepare(struct context_state *self, const double *marginals, int32_t n_labels,
+                               struct clv_error *err)
 {
     size_t n = (size_t)self->problem->n_nodes, k = (size_t)self->at.n_channels;
     self->value = array_alloc(n, k * sizeof *self->value);
@@ -170,9 +171,9 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
         self->image[c] = (float)(sum / (double)n);
     }
     MUST(smooth_all(self, err));
-    if (self->problem->place)
-        MUST(around_init(&self->around, self->value, self->at.n_channels, self->problem->place, self->problem->n_nodes,
-                         err));
+    if (self->problem->centroid)
+        MUST(around_init(&self->around, self->value, self->at.n_channels, self->problem->centroid,
+                         self->problem->n_nodes, err));
     if (n_labels == 2)
         find_frame(self);
     return CLV_OK;
@@ -189,12 +190,13 @@ static void put_bins(float *bins, double p)
     bins[low + 1] = at - (float)low;
 }
 
-static void put_frame(float *frame, const struct making *self, size_t node)
+static void put_frame(float *frame, const struct context_state *self, size_t node)
 {
     float share[2];
     int low[2];
     for (int axis = 0; axis < 2; axis++) {
-        double at = ((double)self->problem->place[2 * node + (size_t)axis] - self->centre[axis]) / self->spread[axis];
+        double at =
+            ((double)self->problem->centroid[2 * node + (size_t)axis] - self->centre[axis]) / self->spread[axis];
         double u = (fmin(fmax(at / FRAME_SPREADS, -1), 1) + 1) / 2 * (FRAME - 1);
         low[axis] = int32_within(u, 0, FRAME - 2);
         share[axis] = (float)(u - low[axis]);
@@ -206,13 +208,13 @@ static void put_frame(float *frame, const struct making *self, size_t node)
     cell[FRAME + 1] = share[0] * share[1];
 }
 
-static void fill_row(float *row, struct making *self, size_t i)
+static void fill_row(float *row, struct context_state *self, size_t i)
 {
     const struct columns *at = &self->at;
     size_t k = (size_t)at->n_channels, n = (size_t)self->problem->n_nodes;
-    bool has_place = self->problem->place != NULL;
+    bool has_centroid = self->problem->centroid != NULL;
     memset(row, 0, (size_t)at->n * sizeof *row);
-    if (has_place)
+    if (has_centroid)
         around_fill(&self->around, i);
     for (size_t c = 0; c < k; c++) {
         float *channel = row + c * (size_t)at->channel, own = self->value[i * k + c];
@@ -221,18 +223,18 @@ static void fill_row(float *row, struct making *self, size_t i)
             put_bins(channel + at->bins, k == 1 ? ((double)own + 1) / 2 : (double)own);
         for (size_t m = 0; m < MEANS; m++)
             channel[(size_t)at->means + m] = self->means[(m * n + i) * k + c];
-        for (size_t s = 0; s < AROUND_SIZE && has_place; s++)
+        for (size_t s = 0; s < AROUND_SIZE && has_centroid; s++)
             channel[(size_t)at->around + s] = self->around.means[s * k + c];
         channel[at->image] = self->image[c];
         for (size_t s = 0; s < (size_t)at->channel && k > 1; s++)
             if (channel[s] < LEAST_MEAN)
                 channel[s] = 0;
     }
-    if (k == 1 && has_place)
+    if (k == 1 && has_centroid)
         put_frame(row + at->frame, self, i);
 }
 
-static enum clv_status fill_rows(struct context *self, struct making *making, struct clv_error *err)
+static enum clv_status fill_rows(struct context *self, struct context_state *making, struct clv_error *err)
 {
     const struct clv_problem *problem = making->problem;
     size_t n = (size_t)problem->n_nodes, size = (size_t)making->at.n, at = 0;
@@ -284,7 +286,7 @@ static enum clv_status fill_edges(struct context *self, const struct clv_problem
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err)
 {
-    OWNED(making_release) struct making making = {.problem = problem, .at = columns_of(n_labels)};
+    OWNED(making_release) struct context_state making = {.problem = problem, .at = columns_of(n_labels)};
     OWNED(context_release) struct context result = {.problem = *problem};
     MUST(prepare(&making, marginals, n_labels, err));
     MUST(fill_rows(&result, &making, err));

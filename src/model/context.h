@@ -3,15 +3,16 @@
  *
  * A channel is a label, or of two labels label 1 alone, whose probability p is written as 2 p - 1. Of each channel a
  * node has its own value (and soft bins of its log-odds), means over its neighbours in the graph once, twice and four
- * times, means over the sectors of rings around it, and the mean of the image. Of two labels it has its place in the
- * foreground's own coordinates, too. Means of sectors and places need the nodes' places, and stay 0 without. */
+ * times, means over the sectors of rings around it, and the mean of the image. Of two labels it has its centroid in
+ * the foreground's own coordinates, too. Means of sectors and these coordinates need the nodes' centroids; without
+ * them they stay 0. */
 #ifndef MODEL_CONTEXT_H
 #define MODEL_CONTEXT_H
 
 #include "cleave/problem.h"
 #include "cleave/status.h"
 
-/* Means of what nodes say over the sectors of rings around a place. */
+/* Means of what nodes say over the sectors of rings around a point. */
 
 enum { AROUND_SECTORS = 8, AROUND_RINGS = 3, AROUND_SIZE = AROUND_SECTORS * AROUND_RINGS };
 
@@ -21,14 +22,14 @@ void around_name(char *name, size_t size, int32_t index);
 struct around {
     int32_t n_channels, n_cells;
     int32_t *cell;          /* [n_nodes] */
-    double *count, *x, *y;  /* [n_cells] nodes, and their mean place */
+    double *count, *x, *y;  /* [n_cells] nodes, and their mean centroid */
     float *sum;             /* [n_cells][n_channels] */
-    const float *place;     /* [n_nodes][2], a view */
+    const float *centroid;  /* [n_nodes][2], a view */
     double *weight, *total; /* [AROUND_SIZE], [AROUND_SIZE][n_channels], scratch */
     float *means;           /* [AROUND_SIZE][n_channels] of the node filled last; 0 where nothing is */
 };
 void around_release(struct around *self);
-enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *place,
+enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *centroid,
                             int32_t n_nodes, struct clv_error *err) CLV_CHECK;
 
 /* O(cells x channels). The node's own cell does not count. */

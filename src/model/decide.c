@@ -17,13 +17,13 @@ enum { DRAWS_AT_ONCE = 16 };
  *
  *     gain_i(b) = E [z_i = b] / (K' V_b).
  *
- * With two labels whose volumes hardly vary that is foreground where q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
+ * With two labels whose areas hardly vary that is foreground where q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
  * threshold of the marginal is not 1/2 but the foreground's expected share of the image.
  *
  * A learner that weighs every pixel of label b by 1 / (2 V_b) in training has this factor in its marginals already:
  * they are those of a world in which foreground and background are equally large, gain_i(b) = E [z_i = b], and the
  * threshold is 1/2. */
-static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *volume, const int32_t *z,
+static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *area, const int32_t *z,
                                  struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, n_labels = (size_t)field->n_labels;
@@ -31,7 +31,7 @@ static enum clv_status add_gains(double *gain, const struct clv_field *field, co
     double n_present = 0;
     NEED(pixels);
     for (size_t i = 0; i < n; i++)
-        pixels[z[i]] += volume ? (double)volume[i] : 1;
+        pixels[z[i]] += area ? (double)area[i] : 1;
     for (size_t b = 0; b < n_labels; b++)
         n_present += pixels[b] > 0;
     for (size_t i = 0; i < n; i++)
@@ -55,10 +55,10 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
     struct clv_decision_options defaults;
     clv_decision_defaults(&defaults, model);
     MUST(model_field_init(&field, model, problem, err));
-    return model_field_decide(y, &field, problem->volume, oracle, options ? options : &defaults, err);
+    return model_field_decide(y, &field, problem->area, oracle, options ? options : &defaults, err);
 }
 
-enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *volume, struct clv_oracle *oracle,
+enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *area, struct clv_oracle *oracle,
                                    const struct clv_decision_options *options, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, n_labels = (size_t)field->n_labels;
@@ -79,7 +79,7 @@ enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const fl
         uint32_t count = options->n_samples - draw < DRAWS_AT_ONCE ? options->n_samples - draw : DRAWS_AT_ONCE;
         MUST(clv_perturbed_map(oracle, z, NULL, field, options->seed, draw, count, err));
         for (uint32_t l = 0; l < count; l++)
-            MUST(add_gains(gain, field, volume, z + l * n, err));
+            MUST(add_gains(gain, field, area, z + l * n, err));
     }
     for (size_t i = 0; i < n; i++) {
         y[i] = 0;

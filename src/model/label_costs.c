@@ -9,8 +9,9 @@
 #include "data/data.h"
 #include "model/context.h"
 
-/* From log-odds of OFFSET on a label costs nothing; MOST log-odds less are the most that it is charged for, as evidence
- * is sometimes wrong and sure. Chosen with the price by 3-fold cross-validation among MSRC-21's training images. */
+/* A label costs nothing if its log-odds are OFFSET or more. Its cost grows until they are MOST less, and not further,
+ * as evidence is sometimes sure and wrong. Chosen with the price by 3-fold cross-validation among MSRC-21's training
+ * images. */
 static const double OFFSET = 1, MOST = 3;
 
 enum clv_status label_costs_attach(struct clv_model *model, const double *w, double price, struct clv_error *err)

@@ -90,12 +90,12 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     OWNED(scored_field_release) struct clv_field field = {0};
     MUST(model_field_init(&field, model, problem, err));
     size_t n = (size_t)field.n_nodes, k = (size_t)field.n_labels;
-    OWNED_ARRAY double *own = array_alloc(n, k * sizeof *own);
-    NEED(own);
-    MUST(model_field_marginals(own, bound, standard_error, model, &field, oracle,
+    OWNED_ARRAY double *of_node = array_alloc(n, k * sizeof *of_node);
+    NEED(of_node);
+    MUST(model_field_marginals(of_node, bound, standard_error, model, &field, oracle,
                                &(struct draw_settings){seed, n_samples}, err));
     if (marginals && n)
-        memcpy(marginals, own, n * k * sizeof *own);
+        memcpy(marginals, of_node, n * k * sizeof *of_node);
     return CLV_OK;
 }
 

@@ -40,7 +40,7 @@ void decoding_choose(struct clv_decoding *decoding, enum clv_decoding_choice cho
 
 /* The field of a problem under weights. */
 
-/* Checks the problem against the shape; memory of its own: scored_field_release whatever the status. */
+/* Checks the problem against the layout; memory of its own: scored_field_release whatever the status. */
 enum clv_status scored_field_init(struct clv_field *field, const struct clv_weight_layout *layout, const double *w,
                                   const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
 void scored_field_release(struct clv_field *field);
@@ -123,16 +123,16 @@ struct draw_settings {
     uint32_t n_samples;
 };
 
-/* clv_model_marginals and clv_model_marginals_kind of the field of a model's scores, which are scaled in place where they
- * have no scale. marginals[n_nodes][n_labels] are there. */
+/* clv_model_marginals and clv_model_marginals_kind of the field of a model's scores, which are scaled in place where
+ * they have no scale. marginals[n_nodes][n_labels] are there. */
 enum clv_status model_field_marginals(double *marginals, double *bound, double *standard_error,
                                       const struct clv_model *model, struct clv_field *field, struct clv_oracle *oracle,
                                       const struct draw_settings *draws, struct clv_error *err) CLV_CHECK;
 enum clv_status model_field_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
                                            const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
-/* clv_model_decide of such a field, which is scaled in place. volume[n_nodes] pixels, or NULL: 1 each. */
-enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *volume, struct clv_oracle *oracle,
+/* clv_model_decide of such a field, which is scaled in place. area[n_nodes] pixels, or NULL: 1 each. */
+enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const float *area, struct clv_oracle *oracle,
                                    const struct clv_decision_options *options, struct clv_error *err) CLV_CHECK;
 
 /* marginals[n_nodes][n_labels] of a field: sum-product belief propagation for a few iterations, whether or not it
@@ -140,7 +140,7 @@ enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const fl
 enum clv_status stage_propagate(double *marginals, const struct clv_field *field, double temperature,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Scores of a problem under a stage. The problem is checked against the stage's shape. */
+/* Scores of a problem under a stage. The problem is checked against the stage's layout. */
 enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage, const struct clv_problem *problem,
                                 struct clv_error *err) CLV_CHECK;
 
@@ -149,10 +149,10 @@ enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage
 enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The shape of the stage that comes after a stage, with pairwise terms of that form. */
+/* The layout of the stage that comes after a stage, with pairwise terms of that form. */
 struct clv_weight_layout stage_next_layout(const struct clv_weight_layout *layout, enum clv_pairwise form);
 
-/* The field of a problem, which is checked against the shape of the model's first stage; memory of its own:
+/* The field of a problem, which is checked against the layout of the model's first stage; memory of its own:
  * scored_field_release whatever the status. */
 enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
                                  const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;

@@ -42,7 +42,7 @@ static bool shape_has_form(const struct clv_weight_layout *layout)
     return (int)layout->pairwise >= 0 && (int)layout->pairwise < N_FORMS;
 }
 
-/* The members "n_labels":K,"n_features":d,.. without braces; the shape's form must be one that there is. */
+/* The members "n_labels":K,"n_features":d,.. without braces; the layout's form must be known. */
 static void shape_put_json(struct text *text, const struct clv_weight_layout *layout)
 {
     text_printf(text, "\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"", layout->n_labels,
@@ -67,7 +67,7 @@ static enum clv_status shape_read(struct clv_weight_layout *layout, const struct
                : fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
 }
 
-/* Checks that a shape is possible; `name` is the file. */
+/* Checks that a layout is possible; `name` is the file. */
 static enum clv_status shape_check(const struct clv_weight_layout *layout, const char *name, struct clv_error *err)
 {
     if (layout->n_labels < 2 || layout->n_labels > CLV_MAX_LABELS)
@@ -122,7 +122,7 @@ static size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_wei
     return n;
 }
 
-/* *w (array_free it) from a file's tensors, checked against a shape that was, and as weights_check does. */
+/* *w (array_free it) from a file's tensors, checked against a layout that was, and as weights_check does. */
 static enum clv_status weights_read(double **w, const struct clv_weight_layout *layout,
                                     const struct clv_tensors *tensors, const struct weight_names *names,
                                     const char *path, struct clv_error *err)
@@ -349,14 +349,14 @@ static enum clv_status read_first(struct clv_model *model, const struct clv_tens
 static enum clv_status read_extra(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
-    struct clv_tensor own[N_OWN_TENSORS];
-    size_t n_own = own_tensors(own, model), n = clv_tensors_count(tensors);
+    struct clv_tensor model_tensors[N_OWN_TENSORS];
+    size_t n_own = own_tensors(model_tensors, model), n = clv_tensors_count(tensors);
     model->extra = array_zalloc(n, sizeof *model->extra);
     NEED(model->extra);
     for (size_t i = 0; i < n; i++) {
         struct clv_tensor tensor = *clv_tensors_at(tensors, i);
         size_t at = 0;
-        while (at < n_own && strcmp(own[at].name, tensor.name) != 0)
+        while (at < n_own && strcmp(model_tensors[at].name, tensor.name) != 0)
             at++;
         if (at < n_own)
             continue;

@@ -48,7 +48,7 @@ struct clv_weight_layout stage_next_layout(const struct clv_weight_layout *layou
     return next;
 }
 
-/* Makes the problem of the stage after, whose shape is `next`. context_release may follow a failure, too. */
+/* Makes the problem of the stage after, whose layout is `next`. context_release may follow a failure, too. */
 static enum clv_status stage_context(struct context *context, const struct clv_stage *stage,
                                      const struct clv_weight_layout *next, const struct clv_problem *problem,
                                      struct clv_error *err)

@@ -53,7 +53,7 @@ enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct cl
 }
 
 /* A patch of the frame `from`, without its mean, and what a step is computed from. */
-struct cutting {
+struct fill_state {
     float value[AREA], dx[AREA], dy[AREA];
     float xx, xy, yy; /* the inverse of the sum of products of derivatives */
     bool is_flat;
@@ -64,7 +64,7 @@ static int32_t within(int32_t i, int32_t n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-static void patch_take(struct cutting *self, const float *image, int32_t width, int32_t height, int32_t left,
+static void patch_take(struct fill_state *self, const float *image, int32_t width, int32_t height, int32_t left,
                        int32_t top)
 {
     float mean = 0, xx = 0, xy = 0, yy = 0;
@@ -96,7 +96,7 @@ struct search {
 };
 
 /* difference[AREA] = the patch of `to` at (x, y), bilinear, without its mean, minus `patch`; returns its square. */
-static float patch_compare(float difference[AREA], const struct cutting *patch, const struct search *self, float x,
+static float patch_compare(float difference[AREA], const struct fill_state *patch, const struct search *self, float x,
                            float y)
 {
     const float *image = self->to;
@@ -136,7 +136,7 @@ static float patch_compare(float difference[AREA], const struct cutting *patch, 
     return sum;
 }
 
-static float search_at(const struct search *self, const struct cutting *patch, const float v[2], int32_t left,
+static float search_at(const struct search *self, const struct fill_state *patch, const float v[2], int32_t left,
                        int32_t top)
 {
     float difference[AREA];
@@ -150,7 +150,8 @@ static bool is_near(const struct search *self, const float v[2], int32_t left, i
 }
 
 /* Gauss-Newton steps from match[0..1]; they are kept if they lead to something better. */
-static void descend(const struct search *self, float match[3], const struct cutting *patch, int32_t left, int32_t top)
+static void descend(const struct search *self, float match[3], const struct fill_state *patch, int32_t left,
+                    int32_t top)
 {
     float v[2] = {match[0], match[1]}, difference[AREA];
     for (int32_t k = 0; k < ITERATIONS && !patch->is_flat; k++) {
@@ -176,7 +177,7 @@ static void descend(const struct search *self, float match[3], const struct cutt
     }
 }
 
-static void try_neighbour(const struct search *self, float match[3], const struct cutting *patch, const float *other,
+static void try_neighbour(const struct search *self, float match[3], const struct fill_state *patch, const float *other,
                           int32_t left, int32_t top)
 {
     float x = other[0] - match[0], y = other[1] - match[1];
@@ -196,7 +197,7 @@ static int32_t place_of(int32_t k)
 /* All patches, with neighbours that are done already: first those left and above, then those right and below. */
 static void search_all(const struct search *self)
 {
-    struct cutting patch;
+    struct fill_state patch;
     int32_t n = self->columns * self->rows;
     for (int32_t pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < n; i++) {
@@ -225,7 +226,7 @@ static void densify(float *flow, float *weights, const struct search *self)
     size_t n = (size_t)self->width * (size_t)self->height;
     memset(flow, 0, n * 2 * sizeof *flow);
     memset(weights, 0, n * sizeof *weights);
-    struct cutting patch;
+    struct fill_state patch;
     float difference[AREA];
     for (int32_t p = 0; p < self->columns * self->rows; p++) {
         const float *match = self->match + (size_t)p * 3;

@@ -15,15 +15,6 @@ static bool is_chain(const struct clv_problem *problem)
     return true;
 }
 
-static int32_t root_of(int32_t *parent, int32_t node)
-{
-    while (parent[node] != node) {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
-    }
-    return node;
-}
-
 /* Union-find: an edge within a component closes a loop. */
 static bool is_forest(int32_t *parent, const struct clv_problem *problem)
 {

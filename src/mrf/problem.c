@@ -40,13 +40,13 @@ size_t clv_weight_layout_size(const struct clv_weight_layout *layout)
 static enum clv_status check_shape(const struct clv_weight_layout *layout, struct clv_error *err)
 {
     if (layout->n_labels < 2 || layout->n_labels > MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "shape: %d labels, must be 2 to %d", layout->n_labels, MAX_LABELS);
-    FAIL_IF(layout->n_features < 1, CLV_ERR_USAGE, "shape: %d features, must be at least 1", layout->n_features);
+        return fail(err, CLV_ERR_USAGE, "layout: %d labels, must be 2 to %d", layout->n_labels, MAX_LABELS);
+    FAIL_IF(layout->n_features < 1, CLV_ERR_USAGE, "layout: %d features, must be at least 1", layout->n_features);
     if (layout->pairwise != CLV_PAIRWISE_NONE && layout->pairwise != CLV_PAIRWISE_POTTS &&
         layout->pairwise != CLV_PAIRWISE_FULL)
-        return fail(err, CLV_ERR_USAGE, "shape: unknown pairwise form %d", (int)layout->pairwise);
+        return fail(err, CLV_ERR_USAGE, "layout: unknown pairwise form %d", (int)layout->pairwise);
     if (layout->pairwise != CLV_PAIRWISE_NONE && layout->n_edge_features < 1)
-        return fail(err, CLV_ERR_USAGE, "shape: %d edge features, must be at least 1", layout->n_edge_features);
+        return fail(err, CLV_ERR_USAGE, "layout: %d edge features, must be at least 1", layout->n_edge_features);
     return CLV_OK;
 }
 
@@ -125,13 +125,13 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
             if (!isfinite(theta) || theta < 0)
                 return fail(err, CLV_ERR_DATA, "node %d: loss weight of label %zu is %g", i, b, theta);
         }
-    for (int32_t i = 0; problem->volume && i < problem->n_nodes; i++)
-        if (!isfinite(problem->volume[i]) || problem->volume[i] < 0)
-            return fail(err, CLV_ERR_DATA, "node %d: volume is %g", i, (double)problem->volume[i]);
-    for (int32_t i = 0; problem->place && i < problem->n_nodes; i++)
-        if (!isfinite(problem->place[2 * (size_t)i]) || !isfinite(problem->place[2 * (size_t)i + 1]))
-            return fail(err, CLV_ERR_DATA, "node %d: its place is %g, %g", i, (double)problem->place[2 * (size_t)i],
-                        (double)problem->place[2 * (size_t)i + 1]);
+    for (int32_t i = 0; problem->area && i < problem->n_nodes; i++)
+        if (!isfinite(problem->area[i]) || problem->area[i] < 0)
+            return fail(err, CLV_ERR_DATA, "node %d: area is %g", i, (double)problem->area[i]);
+    for (int32_t i = 0; problem->centroid && i < problem->n_nodes; i++)
+        if (!isfinite(problem->centroid[2 * (size_t)i]) || !isfinite(problem->centroid[2 * (size_t)i + 1]))
+            return fail(err, CLV_ERR_DATA, "node %d: its centroid is %g, %g", i,
+                        (double)problem->centroid[2 * (size_t)i], (double)problem->centroid[2 * (size_t)i + 1]);
     return CLV_OK;
 }
 

@@ -1,5 +1,5 @@
 /* This folder computes with the problem of cleave/problem.h, which is the page to read first: problem.c checks problems
- * and shapes, and has scores, the joint feature and the weighted Hamming loss; graph.c recognises chains and forests.
+ * and layouts, and has scores, the joint feature and the weighted Hamming loss; graph.c recognises chains and forests.
  *
  * The two halves of the joint feature, for learners that keep fractional labellings (marginals): */
 #ifndef MRF_PROBLEM_H
@@ -15,7 +15,7 @@ void unary_feature_add(double *psi, const struct clv_problem *problem, const str
 void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                           const int32_t *y, double scale);
 
-/* share[n_labels] += what the loss counts of each label: the problem's theta, if it has some. */
+/* share[n_labels] += the loss weights of each label: sums of the problem's theta, if it has one. */
 void label_shares_add(double *share, const struct clv_problem *problem, int32_t n_labels);
 
 /* Finds the kind of graph that the edges make. O(n_nodes + n_edges). CLV_ERR_MEMORY only. */

@@ -1,5 +1,5 @@
 /* Makes a problem whose nodes are the edges of a region graph, so that learners of two labels learn which borders
- * cut objects apart. Start at edge_problem_init. */
+ * separate objects. Start at edge_problem_init. */
 #include "object/object.h"
 
 #include "base/base.h"
@@ -12,11 +12,11 @@ void edge_problem_release(struct edge_problem *self)
     array_free(self->value);
     array_free(self->label);
     array_free(self->theta);
-    array_free(self->volume);
+    array_free(self->area);
     *self = (struct edge_problem){0};
 }
 
-/* Appends an entry of the sparse row unless it is 0. */
+/* Appends an entry to the sparse row, unless it is 0. */
 static void append(struct edge_problem *self, int64_t *at, size_t column, float value)
 {
     if (value == 0)
@@ -70,10 +70,10 @@ enum clv_status edge_problem_init(struct edge_problem *self, const struct region
     result.row = array_alloc(n + 1, sizeof *result.row);
     result.index = array_alloc(n, width * sizeof *result.index);
     result.value = array_alloc(n, width * sizeof *result.value);
-    result.volume = array_copy(graph->contact, n, sizeof *result.volume);
+    result.area = array_copy(graph->contact, n, sizeof *result.area);
     result.label = object ? array_alloc(n, sizeof *result.label) : NULL;
     result.theta = object ? array_alloc(n, 2 * sizeof *result.theta) : NULL;
-    NEED(result.row && result.index && result.value && result.volume && (!object || (result.label && result.theta)));
+    NEED(result.row && result.index && result.value && result.area && (!object || (result.label && result.theta)));
     fill_rows(&result, graph, features, (size_t)n_features);
     if (object)
         fill_truth(&result, graph, object);
@@ -84,7 +84,7 @@ enum clv_status edge_problem_init(struct edge_problem *self, const struct region
                                           .value = result.value,
                                           .label = result.label,
                                           .theta = result.theta,
-                                          .volume = result.volume};
+                                          .area = result.area};
     *self = TAKE(result);
     return CLV_OK;
 }

@@ -45,7 +45,7 @@ struct edge_problem {
     float *value;
     int32_t *label;
     float *theta;
-    float *volume; /* contact */
+    float *area; /* contact */
 };
 enum { EDGE_PROBLEM_BIAS, EDGE_PROBLEM_SEAM, EDGE_PROBLEM_NEXT, EDGE_PROBLEM_CONTACT, EDGE_PROBLEM_OWN };
 

@@ -16,13 +16,6 @@ void clv_object_map_release(struct clv_object_map *map)
     *map = (struct clv_object_map){0};
 }
 
-static int32_t find_root(int32_t *parent, int32_t part)
-{
-    while (parent[part] != part)
-        part = parent[part] = parent[parent[part]];
-    return part;
-}
-
 /* objects[p] = the pixel after the first one of its piece, or 0: of two pieces that meet the earlier one stands for
  * both. */
 static void find_pieces(int32_t *objects, int32_t *parent, const uint8_t *labels, int32_t width, int32_t height,
@@ -34,15 +27,15 @@ static void find_pieces(int32_t *objects, int32_t *parent, const uint8_t *labels
             objects[p] = 0;
             if (!is_object[labels[p]])
                 continue;
-            int32_t left = x && labels[p - 1] == labels[p] ? find_root(parent, objects[p - 1]) : 0;
-            int32_t above = y && labels[p - width] == labels[p] ? find_root(parent, objects[p - width]) : 0;
-            int32_t own = p + 1;
+            int32_t left = x && labels[p - 1] == labels[p] ? root_of(parent, objects[p - 1]) : 0;
+            int32_t above = y && labels[p - width] == labels[p] ? root_of(parent, objects[p - width]) : 0;
+            int32_t piece = p + 1;
             if (left || above)
-                own = !left || (above && above < left) ? above : left;
+                piece = !left || (above && above < left) ? above : left;
             if (left && above)
-                parent[left] = parent[above] = own;
-            parent[own] = own;
-            objects[p] = own;
+                parent[left] = parent[above] = piece;
+            parent[piece] = piece;
+            objects[p] = piece;
         }
 }
 

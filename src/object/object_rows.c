@@ -41,7 +41,7 @@ enum clv_status object_rows_init(struct object_rows *self, int32_t width, int32_
     return CLV_OK;
 }
 
-static int32_t find_root(struct object_piece *pieces, int32_t piece)
+static int32_t piece_root(struct object_piece *pieces, int32_t piece)
 {
     while (pieces[piece].parent != piece)
         piece = pieces[piece].parent = pieces[pieces[piece].parent].parent;
@@ -127,10 +127,10 @@ static enum clv_status find_pieces(struct object_rows *self, struct clv_error *e
             run->piece = self->n_pieces;
             MUST(begin_piece(self, run->value, err));
         } else {
-            run->piece = find_root(self->pieces, self->above[at].piece);
+            run->piece = piece_root(self->pieces, self->above[at].piece);
             for (at++; at < self->n_above && self->above[at].first < run->end; at++)
                 if (self->above[at].value == run->value)
-                    run->piece = join(self->pieces, run->piece, find_root(self->pieces, self->above[at].piece));
+                    run->piece = join(self->pieces, run->piece, piece_root(self->pieces, self->above[at].piece));
         }
         struct object_piece *piece = &self->pieces[run->piece];
         piece->area += run->end - run->first;

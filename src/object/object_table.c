@@ -1,6 +1,6 @@
 /* Measures objects with the definitions of scikit-image's regionprops: area, perimeter (Benkrid & Crookes 2000),
- * moments, convex hull and colours. An image is looked at twice, by bands of rows: the order of sums is that of pixels,
- * whatever the bands. Start at clv_objects_measure, at the end. */
+ * moments, convex hull and colours. An image is read twice, by bands of rows. Sums are in the order of pixels,
+ * however many rows a band has. Start at clv_objects_measure, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct corner {
     int32_t row, column;
 };
 
-/* The left or the right border of the hull of the rows so far: Andrew's monotone chain, which rows come to in order. */
+/* The left or the right border of the hull of the rows so far, by Andrew's monotone chain, as rows come in order. */
 struct chain {
     struct corner *corners;
     size_t n, capacity;
@@ -30,7 +30,7 @@ struct hull {
 struct object_sums {
     uint64_t x, y, value[3], square[3];
     double xx, xy, yy, perimeter, probability;
-    struct hull *hull; /* NULL: no pixel was seen, or all */
+    struct hull *hull; /* NULL before the first pixel and after the last one */
     int64_t hull_area;
 };
 
@@ -169,8 +169,7 @@ static int64_t floor_ratio(int64_t a, int64_t b) /* b > 0 */
     return a / b - (a % b < 0);
 }
 
-/* Columns x, halved, of the hull's edge from one corner to another, at half row `at`: a / (2 b) of the pixels' columns.
- */
+/* Sets the column of the hull's edge from one corner to another at half row `at`, as a / (2 b) in columns of pixels. */
 static void edge_at(int64_t *a, int64_t *b, const struct corner *from, const struct corner *to, int32_t at)
 {
     *b = to->row > from->row ? to->row - from->row : 1;
@@ -194,7 +193,7 @@ static enum clv_status chain_add(struct chain *self, int side, int32_t row, int3
     return CLV_OK;
 }
 
-/* Columns where the convex hull's left or right border is in each row of n: first, or last column in it. */
+/* Sets the column of the convex hull's left or right border in each of n rows: the first, or the last one inside. */
 static int64_t chain_sum(const struct chain *self, int side, int32_t n_rows)
 {
     int64_t a, b, sum = 0;
@@ -213,8 +212,8 @@ static int32_t outer(int side, int32_t a, int32_t b)
     return (side ? a > b : a < b) ? a : b;
 }
 
-/* Adds the half rows of the last row to the hull: the side that it shares with the row above, and its middle. A row above
- * that does not touch has a lower side of its own. */
+/* Adds the half rows of the last row to the hull: the side that it shares with the row above, and its middle. A row
+ * above that does not touch has a lower side of its own. */
 static enum clv_status add_row(struct hull *self, int32_t top, struct clv_error *err)
 {
     int32_t half = 2 * (self->row - top);
@@ -234,8 +233,8 @@ static enum clv_status add_row(struct hull *self, int32_t top, struct clv_error 
     return CLV_OK;
 }
 
-/* Ends the hull of an object whose last pixel was seen: the pixels whose centres are in the convex hull of the middles of
- * all pixels' sides, or on its border. In half pixels, which are whole numbers: exact. */
+/* Ends the hull of an object whose last pixel was seen: the pixels whose centres are in the convex hull of the middles
+ * of all pixels' sides, or on its border. In half pixels, which are whole numbers: exact. */
 static enum clv_status end_hull(struct object_sums *sums, const struct clv_object *row, struct clv_error *err)
 {
     struct hull *hull = sums->hull;

@@ -1,5 +1,6 @@
-/* Finds the objects of an image of any size window by window, and joins those that windows cut: pairs of windows that see
- * the same pixels are compared, and objects that overlap there are one (union-find). Start at object_windows_find. */
+/* Finds the objects of an image of any size window by window, and joins those that windows cut: pairs of windows that
+ * see the same pixels are compared, and objects that overlap there are one (union-find). Start at
+ * object_windows_find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,16 +56,6 @@ void object_windows_release(struct object_windows *self)
         window_release(&self->windows[k]);
     arrays_free(self->windows, self->columns, self->line, self->probability, self->labels);
     *self = (struct object_windows){0};
-}
-
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
-static int32_t larger(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
 }
 
 /* The pixels that windows of a side see with a halo, along one axis. */
@@ -184,7 +175,7 @@ static bool read_record(struct object_window *window, FILE *file, int32_t number
 }
 
 /* A pass over the windows. */
-struct finding {
+struct find_state {
     struct object_windows *windows;
     const struct object_finder *finder;
     const struct object_windows_options *options;
@@ -192,19 +183,19 @@ struct finding {
     int32_t first; /* of the turn */
 };
 
-static void finding_release(struct finding *self)
+static void finding_release(struct find_state *self)
 {
     if (self->journal)
         fclose(self->journal);
 }
 
-static enum clv_status unwritten(const struct finding *self, struct clv_error *err)
+static enum clv_status unwritten(const struct find_state *self, struct clv_error *err)
 {
     return fail_errno(err, CLV_ERR_IO, "%s: cannot be written", self->options->journal);
 }
 
 /* Reads the windows that an earlier run has found. Whatever follows them is dropped. */
-static enum clv_status resume(struct finding *self, struct clv_error *err)
+static enum clv_status resume(struct find_state *self, struct clv_error *err)
 {
     const struct object_windows_options *options = self->options;
     struct object_windows *windows = self->windows;
@@ -239,7 +230,7 @@ static enum clv_status resume(struct finding *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status open_journal(struct finding *self, struct clv_error *err)
+static enum clv_status open_journal(struct find_state *self, struct clv_error *err)
 {
     const struct object_windows_options *options = self->options;
     if (!options->journal)
@@ -252,7 +243,7 @@ static enum clv_status open_journal(struct finding *self, struct clv_error *err)
 
 static enum clv_status find_in_window(void *context, size_t index, int thread, struct clv_error *err)
 {
-    const struct finding *self = context;
+    const struct find_state *self = context;
     struct object_window *window = &self->windows->windows[self->first + (int32_t)index];
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     FAIL_IF(stop_requested(self->options->progress), CLV_ERR_INTERRUPTED, "interrupted");
@@ -261,7 +252,7 @@ static enum clv_status find_in_window(void *context, size_t index, int thread, s
 }
 
 /* Finds the objects of all windows that no journal has. */
-static enum clv_status find_in_windows(struct finding *self, struct clv_error *err)
+static enum clv_status find_in_windows(struct find_state *self, struct clv_error *err)
 {
     const int32_t n = n_windows(self->windows), at_once = WINDOWS_A_TURN * parallel_threads(self->options->n_threads);
     for (int32_t count; self->first < n; self->first += count) {
@@ -279,23 +270,16 @@ static enum clv_status find_in_windows(struct finding *self, struct clv_error *e
 }
 
 /* Objects of all windows, while those that are one are joined. */
-struct joining {
+struct join_state {
     struct object_windows *windows;
     int32_t n;
     int32_t *parent;                  /* [n] an earlier one that it is one with, or itself */
     int32_t *n_members, *shown_whole; /* [n] of a root: how many are one; the one that is shown, -1: none */
 };
 
-static void joining_release(struct joining *self)
+static void join_state_release(struct join_state *self)
 {
     arrays_free(self->parent, self->n_members, self->shown_whole);
-}
-
-static int32_t find_root(int32_t *parent, int32_t at)
-{
-    while (parent[at] != at)
-        at = parent[at] = parent[parent[at]];
-    return at;
 }
 
 /* So many pixels of an object of one window and of one of another are the same. */
@@ -371,8 +355,8 @@ static bool is_near(const struct object_window *window, const struct seen_object
            object->top < core->top + core->height && object->bottom > core->top;
 }
 
-/* Whether objects of two windows are one: they share more than half of the pixels that either has where both see; of two
- * that are cut, whose strands may hang together elsewhere, more than half of those that one of them has. */
+/* Whether objects of two windows are one: they share more than half of the pixels that either has where both see; of
+ * two that are cut, whose strands may hang together elsewhere, more than half of those that one of them has. */
 static bool is_one(const struct comparison *self, const struct overlap *pair, int64_t shared)
 {
     const struct seen_object *a = &self->windows[0]->objects[pair->a], *b = &self->windows[1]->objects[pair->b];
@@ -384,7 +368,7 @@ static bool is_one(const struct comparison *self, const struct overlap *pair, in
 }
 
 /* Joins objects of two windows. */
-static enum clv_status compare(struct joining *self, const struct object_window *a, const struct object_window *b,
+static enum clv_status compare(struct join_state *self, const struct object_window *a, const struct object_window *b,
                                struct clv_error *err)
 {
     OWNED(comparison_release)
@@ -408,14 +392,14 @@ static enum clv_status compare(struct joining *self, const struct object_window 
             shared += pair.overlaps[end].n;
         if (!is_one(&pair, one, shared))
             continue;
-        const int32_t root = find_root(self->parent, a->first_object + one->a);
-        const int32_t other = find_root(self->parent, b->first_object + one->b);
+        const int32_t root = root_of(self->parent, a->first_object + one->a);
+        const int32_t other = root_of(self->parent, b->first_object + one->b);
         self->parent[larger(root, other)] = smaller(root, other);
     }
     return CLV_OK;
 }
 
-static enum clv_status compare_all(struct joining *self, struct clv_error *err)
+static enum clv_status compare_all(struct join_state *self, struct clv_error *err)
 {
     const struct object_windows *windows = self->windows;
     const int32_t reach = (2 * windows->halo - 1) / windows->side + 1;
@@ -439,16 +423,16 @@ static bool is_own(const struct object_window *window, const struct seen_object 
 }
 
 /* Chooses which windows show an object that several have found: the one that has its middle, if it has the object as a
- * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of them,
- * each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
-static void choose_shown(struct joining *self)
+ * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of
+ * them, each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
+static void choose_shown(struct join_state *self)
 {
     const struct object_windows *windows = self->windows;
     for (int needs_own = 1; needs_own >= 0; needs_own--)
         for (int32_t k = 0; k < n_windows(windows); k++) {
             const struct object_window *window = &windows->windows[k];
             for (int32_t o = 0; o < window->n_objects; o++) {
-                const int32_t root = find_root(self->parent, window->first_object + o);
+                const int32_t root = root_of(self->parent, window->first_object + o);
                 const bool may = needs_own ? is_own(window, &window->objects[o]) : self->n_members[root] > 1;
                 self->n_members[root] += needs_own;
                 if (self->shown_whole[root] < 0 && may && !is_cut(window, &window->objects[o]))
@@ -458,7 +442,7 @@ static void choose_shown(struct joining *self)
     for (int32_t k = 0; k < n_windows(windows); k++) {
         const struct object_window *window = &windows->windows[k];
         for (int32_t o = 0; o < window->n_objects; o++) {
-            const int32_t root = find_root(self->parent, window->first_object + o);
+            const int32_t root = root_of(self->parent, window->first_object + o);
             const bool is_shown = self->shown_whole[root] == window->first_object + o;
             window->objects[o].shown = is_shown ? SHOWN_WHOLE
                                        : self->shown_whole[root] >= 0 || !is_cut(window, &window->objects[o])
@@ -471,7 +455,7 @@ static void choose_shown(struct joining *self)
 
 static enum clv_status join(struct object_windows *windows, struct clv_error *err)
 {
-    OWNED(joining_release) struct joining self = {.windows = windows};
+    OWNED(join_state_release) struct join_state self = {.windows = windows};
     for (int32_t k = 0; k < n_windows(windows); k++) {
         struct object_window *window = &windows->windows[k];
         FAIL_IF(window->n_objects > INT32_MAX - 1 - self.n, CLV_ERR_DATA, "more than 2^31 objects");
@@ -608,7 +592,7 @@ enum clv_status object_windows_find(struct object_windows *self, const struct ob
                                     const struct object_windows_options *options, struct clv_error *err)
 {
     OWNED(object_windows_release) struct object_windows result = {0};
-    OWNED(finding_release) struct finding finding = {.windows = &result, .finder = finder, .options = options};
+    OWNED(finding_release) struct find_state finding = {.windows = &result, .finder = finder, .options = options};
     MUST(plan(&result, finder, options, err));
     MUST(open_journal(&finding, err));
     MUST(find_in_windows(&finding, err));

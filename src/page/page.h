@@ -167,7 +167,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
 /* boxes.tsv: an image's rows are replaced, or a label is renamed; all else stays as it is, whoever wrote it. */
 
 struct page_box {
-    struct clv_pixel_box place;
+    struct clv_pixel_box bounds;
     const char *label;
 };
 
@@ -184,8 +184,8 @@ enum clv_status page_boxes_rename(const char *path, const char *from, const char
 /* Whether a row of the file, if there is one, has the label. */
 enum clv_status page_boxes_use(bool *is_used, const char *path, const char *label, struct clv_error *err) CLV_CHECK;
 
-/* Masks of foreground and background as run lengths, background first: a few thousand numbers where there were millions of
- * pixels. */
+/* Masks of foreground and background as run lengths, background first: a few thousand numbers where there were millions
+ * of pixels. */
 
 struct page_runs {
     int32_t *lengths; /* [n] sum to the number of pixels */

@@ -86,7 +86,7 @@ static const char *find_field(const char *line, int column, const char *text)
 static void put_row(struct text *text, const struct table *table, const char *image, const struct page_box *box)
 {
     const struct boxes_columns *columns = &table->columns;
-    const struct clv_pixel_box *at = &box->place;
+    const struct clv_pixel_box *at = &box->bounds;
     int32_t x = columns->are_corners ? 0 : at->first_x, y = columns->are_corners ? 0 : at->first_y;
     const int32_t sides[4] = {at->first_x, at->first_y, at->end_x - x, at->end_y - y};
     for (int k = 0; k < (int)table->lines.n_columns; k++) {

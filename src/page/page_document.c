@@ -77,12 +77,12 @@ int32_t page_document_n_objects(const struct page_document *document)
 
 #define MAX_DONE 8192
 
-/* A stroke's brush, and where it has been. */
+/* A stroke's brush, and the pixels that it has painted. */
 struct brush {
     uint8_t *pixels, value;
     const struct clv_image *image;
     double radius;
-    int32_t done[MAX_DONE][2]; /* of the first rows, first and last pixel that are set with all between them */
+    int32_t done[MAX_DONE][2]; /* of the first rows: the first and last pixel of a run that is painted */
     size_t n_rows;             /* of discs that were looked at */
 };
 
@@ -112,7 +112,7 @@ static void dab(struct brush *brush, double x, double y)
     }
 }
 
-/* Narrows [*first, *last], steps of a way, to those at which the brush may touch 0 .. size along one axis. */
+/* Narrows the steps *first to *last of a stroke to those at which the brush may touch 0 .. size along one axis. */
 static void clip_steps(double *first, double *last, double from, double to, double steps, double radius, double size)
 {
     double low = -radius - 1, high = size + radius + 1;
@@ -200,7 +200,7 @@ bool page_document_frame(struct clv_pixel_box *box, const struct page_document *
     return is_found;
 }
 
-/* Bars all pixels outside of a box. */
+/* Excludes all pixels outside of a box from the object. */
 static void fence(uint8_t *seeds, const struct clv_image *image, const struct page_event *event)
 {
     struct clv_pixel_box box = pixels_of(event, image);
@@ -217,15 +217,15 @@ struct drawn {
 };
 
 static enum clv_status drawn_gather(struct drawn *drawn, const struct page_document *document,
-                                    const struct page_event *fresh, struct clv_error *err)
+                                    const struct page_event *newest, struct clv_error *err)
 {
     const struct page_history *history = &document->history;
     drawn->events = array_alloc(history->cursor + 1, sizeof *drawn->events);
     NEED(drawn->events);
     for (size_t k = 0; k < history->cursor; k++)
-        if (history->events[k].object == fresh->object)
+        if (history->events[k].object == newest->object)
             drawn->events[drawn->n++] = &history->events[k];
-    drawn->events[drawn->n++] = fresh;
+    drawn->events[drawn->n++] = newest;
     return CLV_OK;
 }
 
@@ -234,8 +234,8 @@ static void drawn_release(struct drawn *drawn)
     array_free(drawn->events);
 }
 
-/* seeds[height][width] for an object: its own strokes in their order, and outside of its last box, over all other
- * objects, which are barred. Returns how many strokes are its own. */
+/* Paints seeds[height][width] for an object: excludes the pixels of other objects, then paints the object's strokes in
+ * their order and excludes what is outside of its last box. Returns the number of its strokes. */
 static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, const struct drawn *drawn)
 {
     const struct page_history *history = &document->history;
@@ -263,7 +263,7 @@ static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, 
     return n_strokes;
 }
 
-/* Whether an object began with anything but strokes and what the model sees. */
+/* Whether an object began with anything except strokes and the model's prediction. */
 static bool is_edited(const struct page_document *document, int32_t object)
 {
     for (size_t k = 0; k < document->history.cursor; k++) {
@@ -298,22 +298,22 @@ static enum clv_status cut_stroke(uint8_t *labels, const struct page_document *d
     return click_cut(labels, document->scene, &request, err);
 }
 
-/* Whether an object is, after this event, no longer the cut of its boxes and strokes. */
+/* Whether the event sets the whole mask of its object, which is then no longer the cut of its boxes and strokes. */
 static bool is_whole(const struct page_event *event)
 {
     return event->kind > PAGE_BOX && event->kind != PAGE_RELABEL;
 }
 
 /* labels[height][width] of the object in a box, and then by the strokes that are already on it and begin in the box. */
-static enum clv_status cut_box(uint8_t *labels, const struct page_document *document, const struct page_event *fresh,
+static enum clv_status cut_box(uint8_t *labels, const struct page_document *document, const struct page_event *newest,
                                struct clv_error *err)
 {
     const struct clv_image *image = &document->image;
-    struct clv_box box = box_of(fresh, image);
-    struct clv_pixel_box within = pixels_of(fresh, image);
+    struct clv_box box = box_of(newest, image);
+    struct clv_pixel_box within = pixels_of(newest, image);
     OWNED(drawn_release) struct drawn drawn = {0};
     MUST(clv_box_cut(labels, NULL, image, &box, NULL, err));
-    MUST(drawn_gather(&drawn, document, fresh, err));
+    MUST(drawn_gather(&drawn, document, newest, err));
     size_t n = drawn.n - 1, n_kept = 0;
     for (size_t k = 0; k < n; k++) {
         const struct page_event *event = drawn.events[k];
@@ -326,7 +326,7 @@ static enum clv_status cut_box(uint8_t *labels, const struct page_document *docu
     }
     for (size_t k = 0; k < n_kept; k++) {
         const struct page_event *stroke = drawn.events[k], *next = drawn.events[k + 1];
-        drawn.events[k + 1] = fresh; /* its fence is around the strokes so far */
+        drawn.events[k + 1] = newest; /* its box contains the strokes so far */
         drawn.n = k + 2;
         MUST(cut_stroke(labels, document, &drawn, stroke, labels, true, err));
         drawn.events[k + 1] = next;
@@ -335,25 +335,25 @@ static enum clv_status cut_box(uint8_t *labels, const struct page_document *docu
 }
 
 /* labels[height][width] of the object after an event. */
-static enum clv_status cut(uint8_t *labels, const struct page_document *document, const struct page_event *fresh,
+static enum clv_status cut(uint8_t *labels, const struct page_document *document, const struct page_event *newest,
                            struct clv_error *err)
 {
-    const struct page_event *last = page_history_latest(&document->history, fresh->object, document->history.cursor);
+    const struct page_event *last = page_history_latest(&document->history, newest->object, document->history.cursor);
     size_t n = page_document_size(document);
     bool has_before = last && last->kind != PAGE_DELETE;
     memset(labels, 0, n);
-    if (fresh->kind == PAGE_DELETE)
+    if (newest->kind == PAGE_DELETE)
         return CLV_OK;
-    if (fresh->kind == PAGE_BOX)
-        return cut_box(labels, document, fresh, err);
+    if (newest->kind == PAGE_BOX)
+        return cut_box(labels, document, newest, err);
     OWNED_ARRAY uint8_t *before = array_zalloc(n, 1);
     OWNED(drawn_release) struct drawn drawn = {0};
     NEED(before);
-    MUST(drawn_gather(&drawn, document, fresh, err));
+    MUST(drawn_gather(&drawn, document, newest, err));
     if (has_before)
         page_runs_paint(before, &last->result, 1);
-    return cut_stroke(labels, document, &drawn, fresh, has_before ? before : NULL,
-                      has_before && is_edited(document, fresh->object), err);
+    return cut_stroke(labels, document, &drawn, newest, has_before ? before : NULL,
+                      has_before && is_edited(document, newest->object), err);
 }
 
 /* Whether the way from one point to another goes through the image. */
@@ -375,8 +375,8 @@ static bool goes_through(const struct clv_image *image, const double from[2], co
     return first < last;
 }
 
-/* Whether a stroke's way or a box has something of the image. A brush that reaches into it from beside does not count:
- * a click next to the image is a slip. */
+/* Whether the line of a stroke, or a box, meets the image. A brush that only reaches into it does not count: a click
+ * next to the image is a mistake. */
 static bool is_on_image(const struct page_event *event, const struct clv_image *image)
 {
     const double(*points)[2] = (const double(*)[2])event->points;
@@ -481,14 +481,14 @@ enum clv_status page_view_open(struct page_view *view, const struct clv_image *s
                                struct clv_error *err)
 {
     const struct clv_recipe *recipe = &model->recipe;
-    struct clv_image_limits own = limits ? *limits : (struct clv_image_limits){0};
+    struct clv_image_limits own_limits = limits ? *limits : (struct clv_image_limits){0};
     bool has_bands = recipe->bands.n_bands > 0, has_map = has_bands && recipe->n_maps == 1;
     *view =
         (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
-    recipe_limits(&own, recipe);
+    recipe_limits(&own_limits, recipe);
     if (view->image != shown)
-        MUST(item_image_read(&view->own, item, &own, err));
-    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &own, err) : CLV_OK;
+        MUST(item_image_read(&view->own, item, &own_limits, err));
+    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &own_limits, err) : CLV_OK;
 }
 
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,

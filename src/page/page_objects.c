@@ -53,9 +53,9 @@ static enum clv_status import_objects(struct page_document *document, const stru
     OWNED_ARRAY int32_t(*rows)[2] = array_zalloc((size_t)n + 1, sizeof *rows); /* first, end */
     NEED(rows);
     for (size_t p = page_document_size(document); p-- > 0;) {
-        int32_t *own = rows[map->objects[p]], row = (int32_t)(p / (size_t)map->width);
-        own[0] = row;
-        own[1] = own[1] ? own[1] : row + 1;
+        int32_t *extent = rows[map->objects[p]], row = (int32_t)(p / (size_t)map->width);
+        extent[0] = row;
+        extent[1] = extent[1] ? extent[1] : row + 1;
     }
     for (int32_t object = 0; object < before; object++) {
         OWNED(page_event_release) struct page_event end = {
@@ -148,11 +148,12 @@ static const struct page_event *find(const struct page_document *document, int32
 
 enum clv_status page_document_relabel(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
-    const struct page_event *own = find(document, event->object);
-    FAIL_IF(!own, CLV_ERR_USAGE, "there is no object %d", event->object + 1);
-    event->result.lengths = array_copy(own->result.lengths, own->result.n, sizeof *own->result.lengths);
+    const struct page_event *event_of_object = find(document, event->object);
+    FAIL_IF(!event_of_object, CLV_ERR_USAGE, "there is no object %d", event->object + 1);
+    event->result.lengths =
+        array_copy(event_of_object->result.lengths, event_of_object->result.n, sizeof *event_of_object->result.lengths);
     NEED(event->result.lengths);
-    event->result.n = own->result.n;
+    event->result.n = event_of_object->result.n;
     MUST(page_history_add(&document->history, event, err));
     document->revision++;
     return CLV_OK;
@@ -180,14 +181,15 @@ enum clv_status page_document_regroup(struct page_document *document, struct pag
                                       struct clv_error *err)
 {
     const bool merges = event->kind == PAGE_MERGE;
-    const struct page_event *own = find(document, event->object), *theirs = merges ? find(document, other) : own;
-    FAIL_IF(!own || !theirs || event->object == other, CLV_ERR_USAGE, "there is no object %d",
-            (own ? other : event->object) + 1);
+    const struct page_event *event_of_object = find(document, event->object),
+                            *theirs = merges ? find(document, other) : event_of_object;
+    FAIL_IF(!event_of_object || !theirs || event->object == other, CLV_ERR_USAGE, "there is no object %d",
+            (event_of_object ? other : event->object) + 1);
     FAIL_IF(other >= PAGE_MAX_OBJECTS, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
     size_t cursor = document->history.cursor;
     OWNED(page_event_release) struct page_event second = {
-        .kind = merges ? PAGE_DELETE : PAGE_MASK, .object = other, .label = own->label, .is_linked = true};
-    event->label = own->label;
+        .kind = merges ? PAGE_DELETE : PAGE_MASK, .object = other, .label = event_of_object->label, .is_linked = true};
+    event->label = event_of_object->label;
     if (merges && other > event->object) { /* the later one stays: it is over all that is between both */
         second.object = event->object;
         event->object = other;

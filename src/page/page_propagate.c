@@ -17,7 +17,7 @@ static enum clv_status propagate_labels(uint8_t *result, const uint8_t *labels, 
     OWNED_ARRAY uint8_t *propagated = array_alloc(n_pixels, 1);
     NEED(mask && propagated);
     const uint8_t *const given[3] = {mask};
-    uint8_t *own[3] = {NULL, propagated};
+    uint8_t *masks[3] = {NULL, propagated};
     bool is_there[256] = {false};
     memset(result, 0, n_pixels);
     for (size_t p = 0; p < n_pixels; p++)
@@ -27,7 +27,7 @@ static enum clv_status propagate_labels(uint8_t *result, const uint8_t *labels, 
             continue;
         for (size_t p = 0; p < n_pixels; p++)
             mask[p] = labels[p] == label;
-        MUST(clv_propagate_masks(own, given, images, n, NULL, err));
+        MUST(clv_propagate_masks(masks, given, images, n, NULL, err));
         for (size_t p = 0; p < n_pixels; p++)
             result[p] = propagated[p] ? (uint8_t)label : result[p];
     }

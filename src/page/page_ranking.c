@@ -73,8 +73,8 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
         double best = 0;
         for (size_t y = 0; y < n_labels; y++)
             best = marginals[i * n_labels + y] > best ? marginals[i * n_labels + y] : best;
-        wrong += (double)example.volume[i] * (1 - best);
-        all += (double)example.volume[i];
+        wrong += (double)example.area[i] * (1 - best);
+        all += (double)example.area[i];
     }
     *error = all > 0 ? wrong / all : 0;
     return CLV_OK;

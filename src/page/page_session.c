@@ -338,17 +338,17 @@ static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *
                                   const struct clv_image *image, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &session->limits;
-    const char *own = file_of(item->mask, item->foreign),
+    const char *own_mask = file_of(item->mask, item->foreign),
                *instances = file_of(item->instances, item->foreign_instances);
-    if (own)
-        MUST(clv_mask_read(mask, own, &session->set.labels, image->width, image->height, limits, err));
-    for (size_t p = 0; own && p < (size_t)image->width * (size_t)image->height; p++)
+    if (own_mask)
+        MUST(clv_mask_read(mask, own_mask, &session->set.labels, image->width, image->height, limits, err));
+    for (size_t p = 0; own_mask && p < (size_t)image->width * (size_t)image->height; p++)
         mask->labels[p] = mask->labels[p] == CLV_VOID ? 0 : mask->labels[p];
     if (!session->keeps_objects)
         return CLV_OK;
     if (instances)
         MUST(clv_object_map_read(objects, instances, image->width, image->height, limits, err));
-    if (instances && own)
+    if (instances && own_mask)
         MUST(object_map_set_labels(objects, mask->labels, err));
     return CLV_OK;
 }
@@ -431,9 +431,9 @@ static enum clv_status put_aside(const char *foreign, const char *mask, struct c
 {
     if (!foreign || !path_exists(foreign))
         return CLV_OK;
-    OWNED_ARRAY char *own = path_replace_extension(mask, "");
+    OWNED_ARRAY char *stem = path_replace_extension(mask, "");
     OWNED_ARRAY char *theirs = path_replace_extension(foreign, "");
-    if (own && theirs && strcmp(own, theirs) != 0)
+    if (stem && theirs && strcmp(stem, theirs) != 0)
         return CLV_OK;
     OWNED_ARRAY char *folder = path_folder(foreign);
     OWNED_ARRAY char *aside = folder ? path_join(folder, ".replaced") : NULL;
@@ -453,7 +453,7 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
     size_t n = 0;
     NEED(boxes);
     for (int32_t object = 0; object < n_objects; object++)
-        if (page_document_box(&boxes[n].place, &label, document, object)) {
+        if (page_document_box(&boxes[n].bounds, &label, document, object)) {
             boxes[n].label = label < session->set.labels.n_labels ? session->set.labels.names[label] : "";
             n++;
         }

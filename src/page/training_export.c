@@ -15,7 +15,7 @@ void training_export_release(struct training_export *export)
     *export = (struct training_export){0};
 }
 
-struct writing {
+struct export_state {
     const struct page_session *session;
     struct training_export *export;
     struct text manifest, boxes, accepted;
@@ -25,7 +25,7 @@ struct writing {
     const char *tab; /* before the instances; "": these are not kept apart */
 };
 
-static void writing_release(struct writing *self)
+static void writing_release(struct export_state *self)
 {
     text_release(&self->manifest);
     text_release(&self->boxes);
@@ -137,7 +137,7 @@ static const char *below_root(const struct page_session *session, const char *pa
     return path;
 }
 
-static void add_boxed(struct writing *self, const char *image, const struct clv_pixel_box *boxes, size_t n)
+static void add_boxed(struct export_state *self, const char *image, const struct clv_pixel_box *boxes, size_t n)
 {
     text_printf(&self->manifest, "%s\t%s\n", image, self->tab);
     for (size_t k = 0; k < n; k++)
@@ -146,7 +146,7 @@ static void add_boxed(struct writing *self, const char *image, const struct clv_
     self->export->n_boxed++;
 }
 
-static enum clv_status add_partial(struct writing *self, size_t i, const struct page_document *document,
+static enum clv_status add_partial(struct export_state *self, size_t i, const struct page_document *document,
                                    const struct known *known, struct clv_error *err)
 {
     const struct clv_labels *labels = &self->session->set.labels;
@@ -163,7 +163,7 @@ static enum clv_status add_partial(struct writing *self, size_t i, const struct 
 }
 
 /* Adds an image on which something was drawn that is not accepted. */
-static enum clv_status add_begun(struct writing *self, size_t i, struct clv_error *err)
+static enum clv_status add_begun(struct export_state *self, size_t i, struct clv_error *err)
 {
     const struct clv_item *item = &self->session->set.items[i];
     const char *strokes = self->session->items[i].strokes;
@@ -184,7 +184,7 @@ static enum clv_status add_begun(struct writing *self, size_t i, struct clv_erro
 }
 
 /* Adds an image on which nothing was drawn, with the boxes that another program has for it. */
-static enum clv_status add_new(struct writing *self, size_t i, struct clv_error *err)
+static enum clv_status add_new(struct export_state *self, size_t i, struct clv_error *err)
 {
     const struct clv_item *item = &self->session->set.items[i];
     const struct clv_image_boxes *entry;
@@ -203,7 +203,7 @@ static enum clv_status add_new(struct writing *self, size_t i, struct clv_error 
     return CLV_OK;
 }
 
-static enum clv_status add_item(struct writing *self, size_t i, struct clv_error *err)
+static enum clv_status add_item(struct export_state *self, size_t i, struct clv_error *err)
 {
     const struct page_item *item = &self->session->items[i];
     const char *name = self->session->set.items[i].name;
@@ -232,7 +232,7 @@ static enum clv_status write_text(char **path, const char *folder, const char *n
     return file_write(*path, text->bytes, text->size, err);
 }
 
-static enum clv_status write_files(struct writing *self, struct clv_error *err)
+static enum clv_status write_files(struct export_state *self, struct clv_error *err)
 {
     struct training_export *export = self->export;
     const char *root = self->session->set.root;
@@ -260,10 +260,10 @@ enum clv_status training_export_write(struct training_export *export, const stru
 {
     OWNED(training_export_release) struct training_export result = {.n_labels = session->set.labels.n_labels,
                                                                     .limits = session->limits};
-    OWNED(writing_release) struct writing self = {.session = session,
-                                                  .export = &result,
-                                                  .folder = path_join(session->set.root, "strokes/.training"),
-                                                  .tab = session->keeps_objects ? "\t" : ""};
+    OWNED(writing_release) struct export_state self = {.session = session,
+                                                       .export = &result,
+                                                       .folder = path_join(session->set.root, "strokes/.training"),
+                                                       .tab = session->keeps_objects ? "\t" : ""};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);

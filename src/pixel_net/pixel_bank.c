@@ -23,19 +23,19 @@ void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_
 }
 
 /* Planes as they are filled, and scratch. */
-struct filling {
+struct fill_state {
     struct pixel_bank *bank;
     size_t n_pixels;
     float *scratch[4];
     int32_t *sides;
 };
 
-static float *next_plane(struct filling *self)
+static float *next_plane(struct fill_state *self)
 {
     return self->bank->planes + (size_t)self->bank->n_planes++ * self->n_pixels;
 }
 
-static enum clv_status smooth(float *out, const float *in, double deviation, const struct filling *self,
+static enum clv_status smooth(float *out, const float *in, double deviation, const struct fill_state *self,
                               struct clv_error *err)
 {
     return filter_gauss(out, in, self->bank->width, self->bank->height, deviation, err);
@@ -138,7 +138,7 @@ static void eigenvalues(float *greater, float *less, const float *a, const float
 }
 
 /* The derivatives of a map at one scale: `order` 1 their products, 2 the second ones. slope may be NULL. */
-static void derive(const struct filling *self, float *slope, const float *map, float scale, int order)
+static void derive(const struct fill_state *self, float *slope, const float *map, float scale, int order)
 {
     int32_t width = self->bank->width, height = self->bank->height;
     float *xx = self->scratch[0], *yy = self->scratch[1], *xy = self->scratch[2];
@@ -159,7 +159,7 @@ static void derive(const struct filling *self, float *slope, const float *map, f
 }
 
 /* The curvatures of a smoothed map. */
-static void fill_second(struct filling *self, const float *map, float scale)
+static void fill_second(struct fill_state *self, const float *map, float scale)
 {
     float *high = next_plane(self), *low = next_plane(self);
     derive(self, NULL, map, scale, 2);
@@ -167,7 +167,8 @@ static void fill_second(struct filling *self, const float *map, float scale)
 }
 
 /* The slope of the smoothed lightness, its curvatures, and the structure tensor's eigenvalues, at one scale. */
-static enum clv_status fill_derivatives(struct filling *self, const float *smoothed, float scale, struct clv_error *err)
+static enum clv_status fill_derivatives(struct fill_state *self, const float *smoothed, float scale,
+                                        struct clv_error *err)
 {
     float *slope = next_plane(self);
     fill_second(self, smoothed, scale);
@@ -184,7 +185,7 @@ static enum clv_status fill_derivatives(struct filling *self, const float *smoot
 }
 
 /* The distance to the other side of `sides`, less than 0 where it is 0. */
-static void fill_distance(float *distance, const struct filling *self)
+static void fill_distance(float *distance, const struct fill_state *self)
 {
     filter_distance(distance, self->sides, self->bank->width, self->bank->height, MAX_DISTANCE);
     for (size_t i = 0; i < self->n_pixels; i++)
@@ -192,7 +193,7 @@ static void fill_distance(float *distance, const struct filling *self)
 }
 
 /* Fills where a pixel's lightness lies between the smallest and the largest around it, and how far these are apart. */
-static enum clv_status fill_ranks(struct filling *self, const float *smoothed, int32_t radius, struct clv_error *err)
+static enum clv_status fill_ranks(struct fill_state *self, const float *smoothed, int32_t radius, struct clv_error *err)
 {
     float *rank = next_plane(self), *range = next_plane(self), *high = self->scratch[0], *low = self->scratch[1];
     MUST(filter_extremes(high, low, smoothed, self->bank->width, self->bank->height, radius, err));
@@ -205,17 +206,17 @@ static enum clv_status fill_ranks(struct filling *self, const float *smoothed, i
     return CLV_OK;
 }
 
-static enum clv_status fill(struct filling *self, const struct clv_image *image, const struct pixel_light *of_whole,
+static enum clv_status fill(struct fill_state *self, const struct clv_image *image, const struct pixel_light *of_whole,
                             struct clv_error *err)
 {
     size_t n = self->n_pixels;
     float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
-    struct pixel_light own = {0};
+    struct pixel_light learned = {0};
     if (!of_whole) {
-        pixel_light_count(&own, image);
-        pixel_light_stretch(&own);
+        pixel_light_count(&learned, image);
+        pixel_light_stretch(&learned);
     }
-    fill_light(light, image, of_whole ? of_whole : &own);
+    fill_light(light, image, of_whole ? of_whole : &learned);
     fill_chroma(chroma[0], chroma[1], image);
     float *smoothed[5] = {0};
     for (int k = 0; k < 5; k++)
@@ -227,20 +228,20 @@ static enum clv_status fill(struct filling *self, const struct clv_image *image,
     for (int k = 0; k < 3; k++)
         MUST(fill_ranks(self, smoothed[0], (4 << k) - 1, err));
     if (!of_whole) {
-        count_smooth(&own, smoothed[0], n);
-        pixel_light_divide(&own);
+        count_smooth(&learned, smoothed[0], n);
+        pixel_light_divide(&learned);
     }
-    float threshold = of_whole ? of_whole->threshold : own.threshold, *distance = next_plane(self);
+    float threshold = of_whole ? of_whole->threshold : learned.threshold, *distance = next_plane(self);
     for (size_t i = 0; i < n; i++)
         self->sides[i] = smoothed[0][i] > threshold;
     fill_distance(distance, self);
     return CLV_OK;
 }
 
-static enum clv_status filling_init(struct filling *self, struct pixel_bank *bank, struct clv_error *err)
+static enum clv_status filling_init(struct fill_state *self, struct pixel_bank *bank, struct clv_error *err)
 {
     size_t n = (size_t)bank->width * (size_t)bank->height;
-    *self = (struct filling){.bank = bank, .n_pixels = n};
+    *self = (struct fill_state){.bank = bank, .n_pixels = n};
     self->sides = array_alloc(n, sizeof *self->sides);
     self->scratch[0] = array_alloc(n, 4 * sizeof(float));
     for (int k = 1; k < 4 && self->scratch[0]; k++)
@@ -248,7 +249,7 @@ static enum clv_status filling_init(struct filling *self, struct pixel_bank *ban
     return self->sides && self->scratch[0] ? CLV_OK : fail_memory(err);
 }
 
-static void filling_release(struct filling *self)
+static void filling_release(struct fill_state *self)
 {
     arrays_free(self->scratch[0], self->sides);
 }
@@ -257,7 +258,7 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
                                 struct clv_error *err)
 {
     OWNED(pixel_bank_release) struct pixel_bank result = {.width = image->width, .height = image->height};
-    OWNED(filling_release) struct filling filling = {0};
+    OWNED(filling_release) struct fill_state filling = {0};
     MUST(filling_init(&filling, &result, err));
     result.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *result.planes);
     NEED(result.planes);
@@ -268,7 +269,7 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
 
 /* Fills where the lightness lies between the mean of the background and that of objects, both weighted by distance
  * and probability, and how far these are apart. */
-static enum clv_status fill_contrast(struct filling *self, const float *background, double deviation,
+static enum clv_status fill_contrast(struct fill_state *self, const float *background, double deviation,
                                      struct clv_error *err)
 {
     const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */
@@ -288,7 +289,7 @@ static enum clv_status fill_contrast(struct filling *self, const float *backgrou
     return CLV_OK;
 }
 
-static enum clv_status fill_context(struct filling *self, const float *probability, struct clv_error *err)
+static enum clv_status fill_context(struct fill_state *self, const float *probability, struct clv_error *err)
 {
     size_t n = self->n_pixels;
     const float *maps[2] = {probability + OBJECT_BACKGROUND * n, probability + OBJECT_CORE * n};
@@ -318,7 +319,7 @@ static enum clv_status fill_context(struct filling *self, const float *probabili
 
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability, struct clv_error *err)
 {
-    OWNED(filling_release) struct filling filling = {0};
+    OWNED(filling_release) struct fill_state filling = {0};
     MUST(filling_init(&filling, self, err));
     return fill_context(&filling, probability, err);
 }

@@ -1,4 +1,4 @@
-/* Small networks that tell classes of pixels apart, and the filters that they look at. Read pixel_bank.c (inputs), then
+/* Small networks that classify pixels, and the filters that are their inputs. Read pixel_bank.c (inputs), then
  * pixel_net.c. */
 #ifndef PIXEL_NET_PIXEL_NET_H
 #define PIXEL_NET_PIXEL_NET_H
@@ -10,7 +10,7 @@
 #include "cleave/status.h"
 #include "image/image.h"
 
-/* Filters of planes[height][width]: what lies past the border is the nearest pixel within. */
+/* Filters of planes[height][width]. Beyond the border they use the nearest pixel inside. */
 
 /* out = in smoothed by a Gaussian of that deviation in pixels, cut off at three deviations. out may be in. O(pixels x
  * deviation). */
@@ -25,9 +25,9 @@ enum clv_status filter_extremes(float *greatest, float *least, const float *in, 
  * no more than `most`. O(pixels). */
 void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most);
 
-/* Classes of pixels, such as the background, the rim and the core of objects, told apart by small networks of one
- * hidden layer, whose probabilities are averaged. One alone is nearly as good where training and images are alike, and
- * worse where they are not. */
+/* Classifies pixels, for example as background, rim and core of objects, by small networks of one hidden layer whose
+ * probabilities are averaged. A single network is nearly as good on images that are similar to the training images, and
+ * worse on others. */
 
 enum { OBJECT_BACKGROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
 enum {
@@ -77,9 +77,9 @@ struct pixel_bank {
     float *planes; /* [n_planes][height][width] */
 };
 
-/* How an image's lightness, the sum of red, green and blue, is stretched, and where its smoothed values divide into dark
- * and bright ones. Of a window of an image it is that of the whole image, whose pixels are counted window by window: all
- * sums first, then the stretched and smoothed lightness.
+/* How the lightness of an image (the sum of red, green and blue) is stretched, and the threshold between its dark and
+ * bright smoothed values. All windows of an image share that of the whole image, whose pixels are counted window by
+ * window: first the sums of all windows, then their stretched and smoothed lightness.
  *
  *     struct pixel_light light = {0};
  *     for each window

@@ -1,5 +1,5 @@
-/* Log ratio of how often a pixel's colour occurs in the foreground and in the background of the whole image, from
- * smoothed histograms. Start at fine_colours_ratio. */
+/* Computes the log ratio of the frequencies of a pixel's colour in the foreground and in the background of the whole
+ * image, from smoothed histograms. Start at fine_colours_ratio. */
 #include "refine/refine.h"
 
 #include "base/base.h"
@@ -8,7 +8,7 @@ enum { BINS = 24, COLOURS = BINS * BINS * BINS };
 
 #define DOUBT 1e-5 /* of all pixels of a side */
 
-/* Writes the row's colours as numbers of bins. */
+/* Writes the bins of the row's colours. */
 static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *image, int32_t y)
 {
     size_t width = (size_t)image->width;
@@ -17,7 +17,7 @@ static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *im
         colours[x] = colour_bin(lab + 3 * x, BINS);
 }
 
-/* counts[2][COLOURS] of background and foreground become, in the first half, the log ratios. */
+/* Replaces the first half of counts[2][COLOURS], of background and foreground, by the log ratios. */
 static void take_ratios(float *counts)
 {
     float *background = counts, *foreground = counts + COLOURS;

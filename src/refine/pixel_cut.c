@@ -24,7 +24,7 @@ struct rectangle {
     int32_t left, top, right, bottom; /* without right and bottom */
 };
 
-struct cutting {
+struct pixel_cut_state {
     const struct pixel_energy *energy;
     struct grid_scale scale; /* of struct grid_rows */
     uint8_t *known;          /* [height][width] labels; GRID_UNDECIDED: none yet */
@@ -34,7 +34,7 @@ struct cutting {
     struct rectangle in;     /* the window in work */
 };
 
-static void cutting_release(struct cutting *self)
+static void cutting_release(struct pixel_cut_state *self)
 {
     array_free(self->labels);
     for (int k = 0; k < 5; k++)
@@ -62,7 +62,7 @@ int64_t pixel_cut_window(int32_t width, int32_t height, int64_t whole)
     return (int64_t)(side_of(width, LEAST_ACROSS) + 2) * (side_of(height, LEAST_ACROSS) + 2);
 }
 
-static enum clv_status init(struct cutting *self, int64_t whole, struct clv_error *err)
+static enum clv_status init(struct pixel_cut_state *self, int64_t whole, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
     struct grid_sizes sizes = {0};
@@ -85,7 +85,7 @@ static enum clv_status init(struct cutting *self, int64_t whole, struct clv_erro
 
 static void window_row(void *context, const float **unary, const float *coupling[4], int32_t y)
 {
-    const struct cutting *self = context;
+    const struct pixel_cut_state *self = context;
     self->energy->row(self->energy->context, self->row[0], self->row + 1, self->in.left, self->in.top + y,
                       self->in.right - self->in.left);
     *unary = self->row[0];
@@ -93,13 +93,13 @@ static void window_row(void *context, const float **unary, const float *coupling
         coupling[k] = self->row[k + 1];
 }
 
-static uint8_t *known_row(const struct cutting *self, int32_t y)
+static uint8_t *known_row(const struct pixel_cut_state *self, int32_t y)
 {
     return self->known + (size_t)y * (size_t)self->energy->width;
 }
 
 /* The smallest rectangle with all open pixels of a tile; empty without any. */
-static struct rectangle shrink_to_open(const struct cutting *self, struct rectangle tile)
+static struct rectangle shrink_to_open(const struct pixel_cut_state *self, struct rectangle tile)
 {
     struct rectangle found = {tile.right, tile.bottom, tile.left, tile.top};
     for (int32_t y = tile.top; y < tile.bottom; y++) {
@@ -120,7 +120,7 @@ static struct rectangle shrink_to_open(const struct cutting *self, struct rectan
 }
 
 /* Solves the tile with open pixels around it at `around`. *is_certain: there were none. */
-static enum clv_status solve(struct cutting *self, bool *is_certain, struct rectangle tile, uint8_t around,
+static enum clv_status solve(struct pixel_cut_state *self, bool *is_certain, struct rectangle tile, uint8_t around,
                              struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
@@ -150,7 +150,7 @@ static enum clv_status solve(struct cutting *self, bool *is_certain, struct rect
 }
 
 /* Takes over what the last solution has decided: of labels `only`, or of both. */
-static void learn(struct cutting *self, struct rectangle tile, bool takes_both, uint8_t only)
+static void learn(struct pixel_cut_state *self, struct rectangle tile, bool takes_both, uint8_t only)
 {
     size_t n = (size_t)(self->in.right - self->in.left);
     for (int32_t y = tile.top; y < tile.bottom; y++) {
@@ -167,7 +167,7 @@ static void learn(struct cutting *self, struct rectangle tile, bool takes_both, 
 }
 
 /* The label that most of the tile is estimated to have. */
-static uint8_t likely(const struct cutting *self, struct rectangle tile, const uint8_t *estimate)
+static uint8_t likely(const struct pixel_cut_state *self, struct rectangle tile, const uint8_t *estimate)
 {
     int64_t n = 0;
     for (int32_t y = tile.top; estimate && y < tile.bottom; y++)
@@ -176,7 +176,7 @@ static uint8_t likely(const struct cutting *self, struct rectangle tile, const u
     return n > 0;
 }
 
-static enum clv_status decide(struct cutting *self, struct rectangle tile, const uint8_t *estimate,
+static enum clv_status decide(struct pixel_cut_state *self, struct rectangle tile, const uint8_t *estimate,
                               struct clv_error *err)
 {
     tile = shrink_to_open(self, tile);
@@ -195,7 +195,7 @@ static enum clv_status decide(struct cutting *self, struct rectangle tile, const
 }
 
 /* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) again, with all others fixed. */
-static enum clv_status improve(struct cutting *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
+static enum clv_status improve(struct pixel_cut_state *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
                                struct clv_error *err)
 {
     size_t width = (size_t)self->energy->width;
@@ -223,7 +223,7 @@ static enum clv_status improve(struct cutting *self, size_t *n_changed, struct r
 }
 
 /* The tiles of a pass: to be decided, or, with `current`, to be improved. */
-static enum clv_status go_over(struct cutting *self, size_t *n_changed, const struct pass *pass,
+static enum clv_status go_over(struct pixel_cut_state *self, size_t *n_changed, const struct pass *pass,
                                const uint8_t *estimate, uint8_t *current, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
@@ -239,7 +239,7 @@ static enum clv_status go_over(struct cutting *self, size_t *n_changed, const st
 }
 
 /* Pixels that no window decides begin with the estimate. */
-static enum clv_status settle_open(struct cutting *self, const uint8_t *estimate, struct clv_error *err)
+static enum clv_status settle_open(struct pixel_cut_state *self, const uint8_t *estimate, struct clv_error *err)
 {
     size_t n = (size_t)self->energy->width * (size_t)self->energy->height, n_changed = 1;
     OWNED_ARRAY uint8_t *current = array_zalloc(n, 1);
@@ -262,7 +262,7 @@ enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_en
                           int64_t whole, struct clv_error *err)
 {
     const struct rectangle all = {0, 0, energy->width, energy->height};
-    OWNED(cutting_release) struct cutting self = {.energy = energy, .known = labels};
+    OWNED(cutting_release) struct pixel_cut_state self = {.energy = energy, .known = labels};
     MUST(init(&self, whole, err));
     if ((int64_t)energy->width * energy->height <= whole)
         MUST(decide(&self, all, NULL, err));

@@ -176,8 +176,8 @@ static float *scale_margins(const struct clv_example *example, const double *mar
     double sum = 0, n_pixels = 0;
     float *scaled = array_alloc((size_t)superpixels->n, sizeof *scaled);
     for (int32_t i = 0; scaled && i < superpixels->n; i++) {
-        sum += fabs(margin[i]) * (double)example->volume[i];
-        n_pixels += (double)example->volume[i];
+        sum += fabs(margin[i]) * (double)example->area[i];
+        n_pixels += (double)example->area[i];
     }
     for (int32_t i = 0; scaled && i < superpixels->n; i++)
         scaled[i] = (float)(sum > 0 ? PRIOR_CLIP * portable_tanh(margin[i] * n_pixels / (sum * PRIOR_CLIP)) : 0);

@@ -12,7 +12,7 @@
 
 static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
 
-/* The votes of clv_refine_labels: of every pixel, or of the nodes around it. */
+/* The votes of clv_refine_labels: given for every pixel, or computed from the nodes around it. */
 struct votes {
     const float *of_pixels;        /* [n_labels][n]; NULL: by nodes */
     struct patch_votes patches;    /* of patches */
@@ -78,11 +78,11 @@ static float vote_of(const struct expansion *self, int32_t label, int32_t x, int
     for (int v = 0; v < 4; v++)
         if (voter[v] == label)
             sum += share[v];
-    return fminf(sum, 1); /* but for rounding */
+    return fminf(sum, 1); /* rounding may exceed 1 */
 }
 
-/* score_a = prior votes_a + half the log ratios of its colours against all other labels', which for two labels differ
- * by the ratio itself. */
+/* score_a = prior votes_a + half the log ratio of its colours against those of all other labels. So the scores of two
+ * labels differ by the whole ratio. */
 static float score_of(const struct expansion *self, int32_t label, int32_t x, int32_t y)
 {
     float score = self->prior * vote_of(self, label, x, y);
@@ -110,8 +110,8 @@ static enum clv_status learn_colours(struct expansion *self, const struct clv_re
 /* Adds the move of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c
  * where they then differ,
  *     S00 = -c [a != b]   S01 = -c [a != alpha]   S10 = -c [alpha != b]   S11 = 0,
- * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling of p's taking and likewise of q's.
- */
+ * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling for p if it takes alpha, and
+ * likewise for q. */
 INLINE float pair_score(float *coupling, float c, uint8_t own, uint8_t other, int32_t alpha)
 {
     float keep = own != other ? c : 0, own_alone = other != alpha ? c : 0, other_alone = own != alpha ? c : 0;
@@ -224,7 +224,7 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     MUST(check_votes(labels, image, votes, n_labels, err));
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     size_t n = (size_t)image->width * (size_t)image->height;
-    for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels that nobody votes for are out of the question */
+    for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels without any vote are impossible */
         expansion.is_possible[k / n] |= votes[k] > 0;
     return refine(&expansion, labels, image, options, whole, err);
 }
@@ -246,7 +246,7 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
     if (example->grid.n_rows)
         MUST(patch_votes_init(&expansion.votes.patches, example, y, err));
     else
-        expansion.votes.of_superpixels = labels; /* which change last */
+        expansion.votes.of_superpixels = labels; /* which are written last */
     for (int32_t i = 0; i < example->superpixels.n; i++)
         expansion.is_possible[y[i]] = true;
     return refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);

@@ -244,10 +244,10 @@ void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const 
 
 /* Begins a row, up to the end of its attributes, and its heading: the folder small above the file's own name. Rows far
  * down the list are in a template, which costs the browser little; the script shows them a part at a time. */
-static void begin_row(struct text *text, const char *class, const char *name, size_t place, const char *attributes)
+static void begin_row(struct text *text, const char *class, const char *name, size_t row, const char *attributes)
 {
     const char *slash = strrchr(name, '/');
-    text_put(text, place == PAGE_ROWS + 1 ? "<template id=\"rest\">\n" : "");
+    text_put(text, row == PAGE_ROWS + 1 ? "<template id=\"rest\">\n" : "");
     text_printf(text, "<article class=\"card %s\" tabindex=\"0\" ", class);
     put_between(text, "data-name=\"", name, "\"");
     text_printf(text, "%s><header><h2>", attributes);
@@ -281,7 +281,7 @@ static void put_scores(struct text *text, const struct page_item *item)
     text_printf(text, "%d &times; %d</p></header>\n", item->width, item->height);
 }
 
-int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t place)
+int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t row)
 {
     const struct item_images *images = &item->images;
     struct text text;
@@ -289,7 +289,7 @@ int page_write_item(FILE *stream, const struct page_item *item, size_t number, s
     text_init(&text, TEXT_MAX);
     if (isfinite(item->weighted_hamming))
         point_snprintf(score, sizeof score, " data-score=\"%.6f\"", item->weighted_hamming);
-    begin_row(&text, "row", item->name, place, score);
+    begin_row(&text, "row", item->name, row, score);
     put_scores(&text, item);
     int result = flush(stream, &text);
     for (int layer = 0; layer < N_LAYERS && result == 0; layer++) {
@@ -318,11 +318,11 @@ int page_write_item(FILE *stream, const struct page_item *item, size_t number, s
     return result;
 }
 
-int page_write_failure(FILE *stream, const char *name, const char *message, size_t place)
+int page_write_failure(FILE *stream, const char *name, const char *message, size_t row)
 {
     struct text text;
     text_init(&text, TEXT_MAX);
-    begin_row(&text, "failure", name, place, "");
+    begin_row(&text, "failure", name, row, "");
     put_between(&text, "</header><p>", message, "</p></article>\n");
     return flush(stream, &text);
 }

@@ -287,18 +287,18 @@ static uint64_t reserve(struct clv_report *report, size_t size)
 
 /* Gives the space of an item back: the file begins again when no item waits, else the disk has a hole there, where the
  * file system can make one. */
-static void give_back(struct clv_report *report, const struct report_place *place)
+static void give_back(struct clv_report *report, const struct report_slot *slot)
 {
     pthread_mutex_lock(&report->lock);
     if (--report->n_spooled == 0)
         report->spool_end = 0;
     else
-        (void)!fallocate(fileno(report->spool), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place->offset,
-                         (off_t)place->size);
+        (void)!fallocate(fileno(report->spool), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)slot->offset,
+                         (off_t)slot->size);
     pthread_mutex_unlock(&report->lock);
 }
 
-enum clv_status report_spool(struct report_place *place, struct clv_report *report, const struct clv_report_item *item,
+enum clv_status report_spool(struct report_slot *slot, struct clv_report *report, const struct clv_report_item *item,
                              struct clv_error *err)
 {
     OWNED(page_item_release) struct page_item shown = {0};
@@ -307,27 +307,27 @@ enum clv_status report_spool(struct report_place *place, struct clv_report *repo
     memset(&shown, 0, sizeof shown); /* the gaps between its members, too, which are written */
     MUST(make_item(&shown, report, item, err));
     MUST(pack_item(&bytes, &size, &shown, err));
-    const struct report_place result = {reserve(report, size), size};
+    const struct report_slot result = {reserve(report, size), size};
     if (!write_at(fileno(report->spool), bytes, size, result.offset)) {
         enum clv_status status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
         give_back(report, &result);
         set_broken(report);
         return status;
     }
-    *place = result;
+    *slot = result;
     return CLV_OK;
 }
 
-enum clv_status report_put(struct clv_report *report, const struct report_place *place, struct clv_error *err)
+enum clv_status report_put(struct clv_report *report, const struct report_slot *slot, struct clv_error *err)
 {
     struct page_item item;
-    if (!place->size)
+    if (!slot->size)
         return CLV_OK;
-    OWNED_ARRAY char *bytes = array_alloc(place->size, 1);
+    OWNED_ARRAY char *bytes = array_alloc(slot->size, 1);
     NEED(bytes);
-    if (!read_at(fileno(report->spool), bytes, place->size, place->offset))
+    if (!read_at(fileno(report->spool), bytes, slot->size, slot->offset))
         return fail_errno(err, CLV_ERR_OS, "%s: cannot read back an item", report->path);
-    give_back(report, place);
+    give_back(report, slot);
     unpack_item(&item, bytes);
     size_t number = report->totals.n_images + 1;
     MUST(check_items(report, page_write_item(report->items, &item, number, number + report->totals.n_failures), err));
@@ -343,16 +343,16 @@ enum clv_status report_put(struct clv_report *report, const struct report_place 
 
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)
 {
-    struct report_place place = {0};
-    MUST(report_spool(&place, report, item, err));
-    return report_put(report, &place, err);
+    struct report_slot slot = {0};
+    MUST(report_spool(&slot, report, item, err));
+    return report_put(report, &slot, err);
 }
 
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
                                        struct clv_error *err)
 {
-    size_t place = report->totals.n_images + report->totals.n_failures + 1;
-    MUST(check_items(report, page_write_failure(report->items, name, message, place), err));
+    size_t row = report->totals.n_images + report->totals.n_failures + 1;
+    MUST(check_items(report, page_write_failure(report->items, name, message, row), err));
     report->totals.n_failures++;
     return CLV_OK;
 }

@@ -10,8 +10,8 @@
  *
  * Threads that finish images in any order do the first half of the work themselves:
  *
- *     report_spool(&place, report, &item, &error);   .. any thread, any order
- *     report_put(report, &place, &error);            .. one at a time, in the order of the page */
+ *     report_spool(&slot, report, &item, &error);   .. any thread, any order
+ *     report_put(report, &slot, &error);             .. one at a time, in the order of the page */
 
 /* This folder writes the report: item_images.c shrinks and encodes the images of an item, report.c keeps them in a
  * temporary file until it is the item's turn, page.c writes the markup, with the style of page_style.c and the script
@@ -52,16 +52,15 @@ enum clv_status clv_report_add(struct clv_report *report, const struct clv_repor
                                struct clv_error *err) CLV_CHECK;
 
 /* clv_report_add in two steps, with the same bytes. report_spool shrinks and encodes the item's images and appends all
- * that the page needs of it to a temporary file of the report, so that the place alone stays in memory; any thread.
+ * that the page needs of it to a temporary file of the report, so that the slot alone stays in memory; any thread.
  * report_put writes the item that is there, at the end of the page, and gives the space in the file back; one caller at
- * a time, each place once. The page lacks places that are never put. A place of size 0 has no item: nothing is put. */
-struct report_place {
+ * a time, each slot once. The page lacks slots that are never put. A slot of size 0 has no item: nothing is put. */
+struct report_slot {
     uint64_t offset, size; /* bytes, in the temporary file */
 };
-enum clv_status report_spool(struct report_place *place, struct clv_report *report, const struct clv_report_item *item,
+enum clv_status report_spool(struct report_slot *slot, struct clv_report *report, const struct clv_report_item *item,
                              struct clv_error *err) CLV_CHECK;
-enum clv_status report_put(struct clv_report *report, const struct report_place *place,
-                           struct clv_error *err) CLV_CHECK;
+enum clv_status report_put(struct clv_report *report, const struct report_slot *slot, struct clv_error *err) CLV_CHECK;
 
 /* Adds a file that failed, with its message. One caller at a time, as report_put. */
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
@@ -169,9 +168,9 @@ void page_write_tail(FILE *stream, const struct page_totals *totals);
 #define IMAGE_NAME_MAX 48
 void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const char *type);
 
-/* One item or one failed file; the same. `place` counts both, from 1. */
-int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t place);
-int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
+/* One item or one failed file; the same. `row` counts both, from 1. */
+int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t row);
+int page_write_failure(FILE *stream, const char *name, const char *message, size_t row);
 
 /* Maps of probabilities over their images, as the report and `cleave probabilities --overlay' show them. */
 

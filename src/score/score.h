@@ -5,14 +5,14 @@
 #include "cleave/objects.h"
 #include "cleave/score.h"
 
-/* Truth near the borders of labels, for measures of how well borders are met (Kohli, Ladicky & Torr 2009: a "trimap").
- * */
+/* Truth near the borders of labels, to measure how exact predicted borders are (Kohli, Ladicky & Torr 2009: a
+ * "trimap"). */
 
 enum { BAND_MAX_PX = 1000 };
 
 /* Makes void what is further than radius_px, 1..BAND_MAX_PX, from every border: a pixel keeps its label if the square
- * of pixels that reaches radius_px to each side holds two labels or more. Void is not a label, so that borders that were
- * left void are borders, too. Pixels that are void stay so. O(pixels radius_px). */
+ * of pixels that reaches radius_px to each side holds two labels or more. Void is not a label, so a
+ * border that is drawn void is a border, too. Void pixels stay void. O(pixels radius_px). */
 enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_error *err) CLV_CHECK;
 
 /* Metrics of objects. */
@@ -24,16 +24,16 @@ struct object_counts {
     int64_t n_true, n_found, hits[OBJECT_THRESHOLDS]; /* pairs whose IoU is above the threshold */
 };
 
-/* Objects are matched by IoU > .5, which no object has with two others. CLV_ERR_USAGE: sizes that differ.
+/* Matches objects by IoU > .5, which no object has with two others. CLV_ERR_USAGE if sizes differ.
  * O(pixels + runs log runs). */
 enum clv_status object_counts_of(struct object_counts *counts, const struct clv_object_map *truth,
                                  const struct clv_object_map *found, struct clv_error *err) CLV_CHECK;
 
-/* 2 hits / (true + found) at IoU .5; 1 where there is none of both. */
+/* 2 hits / (true + found) at IoU .5; 1 if there are no objects at all. */
 double object_f1(const struct object_counts *counts);
 
 /* The mean over thresholds of hits / (true + found - hits), as in the Data Science Bowl of 2018 (Caicedo et al. 2019);
- * 1 where there is none of both. */
+ * 1 if there are no objects at all. */
 double object_mean_precision(const struct object_counts *counts);
 
 /* Pixels with a true label whose prediction is none. */

@@ -51,12 +51,12 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err)
 {
-    OWNED(oracle_drop) struct clv_oracle *own = NULL;
+    OWNED(oracle_drop) struct clv_oracle *made_here = NULL;
     OWNED_ARRAY int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     NEED(y);
     if (!options->oracle)
-        MUST(clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
-    struct clv_oracle *oracle = options->oracle ? options->oracle : own;
+        MUST(clv_oracle_new(&made_here, CLV_ENGINE_DEFAULT, err));
+    struct clv_oracle *oracle = options->oracle ? options->oracle : made_here;
     bool refines = label_refines(options->refine, model, example->width, example->height) &&
                    (options->n_samples < 1 || options->refine == CLV_REFINE_ALL);
     if (!refines || !refining_is_by_net(model)) {
@@ -73,20 +73,20 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
 enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                             const struct clv_segment_options *options, struct clv_error *err)
 {
-    struct clv_segment_options own;
+    struct clv_segment_options changed;
     struct map_reader views[CLV_MAX_MAPS];
     const struct map_reader *maps;
     OWNED(clv_example_release) struct clv_example example = {0};
     OWNED_ARRAY uint8_t *result = NULL;
     MUST(check(model, image, err));
-    clv_segment_defaults(&own);
-    own = options ? *options : own;
-    maps = map_readers_of(views, own.maps, model->recipe.n_maps);
+    clv_segment_defaults(&changed);
+    changed = options ? *options : changed;
+    maps = map_readers_of(views, changed.maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
     MUST(example_extract(&example, image, maps, &model->recipe, err));
     result = array_alloc(n, 1);
     NEED(result);
-    MUST(label_example(result, model, image, &example, maps, &own, err));
+    MUST(label_example(result, model, image, &example, maps, &changed, err));
     memcpy(labels, result, n);
     return CLV_OK;
 }

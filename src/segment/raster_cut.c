@@ -268,7 +268,7 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
     region_graph_init(&seam, 0);
     for (int t = 0; t < 2; t++) {
         struct patch at =
-            tile_place(&self->options.model->recipe, self->working_width, self->working_height, number[t]).patch;
+            tile_bounds(&self->options.model->recipe, self->working_width, self->working_height, number[t]).patch;
         const struct clv_problem regions = {.n_nodes = (int32_t)(tiles[t]->bytes[TILE_BORDER] / sizeof(int32_t))};
         const int32_t *strips = tiles[t]->array[TILE_STRIPS];
         maps[t] = (struct region_map){t, at.x, at.y, at.width, at.height, strips};
@@ -485,7 +485,7 @@ enum clv_status raster_cut_working_row(const int32_t **nodes, struct raster_cut 
     return CLV_OK;
 }
 
-enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struct clv_error *err)
+enum clv_status raster_cut_areas(float *area, struct raster_cut *self, struct clv_error *err)
 {
     const size_t n = (size_t)self->first_node[self->n_tiles];
     OWNED_ARRAY int64_t *columns = array_zalloc((size_t)self->working_width, sizeof *columns);
@@ -502,6 +502,6 @@ enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struc
             count[self->line[x]] += columns[x] * rows[y];
     }
     for (size_t i = 0; i < n; i++)
-        volume[i] = (float)count[i];
+        area[i] = (float)count[i];
     return CLV_OK;
 }

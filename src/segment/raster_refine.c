@@ -14,12 +14,12 @@ struct strip {
     struct raster_cut *cut;
     uint8_t *labels; /* [n_rows][width] */
     int32_t top, n_rows, at_once;
-    struct image_part seen; /* working rows that all of them see */
+    struct image_part seen; /* working rows that its squares need */
     int32_t *nodes;         /* [rows under those][width] */
     int32_t *numbers;       /* [n_threads][regions] zeros between squares */
 };
 
-/* A square and what is around it, as an image of its own. */
+/* A square with its margin, as a separate image. */
 struct square {
     struct clv_example example;
     struct clv_image image;
@@ -34,10 +34,11 @@ static void square_release(struct square *self)
 {
     clv_image_release(&self->image);
     clv_map_release(&self->bands.map);
-    arrays_free(self->example.superpixels.labels, self->example.volume, self->y, self->margin, self->labels);
+    arrays_free(self->example.superpixels.labels, self->example.area, self->y, self->margin, self->labels);
 }
 
-/* Working pixels along one axis that are seen by what begins at a pixel: as many everywhere, if there are. */
+/* The working pixels along one axis that a square needs which begins at a pixel: everywhere the same number, if the
+ * raster has so many. */
 static void see(int32_t *first, int32_t *n, int32_t at, int32_t side, int32_t size, int32_t working_size)
 {
     int64_t own = ((int64_t)side * working_size - 1) / size + 1, halo = own / HALO_PART + 1, all = own + 2 * halo;
@@ -47,7 +48,8 @@ static void see(int32_t *first, int32_t *n, int32_t at, int32_t side, int32_t si
     *first = (int32_t)(begin < working_size - *n ? begin : working_size - *n);
 }
 
-/* The regions under the part, numbered as they come, and what is known of them. number[regions] is scratch. */
+/* Numbers the regions under the part in order of occurrence, and copies their labels and margins. number[regions] is
+ * scratch. */
 static enum clv_status take_regions(struct square *self, const struct strip *strip, const struct image_part *part,
                                     int32_t *number, struct clv_error *err)
 {
@@ -66,14 +68,14 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     self->example.width = part->width;
     self->example.height = part->height;
     self->example.problem.n_nodes = map->n;
-    self->example.volume = array_zalloc((size_t)map->n, sizeof *self->example.volume);
+    self->example.area = array_zalloc((size_t)map->n, sizeof *self->example.area);
     self->y = array_alloc((size_t)map->n, sizeof *self->y);
     self->margin = array_zalloc((size_t)map->n, sizeof *self->margin);
-    NEED(self->example.volume && self->y && self->margin);
+    NEED(self->example.area && self->y && self->margin);
     for (size_t p = 0; p < n; p++) {
         int32_t node = nodes[p / width * stride + p % width], own = map->labels[p];
         number[node] = 0;
-        self->example.volume[own]++;
+        self->example.area[own]++;
         self->y[own] = self->labels[p] = cut->y[node];
         if (cut->margin)
             self->margin[own] = cut->margin[node];
@@ -83,12 +85,7 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     return CLV_OK;
 }
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Working pixels that the square which begins at pixel `left` sees. */
+/* The working pixels that the square needs which begins at pixel `left`. */
 static struct image_part part_seen(const struct strip *strip, int32_t left)
 {
     const struct raster_cut *cut = strip->cut;

@@ -5,11 +5,6 @@
 #include "feature/recipe/recipe.h"
 #include "segment/segment.h"
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 void raster_window_release(struct raster_window *window)
 {
     array_free(window->values);
@@ -53,26 +48,26 @@ enum clv_status raster_window_show(struct clv_image *image, const struct raster_
 static enum clv_status show(struct clv_image *seen, const struct raster_cut *self, const struct raster_window *window,
                             const struct image_part *wanted, struct clv_error *err)
 {
-    OWNED(clv_image_release) struct clv_image own = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
     struct image_part from = resize_source(wanted, self->width, self->height);
-    MUST(raster_window_show(&own, self, window, &from, err));
-    return image_resize_part(seen, wanted, &own, &from, err);
+    MUST(raster_window_show(&image, self, window, &from, err));
+    return image_resize_part(seen, wanted, &image, &from, err);
 }
 
 static enum clv_status describe(struct tile_scores *scores, const struct raster_cut *self,
                                 const struct raster_window *window, int32_t k, struct clv_error *err)
 {
     const struct clv_model *model = self->options.model;
-    struct tile_place place = tile_place(&model->recipe, self->working_width, self->working_height, k);
+    struct tile_bounds bounds = tile_bounds(&model->recipe, self->working_width, self->working_height, k);
     OWNED(clv_image_release) struct clv_image seen = {0};
     OWNED(map_reader_close) struct map_reader bands = {0};
     const struct view_source source = {.working = &seen, .maps = &bands};
     OWNED(tile_release) struct tile tile = {0};
-    MUST(show(&seen, self, window, &place.seen, err));
+    MUST(show(&seen, self, window, &bounds.seen, err));
     if (model->recipe.n_maps)
-        MUST(bands_map_part(&bands.map, &place.seen, window->values, &window->at, &self->bands, err));
-    MUST(tile_extract(&tile, &source, &place.core, &self->at, err));
-    return tile_scores_make(scores, &tile, &place.core, model, &self->at, err);
+        MUST(bands_map_part(&bands.map, &bounds.seen, window->values, &window->at, &self->bands, err));
+    MUST(tile_extract(&tile, &source, &bounds.core, &self->at, err));
+    return tile_scores_make(scores, &tile, &bounds.core, model, &self->at, err);
 }
 
 /* Tiles that are described at once: windows of some, each by a thread. */
@@ -96,8 +91,8 @@ static enum clv_status describe_window(void *context, size_t index, int thread, 
     FAIL_IF(stop_requested(self->options.progress), CLV_ERR_INTERRUPTED, "interrupted");
     if (n < 1)
         return CLV_OK;
-    struct image_part seen = tile_place(recipe, self->working_width, self->working_height, first).seen;
-    const struct image_part last = tile_place(recipe, self->working_width, self->working_height, first + n - 1).seen;
+    struct image_part seen = tile_bounds(recipe, self->working_width, self->working_height, first).seen;
+    const struct image_part last = tile_bounds(recipe, self->working_width, self->working_height, first + n - 1).seen;
     seen.width = last.left + last.width - seen.left;
     MUST(raster_window_read(&window, self, &seen, thread, err));
     for (int32_t k = first; k < first + n; k++)
@@ -130,8 +125,8 @@ enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct cl
 {
     const struct clv_recipe *recipe = &self->options.model->recipe;
     size_t n = map_drift_size(recipe);
-    OWNED_ARRAY float *own = array_alloc(n, sizeof *own);
-    NEED(own);
+    OWNED_ARRAY float *margins = array_alloc(n, sizeof *margins);
+    NEED(margins);
     memset(mean, 0, n * sizeof *mean);
     for (int32_t k = 0; k < WINDOWS_ACROSS * WINDOWS_ACROSS; k++) {
         struct image_part seen = window_at(self, k / WINDOWS_ACROSS, k % WINDOWS_ACROSS);
@@ -139,9 +134,9 @@ enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct cl
         OWNED(map_reader_close) struct map_reader bands = {0};
         MUST(raster_window_read(&window, self, &seen, 0, err));
         MUST(bands_map_part(&bands.map, &seen, window.values, &window.at, &self->bands, err));
-        MUST(map_drift_means(own, &bands, recipe, err));
+        MUST(map_drift_means(margins, &bands, recipe, err));
         for (size_t c = 0; c < n; c++)
-            mean[c] += own[c] / (WINDOWS_ACROSS * WINDOWS_ACROSS);
+            mean[c] += margins[c] / (WINDOWS_ACROSS * WINDOWS_ACROSS);
     }
     return CLV_OK;
 }

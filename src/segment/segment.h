@@ -1,5 +1,5 @@
-/* Labels of an image by a model: of one that fits into memory, of a raster by tiles, of its objects. Read label_example
- * (label_image.c) and raster_cut_open (raster_cut.c) first. */
+/* Labels an image by a model: an image that fits into memory, a raster by tiles, and the objects of both. Read
+ * label_example (label_image.c) and raster_cut_open (raster_cut.c) first. */
 #ifndef SEGMENT_SEGMENT_H
 #define SEGMENT_SEGMENT_H
 
@@ -18,23 +18,22 @@
 
 /* Labels an image whose features are extracted already, as clv_segment does. */
 
-/* labels[height][width]: labels the example's nodes, paints, and by options->refine refines borders at the pixels of
- * the example's image, else not read: clv_refine for two labels that the model finds by a cut, clv_refine_labels for
- * others. maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of refine/by_model/refining.c.
- * Labels are changed whatever the status. */
+/* Labels the example's nodes and paints labels[height][width]. With options->refine also refines borders at the pixels
+ * of the example's image, which is not read otherwise (segmented_refine). maps[n_maps of the recipe] are the image's,
+ * or NULL. The labels may have changed whatever the status. */
 enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Which share of the problem's features, by their sums, was in no training image: their weights are 0 for all labels.
- * 0 of a model with so many such weights that they may be the learner's choice. */
+/* Returns the share of the problem's features, by their sums, that occurred in no training image: their weights are 0
+ * for all labels. Returns 0 if the model has so many such weights that the learner may have chosen them. */
 double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem);
 
 /* Whether an image of that size is refined by a choice. */
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height);
 
-/* The objects of an image of 3 channels as a model that has learned of some finds them, *map without labels. One
- * thread. CLV_ERR_DATA for tensors that are not as above. */
+/* Finds the objects of an image of 3 channels by a model that has learned objects; *map has no labels. Uses one thread.
+ * CLV_ERR_DATA if the model's tensors do not fit. */
 enum clv_status learned_objects_find(struct clv_object_map *map, const struct clv_model *model,
                                      const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
@@ -46,18 +45,18 @@ struct shown_image {
     void *context;
 };
 
-/* Finds these objects in an image of any size, of which no more than windows are in memory (LEARNED_WINDOW_BYTES for each
- * thread). options: sides of 0 are those that learned_objects_find has. An image that is larger than one window is shown
- * two times before, for its light. */
+/* Finds these objects in an image of any size, of which no more than windows are in memory (LEARNED_WINDOW_BYTES for
+ * each thread). A side of 0 in the options is that of learned_objects_find. An image that is larger than one window is
+ * shown twice before, to measure its light. */
 #define LEARNED_WINDOW_BYTES 500e6
 enum clv_status learned_objects_windows(struct object_windows *found, const struct clv_model *model,
                                         const struct shown_image *image, const struct object_windows_options *options,
                                         struct clv_error *err) CLV_CHECK;
 
-/* The labels of objects that are found by themselves: each has that of most of its pixels that have an object's label, or
- * the first such label where none has. Then labels are made to agree with the objects: pixels of none that have the label
- * of some become background. By parts of an image: all vote, then the labels of objects are known, then all are painted.
- * is_object[256] is false from the votes' n_labels on. */
+/* Labels objects that were found without labels. An object gets the object label that most of its pixels have, or the
+ * first object label if none has one. Then the mask is made to agree: pixels outside of objects that have an object's
+ * label become background. An image may come in parts: all parts vote, then the labels are decided, then all parts are
+ * painted. is_object[256] is false from the votes' n_labels on. */
 void learned_objects_vote(struct label_votes *votes, const int32_t *objects, const uint8_t *labels, size_t n,
                           const bool is_object[256]);
 void learned_objects_label(uint8_t *labels, const struct label_votes *votes, const bool is_object[256]);
@@ -95,14 +94,14 @@ enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *ti
 /* Numbers of an edge in a field. */
 size_t edge_scores(const struct clv_weight_layout *layout);
 
-/* To a file and back from where it stands; false: writing fails; what is there is no tile of at most `limit` bytes, or
- * is damaged. regions_alone: TILE_LINES and TILE_RUNS, unchecked. */
+/* Write a tile to a file, and read it from the file's position. Return false if writing fails, or if the file there has
+ * no valid tile of at most `limit` bytes. regions_alone: reads only TILE_LINES and TILE_RUNS, without checks. */
 bool tile_scores_write(FILE *file, const struct tile_scores *self);
 bool tile_scores_read(struct tile_scores *self, FILE *file, size_t limit, bool regions_alone);
 
-/* A raster of any size under a model of a fixed scale: tile by tile it becomes regions with scores, whose best labels
- * are found by one cut over all of them. In memory are a few tiles, and of all regions scores, edges and couplings;
- * what lies where waits in a file, from which a run that was killed goes on.
+/* Segments a raster of any size by a model of a fixed scale. Each tile becomes regions with scores; one cut over the
+ * regions of all tiles finds their best labels. Memory holds a few tiles, and scores, edges and couplings of all
+ * regions. The pixels of regions are in a file, from which a run that was killed resumes.
  *
  *     raster_cut_open(&cut, &options, err);
  *     raster_cut_read(&cut, err);                      // the tiles
@@ -116,8 +115,8 @@ struct raster_cut_options {
     const struct clv_image_limits *limits;
     const struct clv_model *model;
     const char *tiles; /* path of the file */
-    uint64_t key;      /* of a run's model and options: what another one has written there is not gone on with; that of
-                        * the raster's files is added */
+    uint64_t key;      /* of a run's model and options, to which that of the raster's files is added; tiles of another
+                        * key are not used */
     bool resumes;
     int n_threads;
     int32_t at_once; /* tiles of a row that are read as one window; 0: as memory allows */
@@ -128,7 +127,7 @@ struct raster_cut_options {
 struct raster_cut {
     struct raster_cut_options options;
     struct layout at;
-    struct clv_bands bands; /* how it is shown */
+    struct clv_bands bands; /* how its bands are shown as colours */
     int32_t width, height, working_width, working_height, n_columns, n_tiles, n_resumed;
     int32_t n_edges, (*edges)[2];
     double *unary, *coupling; /* [regions][..], [n_edges][edge_scores] */
@@ -140,7 +139,7 @@ struct raster_cut {
     uint64_t files;          /* raster_stamp of the raster's files, as they were opened */
     off_t *offset;           /* [n_tiles + 1] into the file */
     uint8_t *y;              /* [regions] labels */
-    double *margin;          /* [regions] of them, where refining wants it, or NULL */
+    double *margin;          /* [regions] of the labels, if refining needs it, or NULL */
     int32_t *first_node;     /* [n_tiles + 1] */
     struct tile_scores *row; /* [n_columns] regions of a row of tiles that is painted, number row_loaded */
     int32_t *line;           /* [working_width] regions of the working row number line_loaded */
@@ -148,8 +147,8 @@ struct raster_cut {
     int32_t refined_px; /* 0: masks are not refined */
 };
 
-/* Whether the file is a raster of more than limits->max_pixels that is read by windows: *is_one. Looks at heads alone;
- * what cannot be read is none. */
+/* Whether the file is a raster of more than limits->max_pixels that is read by windows: *is_one. Reads only the
+ * heads of files; a file that cannot be read is not a raster. */
 bool raster_cut_is_needed(const char *path, const struct clv_image_limits *limits);
 
 /* CLV_ERR_USAGE, naming the reason and the remedy, for models that need all of an image at once: of no fixed scale, of
@@ -161,14 +160,14 @@ enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut
 /* O(pixels x scales). Interrupted, it leaves the file. */
 enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
-/* Values of the raster, and where they lie in it. */
+/* A window of the raster: its values and its position. */
 struct raster_window {
     struct image_part at;
     float *values; /* [height][width][bands] */
 };
 void raster_window_release(struct raster_window *window);
 
-/* Reads the pixels that the working pixels `seen` are computed from, by the thread's reader. */
+/* Reads, with the thread's reader, the pixels from which the working pixels `seen` are computed. */
 enum clv_status raster_window_read(struct raster_window *window, struct raster_cut *self, const struct image_part *seen,
                                    int thread, struct clv_error *err) CLV_CHECK;
 
@@ -177,16 +176,16 @@ enum clv_status raster_window_show(struct clv_image *image, const struct raster_
                                    const struct raster_window *window, const struct image_part *part,
                                    struct clv_error *err) CLV_CHECK;
 
-/* scores[n] of tiles first to first + n - 1, on threads; to be released whatever the status. */
+/* Computes scores[n] of tiles first to first + n - 1, on threads. Release them whatever the status. */
 enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cut *self, int32_t first, int32_t n,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Exact for two labels, and without couplings; alpha-expansion for more. */
+/* Finds the best labels: exactly for two labels or without couplings, otherwise by alpha-expansion. */
 enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
-/* Other values than the best labels, in place of raster_cut_solve: the field of all regions, whose arrays stay the
- * cut's and may be changed; then raster_cut_show takes values[regions] of 0..255, which raster_cut_paint paints, and
- * gives the field back. */
+/* To paint other values than the best labels, use these two in place of raster_cut_solve. raster_cut_field lends the
+ * field of all regions, whose arrays may be changed. raster_cut_show takes it back with values[regions] in 0..255,
+ * which raster_cut_paint paints. */
 struct clv_field raster_cut_field(const struct raster_cut *self);
 enum clv_status raster_cut_show(struct raster_cut *self, const int32_t *values, struct clv_error *err) CLV_CHECK;
 
@@ -194,15 +193,14 @@ enum clv_status raster_cut_show(struct raster_cut *self, const int32_t *values, 
 enum clv_status raster_cut_working_row(const int32_t **nodes, struct raster_cut *self, int32_t row,
                                        struct clv_error *err) CLV_CHECK;
 
-/* volume[regions] = the raster's pixels that are in each. O(working pixels). */
-enum clv_status raster_cut_volumes(float *volume, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
+/* area[regions] = the raster's pixels that are in each. O(working pixels). */
+enum clv_status raster_cut_areas(float *area, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
-/* mean[map_drift_size] of the model's map of bands, from nine windows evenly over the raster; of a model that has such
- * a map. O(pixels of the windows). */
+/* mean[map_drift_size] of the model's map of bands, which it must have, from nine windows spread evenly over the
+ * raster. O(pixels of the windows). */
 enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_DATA if a file of the raster was written since it was opened: rows before and after would be of two
- * images. */
+/* CLV_ERR_DATA if a file of the raster was written since it was opened, as the mask would then show two images. */
 enum clv_status raster_cut_check_files(const struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
 /* labels[n_rows][width]. O(pixels), memory of a row of tiles' runs. */
@@ -213,19 +211,19 @@ enum clv_status raster_cut_paint(uint8_t *labels, struct raster_cut *self, int32
 enum clv_status raster_cut_nodes(int32_t *nodes, struct raster_cut *self, int32_t top, int32_t n_rows,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Squares of a mask are refined as images of their own, with an eighth of their side more on all sides (at the
- * raster's borders as much more on the other one), of which the square is kept: a raster that is no larger is refined
- * as one image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two
+/* Squares of a mask are refined as separate images, each with a margin of an eighth of its side on all sides, which is
+ * then dropped. At the raster's border the margin is on the other side. A raster that is no larger is refined as one
+ * image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two
  * rasters at scales 1 to 4), the whole as one image yet more: couplings of refining grow with an image's side. */
 #define REFINED_PX 256
 
 /* labels[n_rows][width], refined by squares, on threads: top is a multiple of refined_px, which n_rows does not exceed.
- * The same bytes whatever the threads. Memory: 4 bytes a pixel of the rows and what they see, and for each thread what
- * refining takes of a square. Interrupted between squares. */
+ * Same bytes at any thread count. Memory: 4 bytes per pixel of the rows and their margins, and the refinement of one
+ * square per thread. Can be interrupted between squares. */
 enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,
                                   struct clv_error *err) CLV_CHECK;
 
-/* keeps: the file is left for another run. */
+/* keeps: leaves the file for another run. */
 void raster_cut_close(struct raster_cut *self, bool keeps);
 
 #endif

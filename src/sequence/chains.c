@@ -10,7 +10,7 @@
 #include "image/image.h"
 
 /* Where an item stands: in which sequence, and there by its row, or of a bare folder by its name. */
-struct place {
+struct frame_key {
     const char *sequence;
     size_t length; /* of the sequence's name */
     uint32_t time; /* of a file of slices at several times, from 1: each is a sequence; 0: of others */
@@ -34,7 +34,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static int compare_sequences(const struct place *a, const struct place *b)
+static int compare_sequences(const struct frame_key *a, const struct frame_key *b)
 {
     size_t n = a->length < b->length ? a->length : b->length;
     int order = strncmp(a->sequence, b->sequence, n);
@@ -42,9 +42,9 @@ static int compare_sequences(const struct place *a, const struct place *b)
     return order ? order : a->time < b->time ? -1 : a->time > b->time;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
-    const struct place *one = a, *other = b;
+    const struct frame_key *one = a, *other = b;
     int order = compare_sequences(one, other);
     if (!order && one->is_by_name)
         order = path_compare(one->name, other->name);
@@ -65,17 +65,17 @@ static int64_t number_of(const char *name)
 }
 
 /* The last number in a name is more than the usual step, the shortest of a sequence, behind that of the name before. */
-static bool is_gap(const struct place *place, int64_t usual)
+static bool is_gap(const struct frame_key *frame_key, int64_t usual)
 {
-    int64_t from = number_of(place[-1].name), to = number_of(place->name);
-    return !place->is_in_memory && from >= 0 && to - from > usual;
+    int64_t from = number_of(frame_key[-1].name), to = number_of(frame_key->name);
+    return !frame_key->is_in_memory && from >= 0 && to - from > usual;
 }
 
-static int64_t shortest_step(const struct place *places, size_t n)
+static int64_t shortest_step(const struct frame_key *keys, size_t n)
 {
     int64_t shortest = INT64_MAX;
     for (size_t i = 1; i < n; i++) {
-        int64_t from = number_of(places[i - 1].name), step = number_of(places[i].name) - from;
+        int64_t from = number_of(keys[i - 1].name), step = number_of(keys[i].name) - from;
         if (from >= 0 && step > 0 && step < shortest)
             shortest = step;
     }
@@ -93,7 +93,7 @@ static bool is_in_list(const char *list, const char *name)
 
 /* From every given frame of [start, end) to those nearer to it than to others, up to the last one wanted. */
 static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, size_t start, size_t end,
-                                  const struct place *place, struct clv_error *err)
+                                  const struct frame_key *frame_key, struct clv_error *err)
 {
     size_t n_given = 0, n_wanted = 0;
     for (size_t i = start; i < end; i++) {
@@ -106,7 +106,7 @@ static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, 
         return fail(err, CLV_ERR_DATA,
                     "%s: none of the %zu frames from here on has a mask that is given; a mask of images/1.jpg is "
                     "masks/1.png",
-                    place->name, end - start);
+                    frame_key->name, end - start);
     for (size_t i = start; i < end && n_wanted; i++)
         for (int32_t step = 1; step >= -1 && is_given[self->frames[i]]; step -= 2) {
             size_t free = 0, n = 0;
@@ -153,11 +153,11 @@ static uint32_t time_of(const char **file, struct stack_axes *axes, const struct
     return axes->n_slices > 1 && axes->n_frames > 1 ? (page - 1) / axes->n_slices + 1 : 0;
 }
 
-/* *places[set->n_items], array_free them, sorted: one sequence after the other. */
-static enum clv_status list_places(struct place **places, const struct clv_set *set, struct clv_error *err)
+/* *keys[set->n_items], array_free them, sorted: one sequence after the other. */
+static enum clv_status list_keys(struct frame_key **keys, const struct clv_set *set, struct clv_error *err)
 {
     size_t n = set->n_items;
-    struct place *list = *places = array_alloc(n, sizeof *list);
+    struct frame_key *list = *keys = array_alloc(n, sizeof *list);
     const char *file = NULL;
     struct stack_axes axes;
     NEED(list);
@@ -167,12 +167,12 @@ static enum clv_status list_places(struct place **places, const struct clv_set *
         const bool has_rows = set->manifest || item_is_in_memory(item); /* which say what follows what */
         size_t length;
         uint32_t page;
-        list[i] = (struct place){.sequence = item->sequence ? item->sequence : "",
-                                 .name = item->name,
-                                 .item = i,
-                                 .is_by_name = !has_rows,
-                                 .is_in_memory = item_is_in_memory(item),
-                                 .time = has_rows ? 0 : time_of(&file, &axes, item)};
+        list[i] = (struct frame_key){.sequence = item->sequence ? item->sequence : "",
+                                     .name = item->name,
+                                     .item = i,
+                                     .is_by_name = !has_rows,
+                                     .is_in_memory = item_is_in_memory(item),
+                                     .time = has_rows ? 0 : time_of(&file, &axes, item)};
         if (!has_rows)
             list[i].sequence = item->name;
         list[i].length = has_rows                                ? strlen(list[i].sequence)
@@ -181,25 +181,25 @@ static enum clv_status list_places(struct place **places, const struct clv_set *
                                                                  : 0;
     }
     if (n)
-        qsort(list, n, sizeof *list, compare_places);
+        qsort(list, n, sizeof *list, compare_keys);
     for (size_t i = 1; i < n; i++)
         if (!compare_sequences(&list[i - 1], &list[i]) && !strcmp(list[i - 1].name, list[i].name))
             return fail(err, CLV_ERR_DATA, "%s: is there twice in its sequence", list[i].name);
     return CLV_OK;
 }
 
-/* Where the sequence that begins at places[start] ends; counts its gaps, and notes where a slice is missing before an
+/* Where the sequence that begins at keys[start] ends; counts its gaps, and notes where a slice is missing before an
  * item, if it is to be noted. */
-static size_t end_of(struct sequence_gaps *gaps, bool *is_apart, const struct place *places, size_t start, size_t n)
+static size_t end_of(struct sequence_gaps *gaps, bool *is_apart, const struct frame_key *keys, size_t start, size_t n)
 {
     size_t end = start + 1;
-    while (end < n && !compare_sequences(&places[start], &places[end]))
+    while (end < n && !compare_sequences(&keys[start], &keys[end]))
         end++;
-    int64_t usual = shortest_step(places + start, end - start);
+    int64_t usual = shortest_step(keys + start, end - start);
     for (size_t i = start + 1; i < end; i++) {
-        bool is_missing = is_gap(&places[i], usual);
+        bool is_missing = is_gap(&keys[i], usual);
         if (is_missing && !gaps->n++)
-            gaps->before[0] = places[i - 1].name, gaps->before[1] = places[i].name;
+            gaps->before[0] = keys[i - 1].name, gaps->before[1] = keys[i].name;
         if (is_apart)
             is_apart[i] = is_missing;
     }
@@ -207,35 +207,36 @@ static size_t end_of(struct sequence_gaps *gaps, bool *is_apart, const struct pl
 }
 
 /* A bare folder's images are of the folder that they are in. */
-static enum clv_status name_sequence(struct clv_item *item, const struct place *place, struct clv_error *err)
+static enum clv_status name_sequence(struct clv_item *item, const struct frame_key *frame_key, struct clv_error *err)
 {
-    if (item->sequence || !place->length)
+    if (item->sequence || !frame_key->length)
         return CLV_OK;
-    size_t size = place->length + sizeof SEQUENCE_TIME + 10;
+    size_t size = frame_key->length + sizeof SEQUENCE_TIME + 10;
     item->sequence = array_zalloc(size, 1);
     NEED(item->sequence);
-    if (place->time)
-        snprintf(item->sequence, size, "%.*s" SEQUENCE_TIME "%u", (int)place->length, place->sequence, place->time);
+    if (frame_key->time)
+        snprintf(item->sequence, size, "%.*s" SEQUENCE_TIME "%u", (int)frame_key->length, frame_key->sequence,
+                 frame_key->time);
     else
-        memcpy(item->sequence, place->sequence, place->length);
+        memcpy(item->sequence, frame_key->sequence, frame_key->length);
     return CLV_OK;
 }
 
 enum clv_status sequences_sort(struct sequence_gaps *gaps, struct clv_set *set, struct clv_error *err)
 {
     size_t n = set->n_items;
-    OWNED_ARRAY struct place *places = NULL;
+    OWNED_ARRAY struct frame_key *keys = NULL;
     OWNED_ARRAY struct clv_item *sorted = array_alloc(n, sizeof *sorted);
     OWNED_ARRAY bool *is_apart = array_zalloc(n, sizeof *is_apart);
     *gaps = (struct sequence_gaps){0};
     NEED(sorted && is_apart);
-    MUST(list_places(&places, set, err));
-    for (size_t i = 0; i < n; i = end_of(gaps, is_apart, places, i, n))
+    MUST(list_keys(&keys, set, err));
+    for (size_t i = 0; i < n; i = end_of(gaps, is_apart, keys, i, n))
         ;
     for (size_t i = 0; i < n; i++)
-        MUST(name_sequence(&set->items[places[i].item], &places[i], err));
+        MUST(name_sequence(&set->items[keys[i].item], &keys[i], err));
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = set->items[places[i].item];
+        sorted[i] = set->items[keys[i].item];
         sorted[i].is_apart = is_apart[i];
     }
     if (n)
@@ -255,7 +256,7 @@ enum clv_status chains_between(struct chains *self, const uint8_t *is_given, con
                                struct clv_error *err)
 {
     OWNED(chains_release) struct chains result = {0};
-    const struct place all = {.sequence = "", .name = ""};
+    const struct frame_key all = {.sequence = "", .name = ""};
     MUST(chains_init(&result, n, err));
     for (size_t i = 0; i < n; i++) {
         result.frames[i] = i;
@@ -270,21 +271,21 @@ enum clv_status chains_find(struct chains *self, const struct clv_set *set, cons
                             struct clv_error *err)
 {
     size_t n = set->n_items;
-    OWNED_ARRAY struct place *places = NULL;
+    OWNED_ARRAY struct frame_key *keys = NULL;
     OWNED(chains_release) struct chains result = {0};
     MUST(chains_init(&result, n, err));
     uint8_t *is_given = result.is_given = array_zalloc(n, 1);
     NEED(is_given);
-    MUST(list_places(&places, set, err));
+    MUST(list_keys(&keys, set, err));
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         is_given[i] = item->mask && is_in_list(given, item->split);
         result.is_wanted[i] = !is_given[i] && is_in_list(split, item->split);
-        result.frames[i] = places[i].item;
+        result.frames[i] = keys[i].item;
     }
     for (size_t i = 0, end; i < n; i = end) {
-        end = end_of(&result.gaps, NULL, places, i, n);
-        MUST(add_chains(&result, is_given, i, end, &places[i], err));
+        end = end_of(&result.gaps, NULL, keys, i, n);
+        MUST(add_chains(&result, is_given, i, end, &keys[i], err));
     }
     *self = TAKE(result);
     return CLV_OK;
@@ -293,14 +294,14 @@ enum clv_status chains_find(struct chains *self, const struct clv_set *set, cons
 enum clv_status sequence_after(size_t next[2], size_t *n_next, const struct clv_set *set, size_t item,
                                struct clv_error *err)
 {
-    OWNED_ARRAY struct place *places = NULL;
+    OWNED_ARRAY struct frame_key *keys = NULL;
     size_t at = 0;
     *n_next = 0;
-    MUST(list_places(&places, set, err));
-    while (places[at].item != item)
+    MUST(list_keys(&keys, set, err));
+    while (keys[at].item != item)
         at++;
     for (size_t i = at + 1; i < set->n_items && *n_next < 2; i++)
-        if (!compare_sequences(&places[at], &places[i]))
-            next[(*n_next)++] = places[i].item;
+        if (!compare_sequences(&keys[at], &keys[i]))
+            next[(*n_next)++] = keys[i].item;
     return CLV_OK;
 }

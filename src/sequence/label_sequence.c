@@ -108,29 +108,29 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
     return slices_label(&self.slices, err);
 }
 
-static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
+static enum clv_status read_given(void *context, size_t frame, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
-    const uint8_t *given = ((const struct stored *)context)->given[place];
+    const uint8_t *given = ((const struct stored *)context)->given[frame];
     *mask = (struct clv_mask){.labels = array_copy(given, (size_t)image->width * (size_t)image->height, 1)};
     return mask->labels ? CLV_OK : fail_memory(err);
 }
 
-static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
+static enum clv_status take_frame(void *context, size_t frame, const struct clv_image *image, const uint8_t *labels,
                                   struct clv_error *err)
 {
     (void)err;
     struct stored *self = context;
-    if (!self->chains.is_wanted[place])
+    if (!self->chains.is_wanted[frame])
         return CLV_OK;
-    memcpy(self->labels[place], labels, (size_t)image->width * (size_t)image->height);
+    memcpy(self->labels[frame], labels, (size_t)image->width * (size_t)image->height);
     count_one(self);
     return CLV_OK;
 }
 
-static const char *name_frame(void *context, size_t place)
+static const char *name_frame(void *context, size_t frame)
 {
-    (void)place;
+    (void)frame;
     return ((const struct stored *)context)->what;
 }
 

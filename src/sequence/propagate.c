@@ -226,13 +226,13 @@ static void held_image_release(struct held_image *self)
     self->image = (struct clv_image){.pixels = NULL};
 }
 
-static enum clv_status begin(struct propagation *propagation, size_t place, const struct propagate_frames *frames,
+static enum clv_status begin(struct propagation *propagation, size_t frame, const struct propagate_frames *frames,
                              struct clv_error *err)
 {
     OWNED(held_image_release) struct held_image held = {.is_view = frames->are_views};
     OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
-    MUST(frames->read(frames->context, place, &held.image, err));
-    MUST(frames->read_mask(frames->context, place, &held.image, &mask, err));
+    MUST(frames->read(frames->context, frame, &held.image, err));
+    MUST(frames->read_mask(frames->context, frame, &held.image, &mask, err));
     return propagation_init(propagation, &held.image, mask.labels, err);
 }
 
@@ -244,24 +244,24 @@ enum clv_status propagate_along(size_t *k, const struct chain *chain, const stru
     OWNED(propagation_release) struct propagation propagation = {.terms = NULL};
     OWNED_ARRAY uint8_t *labels = NULL;
     *k = 0;
-    enum clv_status status = begin(&propagation, chain_place(chain, 0), frames, err);
+    enum clv_status status = begin(&propagation, chain_frame(chain, 0), frames, err);
     *k = 1;
     MUST(status);
-    MUST(frames->read(frames->context, chain_place(chain, 1), &now.image, err));
+    MUST(frames->read(frames->context, chain_frame(chain, 1), &now.image, err));
     for (; *k <= chain->n; ++*k) {
-        size_t place = chain_place(chain, *k);
+        size_t frame = chain_frame(chain, *k);
         FAIL_IF(stop_requested(frames->progress), CLV_ERR_INTERRUPTED, "interrupted");
         if (!labels) {
             labels = array_alloc((size_t)now.image.width, (size_t)now.image.height);
             NEED(labels);
         }
         if (*k < chain->n)
-            MUST(frames->read(frames->context, chain_place(chain, *k + 1), &after.image, err));
+            MUST(frames->read(frames->context, chain_frame(chain, *k + 1), &after.image, err));
         bool fits = after.image.width == now.image.width && after.image.height == now.image.height;
         status = propagation_next(labels, &propagation, &now.image, fits ? &after.image : NULL, err);
         if (status)
-            return fail_within(err, status, frames->name(frames->context, place));
-        MUST(frames->take(frames->context, place, &now.image, labels, err));
+            return fail_within(err, status, frames->name(frames->context, frame));
+        MUST(frames->take(frames->context, frame, &now.image, labels, err));
         held_image_release(&now);
         now.image = TAKE(after.image);
     }

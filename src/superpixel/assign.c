@@ -11,8 +11,9 @@
 #define CHUNK      (1 << CHUNK_BITS) /* candidates prepared at a time */
 #define GROUP      16                /* candidates, and pixels, in flight: two rows of a tile */
 
-/* Squared distances of up to CHUNK centres, less a term that all share: constant + <factor, (L, a, b, x, y)>, counted
- * from the middle of the tile. Linear, so that a box's corners decide whether one centre beats another throughout. */
+/* Squared distances to at most CHUNK centres, without a term that all share: constant + <factor, (L, a, b, x, y)>,
+ * relative to the middle of the tile. They are linear, so the corners of a box decide whether one centre is nearer than
+ * another in all of the box. */
 struct lines {
     float constant[CHUNK], factor[5][CHUNK];
     int32_t label[CHUNK];
@@ -62,14 +63,15 @@ INLINE void lines_set(struct lines *lines, const struct centre *centres, const i
     }
 }
 
-/* Lists, in order, the lines that are not above the one that is lowest in the middle all over the box; returns how
- * many. */
+/* Lists the lines that are somewhere in the box below the line that is lowest in its middle, in order. Returns their
+ * number. */
 INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
 {
     size_t reference = 0, kept = 0;
     for (size_t k = 1; k < n; k++)
         reference = lines->constant[k] < lines->constant[reference] ? k : reference;
-    float lead[CHUNK], constant = lines->constant[reference], factor[5]; /* lead: the least by which k is above it */
+    float lead[CHUNK], constant = lines->constant[reference],
+                       factor[5]; /* lead[k]: the least distance of line k above it */
     for (int d = 0; d < 5; d++)
         factor[d] = lines->factor[d][reference];
     for (size_t from = 0; from < n; from += GROUP)
@@ -86,8 +88,8 @@ INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t
     return kept;
 }
 
-/* A positive distance as an integer that orders like it, its last bits replaced by the line's number: the least such
- * key carries its line along. */
+/* Makes an integer that is ordered as a positive distance, with the line's number in its last bits. So the least key
+ * also tells its line. */
 INLINE int32_t key_of(float distance, int32_t k)
 {
     int32_t bits;
@@ -130,7 +132,7 @@ INLINE void take_all(int32_t *restrict labels, int32_t *restrict least, const in
     }
 }
 
-/* The first chunk's wins among equals: numbers of lines do not compare across chunks. */
+/* The earlier chunk wins between equal distances, as line numbers are only ordered within a chunk. */
 INLINE void take_lower(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
                        const int32_t *restrict label)
 {

@@ -93,7 +93,7 @@ static void for_each_vertical_pair(struct region_map *map, visit_pair *visit)
     }
 }
 
-static int32_t root_of(struct run *runs, int32_t i)
+static int32_t run_root(struct run *runs, int32_t i)
 {
     while (runs[i].piece != i) {
         runs[i].piece = runs[runs[i].piece].piece; /* path halving */
@@ -107,7 +107,7 @@ static void unite(struct region_map *map, size_t upper, size_t lower, int32_t ov
     (void)overlap;
     if (map->runs[upper].label != map->runs[lower].label)
         return;
-    int32_t a = root_of(map->runs, (int32_t)upper), b = root_of(map->runs, (int32_t)lower);
+    int32_t a = run_root(map->runs, (int32_t)upper), b = run_root(map->runs, (int32_t)lower);
     if (a < b) /* the root is the first run in raster order */
         map->runs[b].piece = a;
     else

@@ -17,7 +17,7 @@ void region_graph_release(struct region_graph *self)
 {
     void *const arrays[] = {self->patches, self->first_node, self->first_edge, self->edges, self->kind,
                             self->contact, self->row,        self->index,      self->value, self->edge_features,
-                            self->volume,  self->place,      self->label,      self->theta};
+                            self->area,    self->centroid,   self->label,      self->theta};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     *self = (struct region_graph){0};
@@ -33,8 +33,8 @@ static enum clv_status check(const struct region_graph *self, const struct patch
     } parts[] = {
         {"features", self->row, regions->row},
         {"features of edges", self->edge_features, regions->row && self->n_edge_features},
-        {"volumes", self->volume, regions->volume},
-        {"places", self->place, regions->place},
+        {"areas", self->area, regions->area},
+        {"centroids", self->centroid, regions->centroid},
         {"labels", self->label, regions->label},
         {"loss weights", self->theta, regions->theta},
     };
@@ -64,10 +64,10 @@ static int reserve_nodes(struct region_graph *self, size_t n, const struct clv_p
     size_t n_parts = 0;
     if (like->row)
         parts[n_parts++] = (struct array_part){&self->row, sizeof *self->row};
-    if (like->volume)
-        parts[n_parts++] = (struct array_part){&self->volume, sizeof *self->volume};
-    if (like->place)
-        parts[n_parts++] = (struct array_part){&self->place, 2 * sizeof *self->place};
+    if (like->area)
+        parts[n_parts++] = (struct array_part){&self->area, sizeof *self->area};
+    if (like->centroid)
+        parts[n_parts++] = (struct array_part){&self->centroid, 2 * sizeof *self->centroid};
     if (like->label)
         parts[n_parts++] = (struct array_part){&self->label, sizeof *self->label};
     if (like->theta)
@@ -115,10 +115,10 @@ static void append_nodes(struct region_graph *self, const struct clv_problem *re
         put(self->index + self->row[at], n_entries ? regions->index + first : NULL, n_entries, sizeof *self->index);
         put(self->value + self->row[at], n_entries ? regions->value + first : NULL, n_entries, sizeof *self->value);
     }
-    if (regions->volume)
-        put(self->volume + at, regions->volume, n, sizeof *self->volume);
-    if (regions->place)
-        put(self->place + 2 * at, regions->place, n, 2 * sizeof *self->place);
+    if (regions->area)
+        put(self->area + at, regions->area, n, sizeof *self->area);
+    if (regions->centroid)
+        put(self->centroid + 2 * at, regions->centroid, n, 2 * sizeof *self->centroid);
     if (regions->label)
         put(self->label + at, regions->label, n, sizeof *self->label);
     if (regions->theta)
@@ -209,13 +209,13 @@ static enum clv_status check_join(const struct region_graph *self, const struct 
 }
 
 /* `length` pixels of region a meet region b. */
-struct meeting {
+struct meeting_state {
     int32_t a, b;
     int64_t length;
 };
 
 struct meetings {
-    struct meeting *list;
+    struct meeting_state *list;
     size_t n, capacity;
 };
 
@@ -226,7 +226,7 @@ static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct 
         return CLV_OK;
     }
     NEED(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list) == 0);
-    self->list[self->n++] = (struct meeting){a, b, 1};
+    self->list[self->n++] = (struct meeting_state){a, b, 1};
     return CLV_OK;
 }
 
@@ -247,7 +247,7 @@ static enum clv_status meet_moved(struct meetings *self, const struct region_map
 
 static int by_ends(const void *one, const void *other)
 {
-    const struct meeting *p = one, *q = other;
+    const struct meeting_state *p = one, *q = other;
     return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 

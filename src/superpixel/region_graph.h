@@ -32,7 +32,7 @@ struct patch {
 };
 
 /* Nodes are numbered patch by patch. A patch's edges are those within it and the joins to patches before it: first_edge
- * begins them. Features, volume, place, label and theta are NULL unless the problems appended have them. */
+ * begins them. Features, area, centroid, label and theta are NULL unless the problems appended have them. */
 struct region_graph {
     int32_t n_patches, n_nodes, n_edges;
     struct patch *patches;            /* [n_patches] */
@@ -46,7 +46,7 @@ struct region_graph {
     int32_t *index;
     float *value;
     float *edge_features; /* [n_edges][n_edge_features] */
-    float *volume, *place;
+    float *area, *centroid;
     int32_t *label;
     float *theta;
     size_t patch_capacity, node_capacity, edge_capacity, entry_capacity;

@@ -15,10 +15,10 @@ void region_sums_fill(struct region_sums *sums, const struct clv_superpixels *ma
             sum->square += (double)lab[3 * p] * lab[3 * p];
             sum->x += x + 0.5;
             sum->y += y + 0.5;
-            const int32_t place[2] = {x, y};
+            const int32_t point[2] = {x, y};
             for (int k = 0; k < 2; k++) {
-                sum->low[k] = sum->n > 0 && sum->low[k] < place[k] ? sum->low[k] : place[k];
-                sum->high[k] = sum->high[k] > place[k] ? sum->high[k] : place[k] + 1;
+                sum->low[k] = sum->n > 0 && sum->low[k] < point[k] ? sum->low[k] : point[k];
+                sum->high[k] = sum->high[k] > point[k] ? sum->high[k] : point[k] + 1;
             }
             sum->n++;
         }
@@ -32,7 +32,7 @@ float region_sums_colour(float *lab, const struct region_sums *sums)
     return (float)sqrt(fmax(0, sums->square / sums->n - mean * mean));
 }
 
-enum clv_status region_places(float *place, const struct label_map *map, double unit, struct clv_error *err)
+enum clv_status region_centroids(float *centroid, const struct label_map *map, double unit, struct clv_error *err)
 {
     struct sums {
         int64_t x, y, pixels;
@@ -48,8 +48,8 @@ enum clv_status region_places(float *place, const struct label_map *map, double 
         }
     for (size_t i = 0; i < (size_t)map->n; i++) {
         double pixels = sums[i].pixels > 0 ? (double)sums[i].pixels : 1, half = sums[i].pixels > 0 ? 0.5 : 0;
-        place[2 * i] = (float)(((double)sums[i].x / pixels + half) / unit);
-        place[2 * i + 1] = (float)(((double)sums[i].y / pixels + half) / unit);
+        centroid[2 * i] = (float)(((double)sums[i].x / pixels + half) / unit);
+        centroid[2 * i + 1] = (float)(((double)sums[i].y / pixels + half) / unit);
     }
     return CLV_OK;
 }

@@ -42,11 +42,12 @@ struct label_map {
     int32_t width, height, n;
 };
 
-/* place[n][2] = x and y of each region's centroid, in units of so many pixels. A region without pixels is at 0, 0.
+/* centroid[n][2] = x and y of each region's centroid, in units of so many pixels. A region without pixels is at 0, 0.
  * O(pixels). */
-enum clv_status region_places(float *place, const struct label_map *map, double unit, struct clv_error *err) CLV_CHECK;
+enum clv_status region_centroids(float *centroid, const struct label_map *map, double unit,
+                                 struct clv_error *err) CLV_CHECK;
 
-/* Sums over the pixels of each superpixel: its mean colour, its place, its roughness. */
+/* Sums over the pixels of each superpixel: its mean colour, its centroid, its roughness. */
 
 struct region_sums {
     double lab[3], square;   /* of Lab, and of L squared */

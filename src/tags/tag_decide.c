@@ -219,10 +219,10 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
     OWNED_ARRAY int8_t *decision = array_alloc(n, 1);
     NEED(input && decision);
     for (size_t p = 0; p < n; p++)
-        input[p] = scores[model->place[p]];
+        input[p] = scores[model->tag_of[p]];
     MUST(clv_belief_map(decision, result, &net, input, search, err));
     for (size_t p = 0; p < n; p++)
-        y[model->place[p]] = decision[p];
+        y[model->tag_of[p]] = decision[p];
     return CLV_OK;
 }
 

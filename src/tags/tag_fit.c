@@ -85,9 +85,9 @@ static enum clv_status multiply_rows(struct gathered *self, const struct tag_fit
     return CLV_OK;
 }
 
-static int32_t tag_at(const struct tag_fit_task *task, size_t place)
+static int32_t tag_at(const struct tag_fit_task *task, size_t decision)
 {
-    return task->place ? task->place[place] : (int32_t)place;
+    return task->tag_of ? task->tag_of[decision] : (int32_t)decision;
 }
 
 static enum clv_status gather(struct gathered *self, const struct tag_fit_task *task, struct clv_error *err)
@@ -117,7 +117,7 @@ static enum clv_status gather(struct gathered *self, const struct tag_fit_task *
 }
 
 /* The problems of a fit: one a tag, in the sequence of decisions, and what each came to. */
-struct fitting {
+struct fit_state {
     const struct tag_fit_task *task;
     struct gathered data;
     struct clv_tag_model *model;
@@ -134,7 +134,7 @@ static struct hinge_options solver_options(const struct tag_fit_task *task)
                                   .progress = task->progress};
 }
 
-static struct hinge_tag hinge_tag_of(struct fitting *self, int32_t tag)
+static struct hinge_tag hinge_tag_of(struct fit_state *self, int32_t tag)
 {
     size_t n = self->task->n, i = (size_t)tag;
     return (struct hinge_tag){
@@ -145,7 +145,7 @@ static struct hinge_tag hinge_tag_of(struct fitting *self, int32_t tag)
     };
 }
 
-static struct hinge_block block_of(struct fitting *self, struct hinge_tag *tags, size_t n_tags, bool is_shared)
+static struct hinge_block block_of(struct fit_state *self, struct hinge_tag *tags, size_t n_tags, bool is_shared)
 {
     const double *parameters = self->task->parameters;
     return (struct hinge_block){
@@ -158,33 +158,33 @@ static struct hinge_block block_of(struct fitting *self, struct hinge_tag *tags,
     };
 }
 
-/* Decision number `place`: an SVM on the input's features and the products of the tags before it. */
-static enum clv_status fit_decision(void *context, size_t place, int thread, struct clv_error *err)
+/* Decision number `decision`: an SVM on the input's features and the products of the tags before it. */
+static enum clv_status fit_decision(void *context, size_t decision, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct fitting *self = context;
+    struct fit_state *self = context;
     struct clv_tag_model *model = self->model;
     size_t n = self->task->n, k = (size_t)model->n_tags;
-    struct hinge_tag tag = hinge_tag_of(self, tag_at(self->task, place));
+    struct hinge_tag tag = hinge_tag_of(self, tag_at(self->task, decision));
     OWNED_ARRAY double *products = NULL;
     double nothing = 0;
     tag.phi = self->data.phi;
     tag.stride = k;
     tag.v = &nothing;
     if (model->form == CLV_TAGS_LMSBN) {
-        tag.n_phi = clv_belief_count((int32_t)place, model->order);
-        tag.v = model->coupling + clv_belief_offset((int32_t)place, model->order);
+        tag.n_phi = clv_belief_count((int32_t)decision, model->order);
+        tag.v = model->coupling + clv_belief_offset((int32_t)decision, model->order);
     }
     if (model->form == CLV_TAGS_LMSBN && model->order > 2) {
         tag.phi = products = array_alloc(n * tag.n_phi, sizeof *products);
         tag.stride = tag.n_phi;
         NEED(products);
         for (size_t l = 0; l < n; l++)
-            clv_belief_products(products + l * tag.n_phi, self->data.phi + l * k, (int32_t)place, model->order);
+            clv_belief_products(products + l * tag.n_phi, self->data.phi + l * k, (int32_t)decision, model->order);
     }
     struct hinge_block block = block_of(self, &tag, 1, 0);
     struct hinge_options options = solver_options(self->task);
-    MUST(hinge_solve(&self->results[place], &block, &options, err));
+    MUST(hinge_solve(&self->results[decision], &block, &options, err));
     if (tag.w && self->data.gram)
         hinge_weigh(&tag, &self->data.inputs);
     model->bias[tag.number] = tag.b;
@@ -192,7 +192,7 @@ static enum clv_status fit_decision(void *context, size_t place, int thread, str
 }
 
 /* All tags at once, their couplings shared: a Boltzmann machine. */
-static enum clv_status fit_together(struct fitting *self, struct clv_error *err)
+static enum clv_status fit_together(struct fit_state *self, struct clv_error *err)
 {
     struct clv_tag_model *model = self->model;
     size_t k = (size_t)model->n_tags;
@@ -227,7 +227,7 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
         .n_tags = (int32_t)k,
         .n_features = (int32_t)d,
         .order = order,
-        .place = array_alloc(k, sizeof *model->place),
+        .tag_of = array_alloc(k, sizeof *model->tag_of),
         .bias = array_zalloc(k, sizeof *model->bias),
         .coupling = array_zalloc(clv_tag_coupling_count(task->form, (int32_t)k, order), sizeof *model->coupling),
     };
@@ -238,15 +238,15 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
     } else {
         model->weight = array_zalloc(k * d, sizeof *model->weight);
     }
-    if (!model->place || !model->bias || !model->coupling || (!model->weight && !model->coefficient))
+    if (!model->tag_of || !model->bias || !model->coupling || (!model->weight && !model->coefficient))
         return fail_memory(err);
     for (size_t p = 0; p < k; p++)
-        model->place[p] = tag_at(task, p);
+        model->tag_of[p] = tag_at(task, p);
     return CLV_OK;
 }
 
 /* Objectives times lambda, so that they are those of equation (6): the hinges' mean over examples. */
-static struct clv_tag_training_result sum_up(const struct fitting *self, size_t n_results)
+static struct clv_tag_training_result sum_up(const struct fit_state *self, size_t n_results)
 {
     struct clv_tag_training_result sum = {.is_converged = true};
     double lambda = self->task->parameters[CLV_TAG_LAMBDA];
@@ -261,7 +261,7 @@ static struct clv_tag_training_result sum_up(const struct fitting *self, size_t 
     return sum;
 }
 
-static void fitting_release(struct fitting *self)
+static void fitting_release(struct fit_state *self)
 {
     gathered_release(&self->data);
     array_free(self->results);
@@ -272,7 +272,7 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
 {
     size_t k = (size_t)model->n_tags, n = task->n;
     OWNED_ARRAY double *own_alpha = task->alpha ? NULL : array_zalloc(k * n, sizeof *own_alpha);
-    OWNED(fitting_release) struct fitting self = {
+    OWNED(fitting_release) struct fit_state self = {
         .task = task,
         .model = model,
         .alpha = task->alpha ? task->alpha : own_alpha,

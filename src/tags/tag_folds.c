@@ -66,7 +66,7 @@ static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag
 {
     OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result;
-    task->place = self->place ? self->place[which] : NULL;
+    task->tag_of = self->tag_of ? self->tag_of[which] : NULL;
     task->parameters = self->parameters[which];
     MUST(tag_fit(&model, &result, task, err));
     FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
@@ -101,11 +101,11 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
             examples[task.n++] = self->folds->order[repeat * n + at];
     task.examples = examples;
     for (size_t t = 0; t < self->n_tasks; t++) { /* by insertion */
-        size_t place = t;
+        size_t at = t;
         double lambda = self->parameters[t][CLV_TAG_LAMBDA];
-        for (; place > 0 && self->parameters[order[place - 1]][CLV_TAG_LAMBDA] < lambda; place--)
-            order[place] = order[place - 1];
-        order[place] = t;
+        for (; at > 0 && self->parameters[order[at - 1]][CLV_TAG_LAMBDA] < lambda; at--)
+            order[at] = order[at - 1];
+        order[at] = t;
     }
     for (size_t t = 0; t < self->n_tasks; t++) {
         if (t > 0)
@@ -132,15 +132,15 @@ static double f_of_tag(const uint8_t *truth, const uint8_t *tags, size_t n, size
     return sum ? 2.0 * (double)both / (double)sum : 1;
 }
 
-void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags)
+void tag_order_by_f(int32_t *tag_of, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags)
 {
     double f[CLV_MAX_TAGS];
     for (int32_t i = 0; i < n_tags; i++) {
         f[i] = f_of_tag(truth, tags, n, (size_t)n_tags, (size_t)i);
         int32_t p = i;
-        for (; p > 0 && f[place[p - 1]] < f[i]; p--)
-            place[p] = place[p - 1];
-        place[p] = i;
+        for (; p > 0 && f[tag_of[p - 1]] < f[i]; p--)
+            tag_of[p] = tag_of[p - 1];
+        tag_of[p] = i;
     }
 }
 
@@ -171,18 +171,18 @@ struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, con
     };
 }
 
-enum clv_status tag_orders_by_f(int32_t *place, const struct tag_held_out *held, struct clv_error *err)
+enum clv_status tag_orders_by_f(int32_t *tag_of, const struct tag_held_out *held, struct clv_error *err)
 {
     size_t n = tag_folds_size(held->folds), k = (size_t)held->problem->n_tags;
-    struct tag_held_out own = *held;
-    own.form = CLV_TAGS_INDEPENDENT;
-    own.is_structural = false;
-    own.finished = NULL;
-    OWNED_ARRAY uint8_t *tags = array_alloc(own.n_tasks * n, k);
+    struct tag_held_out independent = *held;
+    independent.form = CLV_TAGS_INDEPENDENT;
+    independent.is_structural = false;
+    independent.finished = NULL;
+    OWNED_ARRAY uint8_t *tags = array_alloc(independent.n_tasks * n, k);
     NEED(tags);
-    own.tags = tags;
-    MUST(tag_hold_out(&own, err));
-    for (size_t t = 0; t < own.n_tasks; t++)
-        tag_order_by_f(place + t * k, own.folds->truth, tags + t * n * k, n, own.problem->n_tags);
+    independent.tags = tags;
+    MUST(tag_hold_out(&independent, err));
+    for (size_t t = 0; t < independent.n_tasks; t++)
+        tag_order_by_f(tag_of + t * k, independent.folds->truth, tags + t * n * k, n, independent.problem->n_tags);
     return CLV_OK;
 }

@@ -20,8 +20,8 @@ void tag_folds_release(struct tag_folds *folds);
 size_t tag_folds_size(const struct tag_folds *folds); /* n_repeats x n */
 
 /* Fits n_tasks x n_repeats x n_folds models, each to what is outside a fold, and lets each decide the fold:
- * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and place[t]
- * (place may be NULL). Parallel over folds; a fold's fits follow each other, the largest lambda first, each from the
+ * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and tag_of[t]
+ * (tag_of may be NULL). Parallel over folds; a fold's fits follow each other, the largest lambda first, each from the
  * dual variables of the one before. CLV_ERR_INTERRUPTED when asked to stop; what is finished counts. */
 struct tag_held_out {
     const struct tag_problem *problem;
@@ -30,7 +30,7 @@ struct tag_held_out {
     bool is_structural;
     size_t n_tasks;
     const double (*parameters)[CLV_TAG_PARAMETERS];
-    const int32_t *const *place;
+    const int32_t *const *tag_of;
     uint64_t seed;
     int n_threads;
     const struct clv_progress *progress;
@@ -44,11 +44,11 @@ enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *
 struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
                                     const struct tag_folds *folds, const double *parameters);
 
-/* The sequence by F of independent tags for each task: place[n_tasks][n_tags]. */
-enum clv_status tag_orders_by_f(int32_t *place, const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
+/* The sequence by F of independent tags for each task: tag_of[n_tasks][n_tags]. */
+enum clv_status tag_orders_by_f(int32_t *tag_of, const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
 
-/* place[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
-void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);
+/* tag_of[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
+void tag_order_by_f(int32_t *tag_of, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);
 
 struct tag_scored {
     const double *scores; /* [n][n_tags] */

@@ -1,5 +1,5 @@
-/* Models of tags in memory: their sizes, their release, and the scores that they give examples, linear or by an RBF
- * kernel. Start at clv_tag_scores, at the end. */
+/* Models of tags in memory: sizes, release, and the scores of examples, linear or by an RBF kernel. Start at
+ * clv_tag_scores, at the end. */
 #include "tags/tags.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ void clv_tag_model_release(struct clv_tag_model *model)
 {
     for (int32_t i = 0; model->names && i < model->n_tags; i++)
         array_free(model->names[i]);
-    arrays_free(model->names, model->place, model->scale, model->bias, model->weight, model->row, model->index,
+    arrays_free(model->names, model->tag_of, model->scale, model->bias, model->weight, model->row, model->index,
                 model->value, model->coefficient, model->coupling);
     clv_recipe_release(&model->recipe);
     record_release(&model->record);
@@ -49,13 +49,13 @@ const char *clv_tag_name(const struct clv_tag_model *model, int32_t tag, char bu
     return buffer;
 }
 
-struct scoring {
+struct score_state {
     double *scores;
     const struct clv_tag_model *model;
     struct kernel_rows rows, vectors;
 };
 
-static void score_linear(const struct scoring *self, size_t l)
+static void score_linear(const struct score_state *self, size_t l)
 {
     const struct clv_tag_model *model = self->model;
     const struct kernel_rows *rows = &self->rows;
@@ -68,7 +68,7 @@ static void score_linear(const struct scoring *self, size_t l)
     }
 }
 
-static enum clv_status score_kernel(const struct scoring *self, size_t first, size_t n, struct clv_error *err)
+static enum clv_status score_kernel(const struct score_state *self, size_t first, size_t n, struct clv_error *err)
 {
     const struct clv_tag_model *model = self->model;
     size_t m = model->n_vectors;
@@ -89,7 +89,7 @@ static enum clv_status score_kernel(const struct scoring *self, size_t first, si
 static enum clv_status score_chunk(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    const struct scoring *self = context;
+    const struct score_state *self = context;
     size_t first = index * CHUNK, left = self->rows.n - first, n = left < CHUNK ? left : CHUNK;
     if (self->model->gamma > 0)
         return score_kernel(self, first, n, err);
@@ -101,7 +101,7 @@ static enum clv_status score_chunk(void *context, size_t index, int thread, stru
 enum clv_status clv_tag_scores(double *scores, const struct clv_tag_model *model, const struct clv_tag_set *set,
                                int n_threads, struct clv_error *err)
 {
-    struct scoring scoring = {
+    struct score_state scoring = {
         .scores = scores,
         .model = model,
         .rows = {set->n, set->row, set->index, set->value, set->n_features},

@@ -35,7 +35,7 @@ static size_t own_tensors(struct clv_tensor *tensors, const struct clv_tag_model
     tensors[n++] = reals("bias", model->bias, k);
     tensors[n++] = reals("coupling", model->coupling, clv_tag_coupling_count(model->form, model->n_tags, model->order));
     tensors[n++] = (struct clv_tensor){
-        .name = "place", .dtype = CLV_I32, .n_dimensions = 1, .shape = {(int64_t)k}, .data = model->place};
+        .name = "place", .dtype = CLV_I32, .n_dimensions = 1, .shape = {(int64_t)k}, .data = model->tag_of};
     if (model->scale)
         tensors[n++] = reals("scale", model->scale, d);
     if (model->gamma > 0) {
@@ -184,13 +184,13 @@ static enum clv_status read_place(struct clv_tag_model *model, const struct tag_
     size_t k = (size_t)model->n_tags;
     char is_met[CLV_MAX_TAGS] = {0};
     MUST(clv_tensors_require(&tensor, file->tensors, "place", CLV_I32, 1, (int64_t[]){model->n_tags}, err));
-    const int32_t *place = tensor->data;
+    const int32_t *tag_of = tensor->data;
     for (size_t i = 0; i < k; i++)
-        if (place[i] < 0 || place[i] >= model->n_tags || is_met[place[i]]++)
+        if (tag_of[i] < 0 || tag_of[i] >= model->n_tags || is_met[tag_of[i]]++)
             return fail(err, CLV_ERR_DATA, "%s: decision %zu is tag %d, which is out of range or there twice",
-                        file->path, i, place[i]);
-    model->place = array_copy(place, k, sizeof *place);
-    return model->place ? CLV_OK : fail_memory(err);
+                        file->path, i, tag_of[i]);
+    model->tag_of = array_copy(tag_of, k, sizeof *tag_of);
+    return model->tag_of ? CLV_OK : fail_memory(err);
 }
 
 static enum clv_status read_vectors(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)

@@ -8,8 +8,8 @@
 #include "tags/tag_folds.h"
 #include "tags/tags.h"
 
-/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. Exact matches are
- * those of gaps a thousand times as small but for an example here and there, and most of the time went into these. */
+/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. A gap a thousand
+ * times smaller changes exact matches by a few examples and took most of the time. */
 static const double FOLDS_TOLERANCE = 1e-3;
 
 static bool is_finished(const struct tag_held_out *held, size_t task)
@@ -18,14 +18,14 @@ static bool is_finished(const struct tag_held_out *held, size_t task)
     return !memchr(held->finished + task * n_fits, 0, n_fits);
 }
 
-static enum clv_status order_and_hold_out(struct tag_held_out *held, int32_t *place, const int32_t **places,
+static enum clv_status order_and_hold_out(struct tag_held_out *held, int32_t *tag_of, const int32_t **tag_lists,
                                           const struct tag_held_out *tasks, bool is_ordered, struct clv_error *err)
 {
     if (is_ordered) {
-        MUST(tag_orders_by_f(place, tasks, err));
+        MUST(tag_orders_by_f(tag_of, tasks, err));
         for (size_t t = 0; t < tasks->n_tasks; t++)
-            places[t] = place + t * (size_t)tasks->problem->n_tags;
-        held->place = places;
+            tag_lists[t] = tag_of + t * (size_t)tasks->problem->n_tags;
+        held->tag_of = tag_lists;
     }
     return tag_hold_out(held, err);
 }
@@ -39,16 +39,16 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
     size_t n_tasks = tasks->n_tasks, n = tag_folds_size(folds), k = (size_t)tasks->problem->n_tags;
     bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
     struct tag_held_out held = *tasks;
-    OWNED_ARRAY int32_t *place = array_alloc(n_tasks * k, sizeof *place);
-    OWNED_ARRAY const int32_t **places = array_alloc(n_tasks, sizeof *places);
+    OWNED_ARRAY int32_t *tag_of = array_alloc(n_tasks * k, sizeof *tag_of);
+    OWNED_ARRAY const int32_t **tag_lists = array_alloc(n_tasks, sizeof *tag_lists);
     OWNED_ARRAY uint8_t *tags = array_alloc(n_tasks * n, k);
     OWNED_ARRAY uint8_t *finished = array_zalloc(n_tasks, (size_t)folds->n_repeats * (size_t)folds->n_folds);
-    NEED(place && places && tags && finished);
+    NEED(tag_of && tag_lists && tags && finished);
     held.form = training->learner->form;
     held.is_structural = training->learner->is_structural;
     held.tags = tags;
     held.finished = finished;
-    enum clv_status status = order_and_hold_out(&held, place, places, tasks, is_ordered, err);
+    enum clv_status status = order_and_hold_out(&held, tag_of, tag_lists, tasks, is_ordered, err);
     if (status && status != CLV_ERR_INTERRUPTED)
         return status;
     for (size_t t = 0; t < n_tasks; t++)

@@ -185,14 +185,14 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order && n > 1;
     OWNED(tag_folds_release) struct tag_folds folds = {0};
     OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
-    OWNED_ARRAY int32_t *place = array_alloc(k, sizeof *place);
-    NEED(examples && place);
+    OWNED_ARRAY int32_t *tag_of = array_alloc(k, sizeof *tag_of);
+    NEED(examples && tag_of);
     for (size_t l = 0; l < n; l++)
         examples[l] = (int32_t)l;
     if (is_ordered || training->learner->is_tuned)
         MUST(tag_folds_init(&folds, training, err));
     const struct tag_held_out held = tag_held_out_of(training, problem, &folds, parameters);
-    enum clv_status status = is_ordered ? tag_orders_by_f(place, &held, err) : CLV_OK;
+    enum clv_status status = is_ordered ? tag_orders_by_f(tag_of, &held, err) : CLV_OK;
     FAIL_IF(status == CLV_ERR_INTERRUPTED, status,
             "interrupted while held-out examples ordered the tags: nothing is learned yet");
     if (status)
@@ -203,7 +203,7 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
         .n = n,
         .form = training->learner->form,
         .is_structural = training->learner->is_structural,
-        .place = is_ordered ? place : NULL,
+        .tag_of = is_ordered ? tag_of : NULL,
         .parameters = parameters,
         .seed = training->seed,
         .n_threads = training->n_threads,

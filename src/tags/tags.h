@@ -21,7 +21,7 @@
  * forms decide by
  *     CLV_TAGS_INDEPENDENT  y_i = sign a_i(x)
  *     CLV_TAGS_LMSBN        least sum_i [1 - z_i]_+, z_i = y_i (a_i + sum_C w_iC prod_{j in C} y_j), C among the tags
- *                           before i (clv_belief_map; place[0] is the first decision)
+ *                           before i (clv_belief_map; tag_of[0] is the first decision)
  *     CLV_TAGS_LMBM         least sum_i [1 - z_i]_+, z_i = y_i (a_i + sum_{j != i} c_ij y_j), c_ij = c_ji
  *     CLV_TAGS_CHAIN        largest sum_i a_i y_i + sum_i c_i y_i y_{i+1}
  *     CLV_TAGS_FULL         largest sum_i a_i y_i + sum_{i < j} c_ij y_i y_j
@@ -137,10 +137,10 @@ void clv_tag_set_release(struct clv_tag_set *set);
  *
  * Names are the lines of labels.txt in the same folder, where there is such a file (UTF-8, none twice).
  *
- * Errors name file, line and value (CLV_ERR_DATA): a label that is not a whole number, not below n_tags, or there twice;
- * feature 0, or one past the limit; an index that does not ascend; a value that is not finite or past the limit; an
- * empty line; a line past the limit, which is refused before it is read; no lines at all. O(size of the file). *set is
- * unchanged on failure. */
+ * Errors name file, line and value (CLV_ERR_DATA): a label that is not a whole number, not below n_tags, or there
+ * twice; feature 0, or one past the limit; an index that does not ascend; a value that is not finite or past the limit;
+ * an empty line; a line past the limit, which is refused before it is read; no lines at all. O(size of the file). *set
+ * is unchanged on failure. */
 enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int32_t n_tags,
                                  struct clv_error *err) CLV_CHECK;
 
@@ -153,13 +153,13 @@ enum clv_tag_form { CLV_TAGS_INDEPENDENT, CLV_TAGS_LMSBN, CLV_TAGS_LMBM, CLV_TAG
 struct clv_tag_model {
     enum clv_tag_form form;
     int32_t n_tags, n_features;
-    char **names;   /* [n_tags], or NULL: tags are called by their numbers */
-    int32_t *place; /* [n_tags] the tag of each decision, for LMSBN; the identity otherwise */
-    int32_t order;  /* of the belief network; 1 (no couplings) or 2 for the other forms */
-    double *scale;  /* [n_features] what each feature is multiplied by, or NULL */
-    double *bias;   /* [n_tags] b */
-    double *weight; /* [n_tags][n_features] w, or NULL with a kernel */
-    double gamma;   /* > 0: RBF kernel */
+    char **names;    /* [n_tags], or NULL: tags are called by their numbers */
+    int32_t *tag_of; /* [n_tags] the tag of each decision, for LMSBN; the identity otherwise */
+    int32_t order;   /* of the belief network; 1 (no couplings) or 2 for the other forms */
+    double *scale;   /* [n_features] what each feature is multiplied by, or NULL */
+    double *bias;    /* [n_tags] b */
+    double *weight;  /* [n_tags][n_features] w, or NULL with a kernel */
+    double gamma;    /* > 0: RBF kernel */
     size_t n_vectors;
     int64_t *row; /* [n_vectors + 1] support vectors, scaled, as in struct clv_tag_set */
     int32_t *index;
@@ -192,10 +192,10 @@ enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result, 
                                const double *scores, const struct clv_belief_search *search,
                                struct clv_error *err) CLV_CHECK;
 
-/* Files: old or new, never half; the same model gives the same bytes. Tensors bias, coupling, place i32, weight or row,
- * index, value, coefficient; scale; codebook.S; metadata: format "cleave tags 1" and as JSON model, names, recipe (or
- * "none"), record. Reading refuses with CLV_ERR_DATA, naming file and value, what does not fit together or is not
- * finite; and a segmentation model, saying which command takes it. */
+/* Files: old or new, never half; the same model gives the same bytes. Tensors bias, coupling, place i32 (tag_of),
+ * weight or row, index, value, coefficient; scale; codebook.S; metadata: format "cleave tags 1" and as JSON model,
+ * names, recipe (or "none"), record. Reading refuses with CLV_ERR_DATA, naming file and value, what does not fit
+ * together or is not finite; and a segmentation model, saying which command takes it. */
 enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model,
                                     struct clv_error *err) CLV_CHECK;
 enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err) CLV_CHECK;
@@ -378,7 +378,7 @@ struct tag_fit_task {
     size_t n;
     enum clv_tag_form form;
     bool is_structural;
-    const int32_t *place;     /* [n_tags] sequence of decisions; NULL: by index */
+    const int32_t *tag_of;    /* [n_tags] sequence of decisions; NULL: by index */
     const double *parameters; /* [CLV_TAG_PARAMETERS] */
     uint64_t seed;
     int n_threads;
@@ -396,7 +396,7 @@ void tag_fit_scores(double *scores, const struct clv_tag_model *model, const str
 /* One fit of a model of tags to some of a problem's examples, with its parameters and its sequence of tags given. What
  * training, cross-validation and the choice of the sequence are made of. */
 
-/* *model: form, place, order, bias, coupling and weight, or coefficient [n_tags][n] over the examples with n_vectors =
+/* *model: form, tag_of, order, bias, coupling and weight, or coefficient [n_tags][n] over the examples with n_vectors =
  * n, but no row, index and value: tag_fit_scores does with the Gram matrix. */
 enum clv_status tag_fit(struct clv_tag_model *model, struct clv_tag_training_result *result,
                         const struct tag_fit_task *task, struct clv_error *err) CLV_CHECK;

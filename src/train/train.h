@@ -53,8 +53,9 @@ enum clv_status option_take_engine(void *member, const struct clv_option *option
 /* Digests of training data, which the training record of a model names. */
 
 /* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the
- * sizes in bytes of its image and mask (of images in memory their pixels), in order; then over boxes[n_items] (may be NULL). It distinguishes sets at no
- * cost; it does not prove that pixels are the same. Where the set is does not matter. */
+ * sizes in bytes of its image and mask (of images in memory their pixels), in order; then over boxes[n_items] (may be
+ * NULL). It distinguishes sets at no cost; it does not prove that pixels are the same. Where the set is does not
+ * matter. */
 enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct item_boxes *boxes,
                            struct clv_error *err) CLV_CHECK;
 
@@ -91,8 +92,8 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
 enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_set *set,
                                    const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
-/* supervision_read of images in memory: those with masks, then with boxes, then with neither; of --sequence all in their
- * order. CLV_ERR_USAGE: an image without pixels, or not of 3 channels, and numbers of objects below 0. */
+/* supervision_read of images in memory: those with masks, then with boxes, then with neither; of --sequence all in
+ * their order. CLV_ERR_USAGE: an image without pixels, or not of 3 channels, and numbers of objects below 0. */
 #define IMAGES_IN_MEMORY "images in memory" /* what messages call them, in the place of a path */
 enum clv_status train_memory_read(struct supervision *supervision, const struct clv_train_options *options,
                                   struct clv_error *err) CLV_CHECK;
@@ -166,7 +167,7 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
 
 /* Two stages: learns the first stage: `first` of *learned, NULL without it, and for --label-costs `presence`; weighs
  * the data's labels if that was left to its folds. The data's features, and those of the validation set if there is
- * one, are those of the second stage from here on, and so is the training's shape. */
+ * one, are those of the second stage from here on, and so is the training's layout. */
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
@@ -188,7 +189,7 @@ enum clv_status train_validation_report(const struct clv_train_options *options,
 enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
-/* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose shape is
+/* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose layout is
  * set. Errors name both what the model has and what is wanted. */
 enum clv_status train_init_read(struct clv_model *start, const struct clv_train_options *options,
                                 struct clv_error *err) CLV_CHECK;

@@ -196,11 +196,11 @@ static enum clv_status try_row(struct choice *best, struct search *self, struct 
     enum clv_status status = cross_validate(&chosen, losses, standard_errors, &self->row, err);
     self->row.loss += grid->n * self->training.n_examples;
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED) {
-        struct clv_error own;
+        struct clv_error error;
         report_losses(self, losses, standard_errors);
-        if (write_losses(self, &own) != CLV_OK) {
-            *err = own;
-            return own.status;
+        if (write_losses(self, &error) != CLV_OK) {
+            *err = error;
+            return error.status;
         }
     }
     if (status != CLV_OK)
@@ -217,12 +217,12 @@ static enum clv_status try_row(struct choice *best, struct search *self, struct 
 }
 
 /* Goes through the combinations of the grids from the second on. */
-static bool next_combination(size_t *place, const struct search *self)
+static bool next_combination(size_t *chosen, const struct search *self)
 {
     for (size_t g = 1; g < self->n_grids; g++) {
-        if (++place[g] < self->grids[g].n)
+        if (++chosen[g] < self->grids[g].n)
             return true;
-        place[g] = 0;
+        chosen[g] = 0;
     }
     return false;
 }
@@ -232,7 +232,7 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
 {
     const struct clv_parameter *parameters = self->options->learner->parameters;
     const struct clv_progress *progress = self->options->progress;
-    size_t place[CLV_MAX_GRIDS] = {0};
+    size_t chosen[CLV_MAX_GRIDS] = {0};
     struct text line;
     report_message(progress, CLV_SUMMARY, "%d-fold cross-validation", self->options->cv);
     text_init(&line, 1 << 10);
@@ -243,11 +243,11 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
     report_text(progress, &line);
     do {
         for (size_t g = 1; g < self->n_grids; g++)
-            self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
+            self->training.parameters[self->index[g]] = self->grids[g].values[chosen[g]];
         enum clv_status status = try_row(best, self, err);
         if (status)
             return status == CLV_ERR_INTERRUPTED ? fail_unfinished(self, err) : status;
-    } while (next_combination(place, self));
+    } while (next_combination(chosen, self));
     text_init(&line, 1 << 10);
     text_put(&line, "chosen    ");
     for (size_t g = 0; g < self->n_grids; g++)

@@ -54,7 +54,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
 }
 
 /* The images whose masks tell how well superpixels follow them. */
-struct measuring {
+struct measure_state {
     const struct clv_recipe *recipe;
     const struct clv_set *set;
     const struct clv_image_limits *limits;
@@ -65,7 +65,7 @@ struct measuring {
 static enum clv_status measure_regions(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct measuring *self = context;
+    struct measure_state *self = context;
     const struct clv_item *item = self->items[index];
     const struct clv_labels *labels = &self->set->labels;
     int32_t n_labels = labels->n_labels;
@@ -96,7 +96,7 @@ static enum clv_status regions_error(double *error, const struct clv_recipe *rec
                                      const struct clv_image_limits *limits, int n_threads, struct clv_error *err)
 {
     const struct clv_recipe nodes = recipe_of_nodes(recipe);
-    struct measuring self = {.recipe = &nodes, .set = set, .limits = limits};
+    struct measure_state self = {.recipe = &nodes, .set = set, .limits = limits};
     size_t n_masks = 0, n = 0, at = 0;
     for (size_t i = 0; i < set->n_items; i++)
         n_masks += set->items[i].mask != NULL;
@@ -210,26 +210,27 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
 {
     OWNED(supervision_release) struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
-    struct clv_train_options own = *options;
+    struct clv_train_options changed = *options;
     if (options->init)
-        own.recipe.window = start->recipe.window;
-    FAIL_IF(options->init && options->recipe.window && !own.recipe.window, CLV_ERR_USAGE,
+        changed.recipe.window = start->recipe.window;
+    FAIL_IF(options->init && options->recipe.window && !changed.recipe.window, CLV_ERR_USAGE,
             "--sequence: %s was not learned of sequences", options->init);
-    bool has_windows = own.recipe.window;
-    own.sequence = has_windows;
+    bool has_windows = changed.recipe.window;
+    changed.sequence = has_windows;
     if (options->init) /* by whose windows more is refused */
-        MUST(train_rules_check(train_option_rules, &own, NULL, NULL, err));
+        MUST(train_rules_check(train_option_rules, &changed, NULL, NULL, err));
     FAIL_IF(has_windows && (options->image_boxes || options->n_image_maps), CLV_ERR_USAGE,
             "--sequence excludes the images' own boxes and maps: slices are learned from by their masks alone");
-    MUST(own.n_images ? train_memory_read(&supervision, &own, err) : supervision_read(&supervision, &own, err));
-    begin_recipe(&data->recipe, &own, start);
-    MUST(check_set(&supervision, &data->recipe, &own, err));
+    MUST(changed.n_images ? train_memory_read(&supervision, &changed, err)
+                          : supervision_read(&supervision, &changed, err));
+    begin_recipe(&data->recipe, &changed, start);
+    MUST(check_set(&supervision, &data->recipe, &changed, err));
     if (has_windows)
-        MUST(order_slices(set, &own, err));
-    FAIL_IF(own.cv && (size_t)own.cv > supervision.n_masks, CLV_ERR_USAGE,
-            "--cv: %d folds need as many images with masks, there are %zu", own.cv, supervision.n_masks);
-    MUST(suit_recipe(data, &supervision, &own, err));
-    MUST(extract_features(data, &supervision, &own, err));
+        MUST(order_slices(set, &changed, err));
+    FAIL_IF(changed.cv && (size_t)changed.cv > supervision.n_masks, CLV_ERR_USAGE,
+            "--cv: %d folds need as many images with masks, there are %zu", changed.cv, supervision.n_masks);
+    MUST(suit_recipe(data, &supervision, &changed, err));
+    MUST(extract_features(data, &supervision, &changed, err));
     bool has_objects = false;
     for (size_t i = 0; i < set->n_items && !has_windows; i++)
         has_objects |= set->items[i].instances != NULL;
@@ -239,7 +240,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     data->n_unlabelled = supervision.n_unlabelled;
     data->labels = TAKE(set->labels);
     box_hints_free(TAKE(supervision.boxes), set->n_items);
-    if (data->recipe.n_maps || own.stages > 1 || own.pixel_net || has_objects)
+    if (data->recipe.n_maps || changed.stages > 1 || changed.pixel_net || has_objects)
         data->set = TAKE(*set);
     return CLV_OK;
 }

@@ -27,11 +27,11 @@ static bool slices_are_whole(const struct clv_problem *problem)
 {
     float low = 0, highest = 0;
     int32_t n_known = 0, n = 0;
-    bool is_whole = problem->place != NULL;
+    bool is_whole = problem->centroid != NULL;
     for (int32_t i = 0; is_whole && i < problem->n_nodes; i++)
-        highest = fmaxf(highest, problem->place[2 * (size_t)i + 1]);
+        highest = fmaxf(highest, problem->centroid[2 * (size_t)i + 1]);
     for (int32_t i = 0; is_whole && i <= problem->n_nodes; i++) {
-        bool is_end = i == problem->n_nodes || problem->place[2 * (size_t)i + 1] < low - highest / 2;
+        bool is_end = i == problem->n_nodes || problem->centroid[2 * (size_t)i + 1] < low - highest / 2;
         if (is_end) {
             is_whole = !n_known || 2 * n_known > n; /* a void seam is not a stroke */
             n_known = n = 0;
@@ -39,7 +39,7 @@ static bool slices_are_whole(const struct clv_problem *problem)
         }
         if (i == problem->n_nodes)
             break;
-        low = fmaxf(low, problem->place[2 * (size_t)i + 1]);
+        low = fmaxf(low, problem->centroid[2 * (size_t)i + 1]);
         n_known += problem->label[i] != CLV_UNKNOWN;
         n++;
     }

@@ -23,9 +23,9 @@ const char *const engine_names[] = {"cleave", "bk", NULL};
 enum clv_status option_take_engine(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err)
 {
-    int place = 0;
-    MUST(option_choice(&place, option->name, typed, engine_names, clv_has_bk() ? 2 : 1, err));
-    *(enum clv_engine *)member = place ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE;
+    int choice = 0;
+    MUST(option_choice(&choice, option->name, typed, engine_names, clv_has_bk() ? 2 : 1, err));
+    *(enum clv_engine *)member = choice ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE;
     return CLV_OK;
 }
 
@@ -118,9 +118,9 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
     FAIL_IF((size_t)snprintf(copy, sizeof copy, "%s", typed) >= sizeof copy, CLV_ERR_USAGE,
             "--blocks: \"%s\" is too long", typed);
     while ((part = strsep(&cursor, ","))) {
-        int place = 0;
-        MUST(option_choice(&place, option->name, part, block_names, N_BLOCKS, err));
-        chosen |= block_rows[place].flag;
+        int choice = 0;
+        MUST(option_choice(&choice, option->name, part, block_names, N_BLOCKS, err));
+        chosen |= block_rows[choice].flag;
     }
     *(int32_t *)member = chosen;
     return CLV_OK;

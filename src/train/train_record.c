@@ -260,9 +260,9 @@ enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list
     uint64_t hash = HASH_START;
     MUST(features_list_files(&files, paths, err));
     for (size_t k = 0; k < files.n; k++) {
-        char own[DIGEST_SIZE];
-        MUST(digest_file(own, files.paths[k], err));
-        hash = add_string(hash, own);
+        char item_digest[DIGEST_SIZE];
+        MUST(digest_file(item_digest, files.paths[k], err));
+        hash = add_string(hash, item_digest);
     }
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
     return CLV_OK;

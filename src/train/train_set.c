@@ -200,26 +200,27 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
 
 enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options, struct clv_error *err)
 {
-    struct clv_train_options own;
-    OWNED(run_release) struct run self = {.options = &own};
+    struct clv_train_options changed;
+    OWNED(run_release) struct run self = {.options = &changed};
     FAIL_IF(!options->learner, CLV_ERR_USAGE, "training: no learner is given");
-    own = *options;
+    changed = *options;
     *model = (struct clv_model){0};
-    if (own.sequence && !own.recipe.window)
-        own.recipe.window = CLV_DEFAULT_WINDOW;
-    FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
-    if (own.n_images) {
-        MUST(train_memory_check(&own, err));
-        own.data = IMAGES_IN_MEMORY;
+    if (changed.sequence && !changed.recipe.window)
+        changed.recipe.window = CLV_DEFAULT_WINDOW;
+    FAIL_IF(!changed.data == !changed.n_images, CLV_ERR_USAGE,
+            "training: either data or images are to be learned from");
+    if (changed.n_images) {
+        MUST(train_memory_check(&changed, err));
+        changed.data = IMAGES_IN_MEMORY;
     }
-    if (!own.n_files) {
-        own.files = &own.data;
-        own.n_files = 1;
+    if (!changed.n_files) {
+        changed.files = &changed.data;
+        changed.n_files = 1;
     }
-    MUST(train_rules_check(train_option_rules, &own, NULL, NULL, err));
-    MUST(train_rules_check(feature_option_rules, &own, NULL, NULL, err));
-    if (own.sequence && !own.recipe.window)
-        own.recipe.window = CLV_DEFAULT_WINDOW;
+    MUST(train_rules_check(train_option_rules, &changed, NULL, NULL, err));
+    MUST(train_rules_check(feature_option_rules, &changed, NULL, NULL, err));
+    if (changed.sequence && !changed.recipe.window)
+        changed.recipe.window = CLV_DEFAULT_WINDOW;
     enum clv_status status = gather(&self, err);
     if (status == CLV_ERR_INTERRUPTED)
         return fail(err, status, "interrupted before anything was learned; nothing is written");
@@ -228,7 +229,7 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     MUST(choose(&self, err));
     MUST(learn(&self, err));
     MUST(make_model(model, &self, err));
-    if (own.validate && !stop_requested(own.progress))
-        MUST(train_validation_report(&own, &self.data, &self.training, model, err));
+    if (changed.validate && !stop_requested(changed.progress))
+        MUST(train_validation_report(&changed, &self.data, &self.training, model, err));
     return CLV_OK;
 }

@@ -23,9 +23,9 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
 {
     OWNED(dataset_drop) struct clv_dataset *result = NULL;
     MUST(clv_features_open(&result, NULL, options->validate, err));
-    struct clv_problem own = clv_dataset_problem(data->dataset, 0);
-    struct clv_weight_layout layout = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
-                                       own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
+    struct clv_problem first = clv_dataset_problem(data->dataset, 0);
+    struct clv_weight_layout layout = {clv_dataset_n_labels(data->dataset), first.n_features, first.n_edge_features,
+                                       first.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
     FAIL_IF(clv_dataset_n_labels(result) != layout.n_labels, CLV_ERR_DATA, "%s: has %d labels, %s has %d",
             options->validate, clv_dataset_n_labels(result), options->data, layout.n_labels);
     for (size_t i = 0; i < clv_dataset_size(result); i++) {

@@ -42,7 +42,7 @@ static void make_part(enum part_kind kind, const char *output, const char *mask,
     text_init(&lines, (size_t)1 << 30);
     part_put_image(&lines, kind, name, 8, 6);
     text_put(&lines, rest);
-    must(part_write(here("out/%s%s%s", part_places[kind].below, output, part_places[kind].ending),
+    must(part_write(here("out/%s%s%s", part_paths[kind].below, output, part_paths[kind].ending),
                     &(struct part_mask){.path = mask}, &key, &lines, err));
     text_release(&lines);
 }
@@ -298,7 +298,7 @@ TEST(tables_have_the_bytes_of_a_run)
         for (enum part_kind kind = 0; kind < N_PART_KINDS; kind++) {
             struct part_key key;
             part_key_make(&key, kind, &options.parts);
-            must(part_write(here("out/%s%s%s", part_places[kind].below, output, part_places[kind].ending),
+            must(part_write(here("out/%s%s%s", part_paths[kind].below, output, part_paths[kind].ending),
                             &(struct part_mask){.path = list.items[i].mask}, &key,
                             kind == PART_OBJECTS ? &rows : &lines, err));
         }

@@ -17,13 +17,13 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
 {
     static double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0};
     static uint16_t keys[] = {1, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 32611};
-    const struct raster_place place = {.scale = scale,
-                                       .n_scale = 3,
-                                       .tie_points = tie,
-                                       .n_tie_points = 6,
-                                       .keys = keys,
-                                       .n_keys = 12,
-                                       .may_lack_data = may_lack_data};
+    const struct georeference georeference = {.scale = scale,
+                                              .n_scale = 3,
+                                              .tie_points = tie,
+                                              .n_tie_points = 6,
+                                              .keys = keys,
+                                              .n_keys = 12,
+                                              .may_lack_data = may_lack_data};
     TIFF *tiff = TIFFOpen(path, "w");
     const uint16_t extra[N_BANDS - 1] = {0};
     geo_tags_declare(tiff);
@@ -35,7 +35,7 @@ static void write_raster(const char *path, const uint16_t *values, uint32_t widt
     TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
     TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 7);
-    ck_assert(geo_tags_write(tiff, &place));
+    ck_assert(geo_tags_write(tiff, &georeference));
     for (uint32_t y = 0; y < height; y++)
         ck_assert_int_ge(TIFFWriteScanline(tiff, (void *)(uintptr_t)(values + y * width * N_BANDS), y, 0), 0);
     TIFFClose(tiff);
@@ -334,15 +334,15 @@ TESTS(probabilities_are_those_of_the_whole_raster, 0, sizeof probabilities / siz
     }
 }
 
-/* A value of 255 is a probability of one, and no missing pixel; the raster's place is kept. */
+/* A value of 255 is a probability of one, and no missing pixel; the raster's georeference is kept. */
 TEST(probabilities_name_no_missing_value)
 {
     run_here("cd %s && rm -rf tiles && cleave probabilities -q -m m in/wide.tif -o tiles --max-pixels 19 --samples 2",
              folder);
-    OWNED(raster_place_release) struct raster_place place = {0};
-    raster_find_place(&place, formatted("%s/tiles/wide.tif", folder));
-    ck_assert(raster_has_place(&place) && !place.may_lack_data);
-    ck_assert(place.tie_points[3] >= 440720 && place.tie_points[3] <= 440720);
+    OWNED(georeference_release) struct georeference georeference = {0};
+    georeference_find(&georeference, formatted("%s/tiles/wide.tif", folder));
+    ck_assert(georeference_exists(&georeference) && !georeference.may_lack_data);
+    ck_assert(georeference.tie_points[3] >= 440720 && georeference.tie_points[3] <= 440720);
     run_here("cd %s && rm -rf again && cp -r tiles again && rm -rf tiles && cleave probabilities -q -m m in/wide.tif "
              "-o again "
              "--max-pixels 19 --samples 2 --resume --overlay && test -e again/overlays/wide.tif && rm -r again",
@@ -390,8 +390,8 @@ TEST(a_full_disk_in_the_middle_of_any_file_is_told_and_nothing_is_lost)
     run_here("cd %s && rm -rf again", folder);
 }
 
-/* Runs it with a limit on the size of files that is less than that of tiles/NAME, which is told; nothing of that file is
- * left, and --resume makes what is in tiles. */
+/* Runs it with a limit on the size of files that is less than that of tiles/NAME, which is told; nothing of that file
+ * is left, and --resume makes what is in tiles. */
 static void expect_full_disk(const char *name, const char *line)
 {
     expect_error(74, name,

@@ -138,63 +138,147 @@ static int list_choices(struct choice *choices, int capacity, const struct optio
 
 /* The tables. */
 
-/* Refused pairs of an option, those of one text in one row. */
+/* What has one answer: the text is pinned once, with all that it was given to. */
 struct group {
-    char text[2048], others[4096];
+    int code;
+    char *text, *with;
+    const char *last; /* the first option of the pair that was added last */
 };
 
-static void add_to_groups(struct group *groups, int *n_groups, const char *text, const char *other)
+enum { MAX_GROUPS = 1024 };
+static struct group groups[MAX_GROUPS];
+static int n_groups;
+
+static void append(char **text, const char *separator, const char *more)
 {
-    int g = 0;
-    char name[64] = "", common[sizeof groups->text];
-    size_t length = strlen(other);
-    if (strncmp(text, other, length) == 0 && strchr(": ", text[length])) /* each by its own name is one text */
-        snprintf(name, sizeof name, "--*");
-    snprintf(common, sizeof common, "%s%s", name, *name ? text + length : text);
-    while (g < *n_groups && strcmp(groups[g].text, common) != 0)
-        g++;
-    if (g == *n_groups) {
-        ck_assert_int_lt(g, 256);
-        *groups[(*n_groups)++].others = 0;
-        memcpy(groups[g].text, common, sizeof common);
-    }
-    size_t used = strlen(groups[g].others);
-    ck_assert_uint_lt(used + strlen(other) + 2, sizeof groups->others);
-    snprintf(groups[g].others + used, sizeof groups->others - used, " %s", other);
+    char *joined;
+    ck_assert_int_gt(asprintf(&joined, "%s%s%s", *text, **text ? separator : "", more), 0);
+    free(*text);
+    *text = joined;
 }
 
-enum { MAX_CHOICES = 240 };
-static struct group groups[256];
-
-/* An option alone and, in a command's first setting, with each of those after it. */
-static void pair_rows(const struct option_command *command, int s, const struct choice *choices, int n)
+/* first NULL: `other` stands alone, else it was given after `first`. */
+static void add_to_groups(int code, const char *text, const char *first, const char *other)
 {
-    const char *setting = command->settings[s] ? command->settings[s] : "set";
-    int n_groups = 0, n_taken = 0;
-    uint64_t digest = HASH_START;
-    char alone[sizeof(struct answer)] = "";
-    for (int k = 0; k < (s ? 1 : n); k++) {
-        if (k && strcmp(choices[k].option, choices[0].option) == 0)
-            continue;
-        char line[4096];
-        snprintf(line, sizeof line, "%s %s %s %s", command->name, setting, choices[0].words, k ? choices[k].words : "");
-        struct answer answer = ask(line);
-        const char *other = k ? choices[k].option : "alone";
-        if (answer.code == 64) {
-            add_to_groups(groups, &n_groups, answer.text, other);
-            continue;
-        }
-        snprintf(line, sizeof line, "%s %d %s", other, answer.code, answer.text);
-        digest = golden_bytes(digest, "lines", line, strlen(line) + 1);
-        n_taken++;
-        if (k == 0)
-            snprintf(alone, sizeof alone, ":%s", answer.text);
+    int g = 0;
+    while (g < n_groups && (groups[g].code != code || strcmp(groups[g].text, text) != 0))
+        g++;
+    ck_assert_int_lt(g, MAX_GROUPS);
+    if (g == n_groups)
+        groups[n_groups++] = (struct group){code, strdup(text), strdup(""), NULL};
+    if (first && first != groups[g].last)
+        append(&groups[g].with, "; ", formatted("%s with", first));
+    append(&groups[g].with, first ? " " : "; ", other);
+    groups[g].last = first;
+}
+
+/* Writes the groups as rows and empties them. */
+static void groups_write(const char *columns)
+{
+    for (int g = 0; g < n_groups; g++) {
+        golden_line("%s%d\t%s\t%s", columns, groups[g].code, groups[g].text, groups[g].with);
+        free(groups[g].text);
+        free(groups[g].with);
     }
-    if (n_taken)
-        golden_row(digest, "%s\t%d\t%s\ttaken\t%d%s", command->name, s + 1, choices[0].option, n_taken, alone);
-    for (int g = 0; g < n_groups; g++)
-        golden_line("%s\t%d\t%s\t%s\t%s", command->name, s + 1, choices[0].option, groups[g].text,
-                    groups[g].others + 1);
+    n_groups = 0;
+}
+
+/* The text with "--*" for the option that it begins with: one text, whichever option it is about. */
+static const char *without_name(const char *text, const char *option)
+{
+    size_t length = strlen(option);
+    return strncmp(text, option, length) == 0 && strchr(": ", text[length]) ? formatted("--*%s", text + length) : text;
+}
+
+/* The canonical line without the beginning that the setting alone has. */
+static const char *change_of(const struct answer *answer, const struct answer *setting)
+{
+    size_t length = strlen(setting->text);
+    return strncmp(answer->text, setting->text, length) == 0 ? answer->text + length : answer->text;
+}
+
+static bool has_word(const char *line, const char *word, size_t length)
+{
+    for (const char *at = line; (at = strstr(at, word)); at++)
+        if ((at == line || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+            return true;
+    return false;
+}
+
+/* Whether each word of `line` is in `pair` if, and only if, both options have it or one has and the setting has not. */
+static bool words_agree(const char *line, const char *pair, const char *first, const char *other, const char *setting)
+{
+    char words[sizeof((struct answer *)0)->text], *rest = words;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word; (word = strsep(&rest, " "));) {
+        size_t n = strlen(word);
+        bool in_first = has_word(first, word, n), in_other = has_word(other, word, n);
+        bool is_expected = (in_first && in_other) || ((in_first || in_other) && !has_word(setting, word, n));
+        if (n && is_expected != has_word(pair, word, n))
+            return false;
+    }
+    return true;
+}
+
+/* Two options together are refused as one of them is alone; and if none is, their line has the changes of both. */
+static bool is_expected_of_pair(const struct answer *pair, const struct answer *first, const struct answer *other,
+                                const struct answer *setting)
+{
+    if (first->code == 64 || other->code == 64)
+        return pair->code == 64 && ((first->code == 64 && strcmp(pair->text, first->text) == 0) ||
+                                    (other->code == 64 && strcmp(pair->text, other->text) == 0));
+    return pair->code == setting->code &&
+           words_agree(pair->text, pair->text, first->text, other->text, setting->text) &&
+           words_agree(first->text, pair->text, first->text, other->text, setting->text) &&
+           words_agree(other->text, pair->text, first->text, other->text, setting->text);
+}
+
+enum { MAX_CHOICES = 240, MAX_SETTINGS = 6 };
+
+static struct answer ask_in(const struct option_command *command, int setting, const char *first, const char *other)
+{
+    return ask(formatted("%s %s %s %s", command->name, command->settings[setting] ? command->settings[setting] : "set",
+                         first, other));
+}
+
+/* Each setting's canonical line; and of each option alone what it adds to the line, or the refusal. */
+static void alone_rows(struct answer *alone, struct answer *settings, const struct option_command *command,
+                       const struct choice *choices, int n)
+{
+    int n_settings = 0;
+    for (int s = 0; s == 0 || (s < MAX_SETTINGS && command->settings[s]); s++) {
+        settings[n_settings++] = ask_in(command, s, "", "");
+        golden_line("%s\tsetting %d\t%d\t%s\t", command->name, s + 1, settings[s].code, settings[s].text);
+    }
+    for (int k = 0; k < n; k++)
+        for (int s = 0; s < n_settings; s++) {
+            struct answer answer = ask_in(command, s, choices[k].words, "");
+            add_to_groups(answer.code,
+                          answer.code == 64 ? without_name(answer.text, choices[k].option)
+                                            : change_of(&answer, &settings[s]),
+                          choices[k].option, formatted("%d", s + 1));
+            if (s == 0)
+                alone[k] = answer;
+        }
+    groups_write(formatted("%s\talone\t", command->name));
+}
+
+/* All pairs in a command's first setting. Those that do not answer as is_expected_of_pair says are rows. */
+static void pair_rows(const struct option_command *command, const struct choice *choices, int n,
+                      const struct answer *alone, const struct answer *setting)
+{
+    for (int j = 0; j < n; j++)
+        for (int k = j + 1; k < n; k++) {
+            if (strcmp(choices[j].option, choices[k].option) == 0)
+                continue;
+            struct answer pair = ask_in(command, 0, choices[j].words, choices[k].words);
+            if (is_expected_of_pair(&pair, &alone[j], &alone[k], setting))
+                continue;
+            const char *text = pair.code == 64 ? without_name(pair.text, choices[j].option) : change_of(&pair, setting);
+            add_to_groups(pair.code, pair.code == 64 ? without_name(text, choices[k].option) : text, choices[j].option,
+                          choices[k].option);
+        }
+    groups_write(formatted("%s\tpair\t", command->name));
 }
 
 /* A folder without files, where o/ is to write to. */
@@ -211,18 +295,18 @@ static void set_output(void)
     ck_assert_int_eq(mkdir("o", 0700), 0);
 }
 
-/* Every learner with every parameter of any learner. */
+/* Every learner with every parameter of any learner: by its name a default value is taken, or the refusal. */
 static void learner_rows(void)
 {
-    static const struct option_command train = {"train", {"--data set/manifest.tsv -o o/m"}, {NULL}};
+    struct option_command train = {"train", {NULL}, {NULL}};
     struct choice choices[MAX_CHOICES];
-    int n = 1;
+    int n = 0;
     for (size_t i = 0; clv_learner_at(i); i++)
         for (const struct clv_parameter *parameter = clv_learner_at(i)->parameters; parameter->name; parameter++) {
             const char *option = kept(formatted("--%s", parameter->name));
             const char *const *names = parameter->choices;
             const char *value = names ? names[0] : formatted("%g", parameter->value);
-            int k = 1;
+            int k = 0;
             while (k < n && strcmp(choices[k].option, option) != 0)
                 k++;
             ck_assert_int_lt(k, MAX_CHOICES);
@@ -230,14 +314,25 @@ static void learner_rows(void)
                 choices[n++] = (struct choice){option, kept(formatted("%s %s", option, value))};
         }
     for (size_t i = 0; clv_learner_at(i); i++) {
+        const char *name = clv_learner_at(i)->name;
+        train.settings[0] = kept(formatted("--data set/manifest.tsv -o o/m --learner %s", name));
         set_output();
-        choices[0].option = choices[0].words = kept(formatted("--learner %s", clv_learner_at(i)->name));
-        pair_rows(&train, 0, choices, n);
+        struct answer setting = ask_in(&train, 0, "", "");
+        add_to_groups(setting.code, setting.text, name, "alone");
+        for (int k = 0; k < n; k++) {
+            struct answer answer = ask_in(&train, 0, choices[k].words, "");
+            add_to_groups(answer.code,
+                          answer.code == 64 ? without_name(answer.text, choices[k].option)
+                                            : change_of(&answer, &setting),
+                          name, choices[k].option);
+        }
     }
+    groups_write("train\tlearner\t");
 }
 
 TEST(options_go_together_as_they_did)
 {
+    static struct answer alone[MAX_CHOICES], settings[MAX_SETTINGS];
     char top[4096];
     enter_empty_folder(top, sizeof top);
     golden_begin();
@@ -246,20 +341,13 @@ TEST(options_go_together_as_they_did)
         struct choice choices[MAX_CHOICES];
         set_output();
         int n = list_choices(choices, MAX_CHOICES, command);
-        for (int s = 0; s == 0 || (s < 6 && command->settings[s]); s++)
-            for (int k = 0; k < n; k++)
-                pair_rows(command, s, choices + k, n - k);
+        alone_rows(alone, settings, command, choices, n);
+        pair_rows(command, choices, n, alone, &settings[0]);
     }
     learner_rows();
     ck_assert_int_eq(chdir(top), 0);
-    golden_end("options", "command\tsetting\toption\trefusal\twith");
+    golden_end("options", "command\tof\tstatus\trefusal or what the canonical line gets\tgiven");
 }
-
-/* Answers to a bad value, those of one status and text in one row. */
-struct bad_group {
-    int code;
-    char *text, *with; /* the commands, options and values that have it */
-};
 
 /* The text without what it quotes: the command, the option and the value. Free it. */
 static char *without_words(const char *text, const char *command, const char *option, const char *value)
@@ -280,23 +368,8 @@ static char *without_words(const char *text, const char *command, const char *op
     return result;
 }
 
-static void add_to_bad_groups(struct bad_group *of, int *n, int code, const char *text, const char *member)
-{
-    char *with;
-    int g = 0;
-    while (g < *n && (of[g].code != code || strcmp(of[g].text, text) != 0))
-        g++;
-    ck_assert_int_lt(g, 1024);
-    if (g == *n)
-        of[(*n)++] = (struct bad_group){code, strdup(text), strdup("")};
-    ck_assert_int_gt(asprintf(&with, "%s%s%s", of[g].with, *of[g].with ? "; " : "", member), 0);
-    free(of[g].with);
-    of[g].with = with;
-}
-
 /* An option's answers to all bad values; where they are one, the values are not named. */
-static void try_bad_values(struct bad_group *of, int *n, const struct option_command *command,
-                           const struct option_row *row)
+static void try_bad_values(const struct option_command *command, const struct option_row *row)
 {
     static const char *const bad[] = {"", "x", "-1", "1e99"};
     enum { N_BAD = sizeof bad / sizeof *bad };
@@ -311,18 +384,16 @@ static void try_bad_values(struct bad_group *of, int *n, const struct option_com
         is_one &= answer[b].code == answer[0].code && strcmp(text[b], text[0]) == 0;
     }
     for (size_t b = 0; b < (is_one ? 1 : N_BAD); b++)
-        add_to_bad_groups(of, n, answer[b].code, text[b],
-                          is_one ? formatted("%s %s", command->name, row->option)
-                                 : formatted("%s %s=%s", command->name, row->option, bad[b]));
+        add_to_groups(answer[b].code, text[b], NULL,
+                      is_one ? formatted("%s %s", command->name, row->option)
+                             : formatted("%s %s=%s", command->name, row->option, bad[b]));
     for (size_t b = 0; b < N_BAD; b++)
         free(text[b]);
 }
 
 TEST(bad_values_are_refused_by_the_same_words)
 {
-    static struct bad_group found[1024];
     char top[4096];
-    int n = 0;
     enter_empty_folder(top, sizeof top);
     golden_begin();
     for (int c = 0; c < N_OPTION_COMMANDS; c++) {
@@ -332,13 +403,9 @@ TEST(bad_values_are_refused_by_the_same_words)
         for (int t = 0; t < 3 && command->rows[t]; t++)
             for (const struct option_row *row = command->rows[t]; row->option; last = row++->option)
                 if (strcmp(row->option, last) != 0)
-                    try_bad_values(found, &n, command, row);
+                    try_bad_values(command, row);
     }
-    for (int g = 0; g < n; g++) {
-        golden_line("%d\t%s\t%s", found[g].code, found[g].text, found[g].with);
-        free(found[g].text);
-        free(found[g].with);
-    }
+    groups_write("");
     ck_assert_int_eq(chdir(top), 0);
     golden_end("refusals", "status\trefusal or canonical line\tcommands and options with this answer to a bad value");
 }

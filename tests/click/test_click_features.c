@@ -128,7 +128,7 @@ static void walk_slowly(double *distance, const struct scene *self)
         }
 }
 
-/* Distances of one sort of seeds over steps and straight, and the likeness of colours. */
+/* Distances of one sort of seeds over steps and straight, and the similarity of colours. */
 struct reach {
     double steps[N], place[N], like[N];
 };

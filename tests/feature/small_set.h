@@ -82,7 +82,7 @@ static inline void expect_same(const struct clv_problem *a, const struct clv_pro
     ck_assert_mem_eq(a->edges, b->edges, (size_t)a->n_edges * sizeof *a->edges);
     ck_assert_mem_eq(a->edge_features, b->edge_features,
                      (size_t)a->n_edges * (size_t)a->n_edge_features * sizeof *a->edge_features);
-    ck_assert_mem_eq(a->volume, b->volume, n * sizeof *a->volume);
+    ck_assert_mem_eq(a->area, b->area, n * sizeof *a->area);
     ck_assert(!a->label == !b->label && !a->theta == !b->theta);
     if (a->label)
         ck_assert_mem_eq(a->label, b->label, n * sizeof *a->label);

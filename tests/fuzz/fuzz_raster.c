@@ -26,7 +26,7 @@ FUZZ_TARGET(raster)
     size_t n = (size_t)raster.width * (size_t)raster.n_bands;
     OWNED_ARRAY float *row = malloc(n * sizeof *row);
     double at[2];
-    raster_place_at(at, &raster.place, 1, 2);
+    georeference_at(at, &raster.georeference, 1, 2);
     for (int32_t y = raster.height - 1; y >= 0 && row; y -= 7) {
         if (raster_read(row, &raster, &(struct image_part){.top = y, .width = raster.width, .height = 1}, &error) !=
             CLV_OK)

@@ -10,7 +10,7 @@ static inline struct clv_dataset *small_dataset(void)
 {
     static const int64_t row[4] = {0, 2, 4, 6};
     static const int32_t index[6] = {0, 2, 1, 2, 0, 1}, edges[2][2] = {{0, 1}, {1, 2}}, label[3] = {0, 1, 1};
-    static const float edge_features[2] = {1, 0.5}, volume[3] = {2, 1, 1}, theta[6] = {0.25, 0, 0, 0.5, 0, 0.25};
+    static const float edge_features[2] = {1, 0.5}, area[3] = {2, 1, 1}, theta[6] = {0.25, 0, 0, 0.5, 0, 0.25};
     struct clv_dataset *dataset;
     if (clv_dataset_new(&dataset, 2, NULL) != CLV_OK)
         return NULL;
@@ -25,7 +25,7 @@ static inline struct clv_dataset *small_dataset(void)
                                             .value = value,
                                             .edges = edges,
                                             .edge_features = edge_features,
-                                            .volume = volume,
+                                            .area = area,
                                             .label = label,
                                             .theta = theta};
         if (clv_dataset_add(dataset, &problem, "small", NULL) != CLV_OK) {

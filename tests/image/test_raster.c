@@ -388,9 +388,9 @@ TEST(masks_lie_where_rasters_do)
     double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0}, at[2];
     double turned[16] = {10, 2, 0, 500000, 2, -10, 0, 4000000, 0, 0, 0, 0, 0, 0, 0, 1};
     uint16_t keys[] = {1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, 1, 3072, 0, 1, 32611};
-    const struct raster_place by_scale = {
+    const struct georeference by_scale = {
         .scale = scale, .tie_points = tie, .keys = keys, .n_scale = 3, .n_tie_points = 6, .n_keys = 16};
-    const struct raster_place by_matrix = {
+    const struct georeference by_matrix = {
         .transformation = turned, .keys = keys, .n_transformation = 16, .n_keys = 16};
     enum { W = 300, H = 517 };
     OWNED_ARRAY uint8_t *labels = malloc(W * H);
@@ -407,8 +407,8 @@ TEST(masks_lie_where_rasters_do)
     ck_assert_mem_eq(back.values, labels, W * H);
     must(raster_write_labels(path, &(struct label_image){W, H, labels, NULL, 0}, &by_scale, err));
     must(raster_open(&raster, path, NULL, err));
-    ck_assert(raster_place_at(at, &raster.place, 10, 1) && at[0] == 441020 && at[1] == 3751290);
-    ck_assert_int_eq(raster_place_epsg(&is_geographic, &raster.place), 32611);
+    ck_assert(georeference_at(at, &raster.georeference, 10, 1) && at[0] == 441020 && at[1] == 3751290);
+    ck_assert_int_eq(georeference_epsg(&is_geographic, &raster.georeference), 32611);
     ck_assert(!is_geographic);
     raster_close(&raster);
     if (run_command(NULL, "gdalinfo --version") != 0) {

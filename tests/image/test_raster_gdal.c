@@ -25,10 +25,10 @@ static uint8_t value_at(int band, int x, int y)
     return (uint8_t)((x * 3 + y * 7 + band * 50) % 200);
 }
 
-/* 0.tif and 1.tif, bytes with a place, and both.vrt, which has them as its bands; 9 is no-data of the second. */
+/* 0.tif and 1.tif, bytes with a georeference, and both.vrt, which has them as its bands; 9 is no-data of the second. */
 static void make_files(void)
 {
-    const struct raster_place place = {
+    const struct georeference georeference = {
         .scale = scale, .tie_points = tie, .keys = keys, .n_scale = 3, .n_tie_points = 6, .n_keys = 16};
     static uint8_t values[HEIGHT][WIDTH];
     for (int band = 0; band < 2; band++) {
@@ -36,7 +36,7 @@ static void make_files(void)
             for (int x = 0; x < WIDTH; x++)
                 values[y][x] = value_at(band, x, y);
         must(raster_write_labels(here("%d.tif", band), &(struct label_image){WIDTH, HEIGHT, &values[0][0], NULL, 0},
-                                 &place, err));
+                                 &georeference, err));
     }
     const char *vrt = formatted(
         "<VRTDataset rasterXSize=\"%d\" rasterYSize=\"%d\"><SRS>EPSG:32611</SRS>"
@@ -50,7 +50,7 @@ static void make_files(void)
     spill(here("both.vrt"), vrt, strlen(vrt));
 }
 
-/* The file has the two bands in the same place, by windows. */
+/* The file has the two bands with the same georeference, by windows. */
 static void expect_both(const char *path, bool has_no_data)
 {
     static float values[HEIGHT * WIDTH][2];
@@ -62,8 +62,9 @@ static void expect_both(const char *path, bool has_no_data)
     ck_assert_int_eq(raster.height, HEIGHT);
     ck_assert_int_eq(raster.n_bands, 2);
     ck_assert(!raster.is_photograph && !raster.is_colour);
-    ck_assert(raster_place_at(at, &raster.place, 10, 1) && fabs(at[0] - 441020) < 1e-6 && fabs(at[1] - 3751290) < 1e-6);
-    ck_assert_int_eq(raster_place_epsg(&is_geographic, &raster.place), 32611);
+    ck_assert(georeference_at(at, &raster.georeference, 10, 1) && fabs(at[0] - 441020) < 1e-6 &&
+              fabs(at[1] - 3751290) < 1e-6);
+    ck_assert_int_eq(georeference_epsg(&is_geographic, &raster.georeference), 32611);
     for (int left = 0; left < WIDTH; left += 25)
         for (int top = 0; top < HEIGHT; top += 40) {
             int width = WIDTH - left < 25 ? WIDTH - left : 25, height = HEIGHT - top < 40 ? HEIGHT - top : 40;
@@ -83,7 +84,7 @@ static void expect_both(const char *path, bool has_no_data)
 TEST(a_virtual_raster_is_its_files)
 {
     const char *path = here("both.vrt");
-    struct raster_place place;
+    struct georeference georeference;
     OWNED(clv_image_release) struct clv_image image = {0};
     int32_t width, height;
     if (!has_gdal("a_virtual_raster_is_its_files"))
@@ -91,9 +92,9 @@ TEST(a_virtual_raster_is_its_files)
     make_files();
     expect_both(path, true);
     ck_assert(raster_is_deep(path, NULL));
-    raster_find_place(&place, path);
-    ck_assert(raster_has_place(&place));
-    raster_place_release(&place);
+    georeference_find(&georeference, path);
+    ck_assert(georeference_exists(&georeference));
+    georeference_release(&georeference);
     must(clv_image_read_size(&width, &height, path, NULL, err));
     ck_assert(width == WIDTH && height == HEIGHT);
     must(clv_image_read(&image, path, NULL, err));
@@ -104,13 +105,13 @@ TEST(a_virtual_raster_is_its_files)
     ck_assert(!raster_gdal_knows(here("0.tif"))); /* is read without it */
 }
 
-TEST(formats_of_gdal_keep_values_and_place)
+TEST(formats_of_gdal_keep_values_and_georeference)
 {
     static const char *const forms[][2] = {{"jp2", "JP2OpenJPEG -co QUALITY=100 -co REVERSIBLE=YES"}, {"img", "HFA"}};
-    if (!has_gdal("formats_of_gdal_keep_values_and_place"))
+    if (!has_gdal("formats_of_gdal_keep_values_and_georeference"))
         return;
     if (run_command(NULL, "gdal_translate --version") != 0) {
-        skip("formats_of_gdal_keep_values_and_place", "no gdal_translate (Debian's gdal-bin)");
+        skip("formats_of_gdal_keep_values_and_georeference", "no gdal_translate (Debian's gdal-bin)");
         return;
     }
     make_files();

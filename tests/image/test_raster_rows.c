@@ -17,11 +17,11 @@ static uint8_t palette[256][3];
 
 /* Writes rows in portions of changing size. */
 static void write_rows(const char *path, const struct raster_layout *layout, const void *pixels,
-                       const struct raster_place *place)
+                       const struct georeference *georeference)
 {
     struct raster_writer writer = {0};
     size_t row = (size_t)layout->width * (size_t)(layout->n_channels * layout->bits / 8);
-    must(raster_writer_create(&writer, path, layout, place, err));
+    must(raster_writer_create(&writer, path, layout, georeference, err));
     for (int32_t top = 0, n = 1; top < layout->height; top += n) {
         n = 1 + top * 7 % 300;
         n = layout->height - top < n ? layout->height - top : n;
@@ -86,7 +86,7 @@ TEST(masks_of_palettes_and_objects_are_read_by_rows)
         must(integer_image_read(&back, here("objects.tif"), NULL, err));
         ck_assert_mem_eq(back.values, numbers, n * sizeof *numbers);
         integer_image_release(&back);
-        const struct raster_place void_ones = {.may_lack_data = true}; /* whose label is read as it is */
+        const struct georeference void_ones = {.may_lack_data = true}; /* whose label is read as it is */
         must(raster_write_labels(
             here("mask.tif"), &(struct label_image){all.width, all.height, labels, (const uint8_t(*)[3])palette, 256},
             &void_ones, err));
@@ -155,35 +155,35 @@ TEST(colours_with_alpha_keep_the_georeference_and_name_no_missing_data)
     double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0}, at[2];
     double turned[16] = {10, 2, 0, 500000, 2, -10, 0, 4000000, 0, 0, 0, 0, 0, 0, 0, 1};
     char texts[] = "a place|";
-    const struct raster_place place = {
+    const struct georeference georeference = {
         .scale = scale, .tie_points = tie, .texts = texts, .n_scale = 3, .n_tie_points = 6, .may_lack_data = true};
-    const struct raster_place by_matrix = {.transformation = turned, .n_transformation = 16};
+    const struct georeference by_matrix = {.transformation = turned, .n_transformation = 16};
     uint8_t *rgba = malloc(W * H * 4);
     float *values = malloc(W * H * 3 * sizeof *values);
     struct raster raster = {0};
     uint32_t state = 8;
     draw_noise(rgba, W * H * 4, &state);
-    write_rows(here("cut.tif"), &(struct raster_layout){W, H, 4, 8, NULL, 0}, rgba, &place);
+    write_rows(here("cut.tif"), &(struct raster_layout){W, H, 4, 8, NULL, 0}, rgba, &georeference);
     must(raster_open(&raster, here("cut.tif"), NULL, err));
     ck_assert_int_eq(raster.n_bands, 3);
     must(raster_read(values, &raster, &(struct image_part){.width = W, .height = H}, err));
     for (int p = 0; p < W * H; p++)
         for (int c = 0; c < 3; c++)
             ck_assert(rgba[4 * p + 3] ? values[3 * p + c] == (float)rgba[4 * p + c] : isnan(values[3 * p + c]));
-    ck_assert(raster_place_at(at, &raster.place, 10, 1) && at[0] == 441020 && at[1] == 3751290);
+    ck_assert(georeference_at(at, &raster.georeference, 10, 1) && at[0] == 441020 && at[1] == 3751290);
     raster_close(&raster);
-    write_rows(here("grey.tif"), &(struct raster_layout){W, H, 1, 32, NULL, 0}, rgba, &place);
+    write_rows(here("grey.tif"), &(struct raster_layout){W, H, 1, 32, NULL, 0}, rgba, &georeference);
     must(raster_open(&raster, here("grey.tif"), NULL, err));
-    ck_assert(!raster.place.may_lack_data);
+    ck_assert(!raster.georeference.may_lack_data);
     raster_close(&raster);
-    struct raster_place part = {0};
-    must(raster_place_of_part(&part, &place, 7, 3, err));
-    ck_assert(raster_place_at(at, &part, 3, -2) && at[0] == 441020 && at[1] == 3751290);
+    struct georeference part = {0};
+    must(georeference_of_part(&part, &georeference, 7, 3, err));
+    ck_assert(georeference_at(at, &part, 3, -2) && at[0] == 441020 && at[1] == 3751290);
     ck_assert_str_eq(part.texts, texts);
-    raster_place_release(&part);
-    must(raster_place_of_part(&part, &by_matrix, 7, 3, err));
-    ck_assert(raster_place_at(at, &part, 0, 0) && at[0] == 500076 && at[1] == 3999984);
-    raster_place_release(&part);
+    georeference_release(&part);
+    must(georeference_of_part(&part, &by_matrix, 7, 3, err));
+    ck_assert(georeference_at(at, &part, 0, 0) && at[0] == 500076 && at[1] == 3999984);
+    georeference_release(&part);
     free(rgba);
     free(values);
 }

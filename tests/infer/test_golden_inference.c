@@ -304,7 +304,7 @@ static uint64_t digest_of_example(const struct clv_example *example)
     digest = golden_floats(digest, "features", p->value, n_entries);
     digest = golden_bytes(digest, "edges", p->edges, (size_t)p->n_edges * sizeof *p->edges);
     digest = golden_floats(digest, "edge features", p->edge_features, (size_t)p->n_edges * (size_t)p->n_edge_features);
-    digest = golden_floats(digest, "areas", p->volume, n);
+    digest = golden_floats(digest, "areas", p->area, n);
     return golden_bytes(digest, "superpixels", example->superpixels.labels,
                         (size_t)(example->superpixels.width * example->superpixels.height) * sizeof(int32_t));
 }

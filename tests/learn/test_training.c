@@ -80,7 +80,7 @@ TEST(examples_that_cannot_be_learned_from_are_refused)
     must_fail(CLV_ERR_DATA, "toy0: problem has 8 features", clv_train(&result, learner, &bad, err));
     bad = good;
     bad.layout.n_labels = 3;
-    must_fail(CLV_ERR_USAGE, "shape has 3 labels, the data 2", clv_train(&result, learner, &bad, err));
+    must_fail(CLV_ERR_USAGE, "the layout has 3 labels, the data 2", clv_train(&result, learner, &bad, err));
     toy_release(&toy);
 
     static struct random_problem r;
@@ -187,11 +187,11 @@ static void toy_noisy(struct toy *toy)
         for (int32_t k = 0; k < 20; k++) {
             double score = (double)(r.value[r.row[k]] - r.value[r.row[k] + 1]);
             r.label[k] = (score > 0) != (rng_uniform(i, RNG_TEST, 800000 + (uint64_t)k) < 0.2);
-            total[r.label[k]] += (double)r.volume[k];
+            total[r.label[k]] += (double)r.area[k];
         }
         for (int32_t k = 0; k < 20; k++)
             for (int32_t b = 0; b < 2; b++)
-                r.theta[2 * k + b] = r.label[k] == b ? (float)((double)r.volume[k] / (2 * total[b])) : 0;
+                r.theta[2 * k + b] = r.label[k] == b ? (float)((double)r.area[k] / (2 * total[b])) : 0;
         toy_add(toy, &r.problem);
     }
 }

@@ -224,7 +224,7 @@ static void logistic_toy(struct toy *toy, size_t n, int32_t n_nodes, const doubl
             x[0] = 1;
             double score = truth[0] + truth[1] * (double)x[1] + truth[2] * (double)x[2];
             r.label[k] = rng_uniform(77 + i, RNG_TEST, (uint64_t)k) < 1 / (1 + exp(-score));
-            r.volume[k] = 1;
+            r.area[k] = 1;
             total[r.label[k]]++;
             count[r.label[k]]++;
         }

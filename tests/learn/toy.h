@@ -77,10 +77,10 @@ static inline void toy_planted(struct toy *toy, size_t n, int32_t n_nodes, const
         r.row[n_nodes] = out;
         double total[2] = {0};
         for (int32_t k = 0; k < n_nodes; k++)
-            total[r.label[k]] += (double)r.volume[k];
+            total[r.label[k]] += (double)r.area[k];
         for (int32_t k = 0; k < n_nodes; k++)
             for (int32_t b = 0; b < 2; b++)
-                r.theta[2 * k + b] = r.label[k] == b ? (float)((double)r.volume[k] / (2 * total[b])) : 0;
+                r.theta[2 * k + b] = r.label[k] == b ? (float)((double)r.area[k] / (2 * total[b])) : 0;
         toy_add(toy, &r.problem);
     }
 }

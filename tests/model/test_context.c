@@ -10,15 +10,15 @@ enum { SIDE = 3, N = SIDE * SIDE, N_EDGES = 2 * SIDE * (SIDE - 1), OWN_FEATURES 
 
 static int32_t edges[N_EDGES][2], columns[N];
 static int64_t rows[N + 1];
-static float values[N], edge_features[N_EDGES][2], places[N][2];
+static float values[N], edge_features[N_EDGES][2], centroids[N][2];
 
 /* A grid whose nodes are `step` apart; node i has the feature 1 of value i + 1. */
 static struct clv_problem grid(float step)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < N; i++) {
-        places[i][0] = step * (float)(i % SIDE);
-        places[i][1] = step * (float)(i / SIDE);
+        centroids[i][0] = step * (float)(i % SIDE);
+        centroids[i][1] = step * (float)(i / SIDE);
         rows[i] = i;
         columns[i] = 1;
         values[i] = (float)(i + 1);
@@ -42,7 +42,7 @@ static struct clv_problem grid(float step)
                                 .value = values,
                                 .edges = (const int32_t(*)[2])edges,
                                 .edge_features = &edge_features[0][0],
-                                .place = &places[0][0]};
+                                .centroid = &centroids[0][0]};
 }
 
 /* The value of a feature of context, by its name; 0 where the row has none. */
@@ -92,7 +92,7 @@ TEST(each_node_sees_its_surroundings)
     for (int k = 0; k < 9; k++)
         bins += feature(&context, 2, 1, formatted("stage 1: label 1 bin %d", k));
     ck_assert_float_eq_tol(bins, 1, 1e-6F);
-    for (int32_t e = 0; e < N_EDGES; e++) { /* the old features, likeness, likeness times the second one */
+    for (int32_t e = 0; e < N_EDGES; e++) { /* the old features, similarity, similarity times the second one */
         const float *of_edge = context.problem.edge_features + 4 * (size_t)e;
         float alike = edges[e][0] == 1 || edges[e][1] == 1 ? 0.6F : 1;
         ck_assert_float_eq(of_edge[0], 1);
@@ -154,7 +154,7 @@ TEST(log_odds_are_shared_by_the_two_bins_around_them)
 /* Two nodes are foreground and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
  * .10588) and the spreads .05999 and .02353. The first node is at -.9806 and -.25 of these, at row 3.15 and column
  * 2.1272 of 0 to 7. */
-TEST(places_are_given_in_the_foregrounds_own_frame)
+TEST(centroids_are_given_in_the_foregrounds_own_frame)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -174,9 +174,9 @@ TEST(places_are_given_in_the_foregrounds_own_frame)
 /* Two nodes in one cell of .04 and one in another, all right of the first: nodes count, not cells. */
 TEST(means_around_are_of_nodes)
 {
-    const float place[4][2] = {{0, 0}, {0.085F, 0}, {0.09F, 0}, {0.05F, 0}}, value[4] = {5, 1, 1, 0.25F};
+    const float centroid[4][2] = {{0, 0}, {0.085F, 0}, {0.09F, 0}, {0.05F, 0}}, value[4] = {5, 1, 1, 0.25F};
     OWNED(around_release) struct around around = {0};
-    must(around_init(&around, value, 1, &place[0][0], 4, err));
+    must(around_init(&around, value, 1, &centroid[0][0], 4, err));
     around_fill(&around, 0);
     ck_assert_float_eq_tol(around.means[0], 0.75F, 1e-6F);
 }
@@ -199,7 +199,7 @@ TEST(many_labels_have_a_channel_each_and_sparse_rows)
     ck_assert_ptr_eq(context.problem.edge_features, problem.edge_features);
 }
 
-TEST(without_places_graph_and_image_are_left)
+TEST(without_centroids_graph_and_image_are_left)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -207,7 +207,7 @@ TEST(without_places_graph_and_image_are_left)
         q[i][0] = q[i][1] = 0.5;
     q[1][0] = 0.1;
     q[1][1] = 0.9;
-    problem.place = NULL;
+    problem.centroid = NULL;
     OWNED(context_release) struct context context = {0};
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
     ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1, mean of neighbours, 1 times"), 0.16F, 1e-6F);
@@ -220,10 +220,10 @@ TEST(each_direction_is_in_its_sector)
     for (int s = 0; s < AROUND_SECTORS; s++)
         for (int off = -20; off <= 20; off += 20) {
             double angle = (45 * s + off) * 3.14159265358979 / 180;
-            const float place[2][2] = {{0, 0}, {(float)(0.1 * cos(angle)), (float)(0.1 * sin(angle))}},
+            const float centroid[2][2] = {{0, 0}, {(float)(0.1 * cos(angle)), (float)(0.1 * sin(angle))}},
                         value[2] = {0, 1};
             OWNED(around_release) struct around around = {0};
-            must(around_init(&around, value, 1, &place[0][0], 2, err));
+            must(around_init(&around, value, 1, &centroid[0][0], 2, err));
             around_fill(&around, 0);
             for (int k = 0; k < AROUND_SIZE; k++)
                 ck_assert_msg(around.means[k] == (k == s ? 1.0F : 0), "%d degrees: sector %d", 45 * s + off, k);
@@ -256,35 +256,35 @@ TEST(evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means)
     ck_assert_double_eq_tol(row[1], log((1 - 1e-4) / 1e-4) / 3, 1e-9);
 }
 
-TEST(any_places_are_taken)
+TEST(any_centroids_are_taken)
 {
-    static float place[5000][2], value[5000];
+    static float centroid[5000][2], value[5000];
     OWNED(around_release) struct around around = {0};
     for (int i = 0; i < 5000; i++) {
-        place[i][0] = (float)(i % 71) * 1e30F;
-        place[i][1] = (float)i;
+        centroid[i][0] = (float)(i % 71) * 1e30F;
+        centroid[i][1] = (float)i;
         value[i] = 1;
     }
-    must(around_init(&around, value, 1, &place[0][0], 5000, err));
+    must(around_init(&around, value, 1, &centroid[0][0], 5000, err));
     ck_assert_int_le(around.n_cells, 1024);
     for (size_t i = 0; i < 5000; i += 499)
         around_fill(&around, i);
     around_release(&around);
-    must(around_init(&around, value, 1, &place[0][0], 1, err));
+    must(around_init(&around, value, 1, &centroid[0][0], 1, err));
     around_fill(&around, 0);
     for (int s = 0; s < AROUND_SIZE; s++)
         ck_assert_float_eq(around.means[s], 0);
 }
 
-TEST(places_are_centres_of_mass)
+TEST(centroids_are_centres_of_mass)
 {
     const int32_t labels[] = {0, 0, 1, 1, 0, 0, 1, 3};
-    float place[4][2];
+    float centroid[4][2];
     double unit = sqrt(8);
-    must(region_places(&place[0][0], &(struct label_map){labels, 4, 2, 4}, sqrt(8), err));
-    ck_assert_float_eq_tol(place[0][0], (float)(1 / unit), 1e-6F);
-    ck_assert_float_eq_tol(place[0][1], (float)(1 / unit), 1e-6F);
-    ck_assert_float_eq_tol(place[3][0], (float)(3.5 / unit), 1e-6F);
-    ck_assert_float_eq_tol(place[3][1], (float)(1.5 / unit), 1e-6F);
-    ck_assert_float_eq(place[2][0], 0); /* without a pixel */
+    must(region_centroids(&centroid[0][0], &(struct label_map){labels, 4, 2, 4}, sqrt(8), err));
+    ck_assert_float_eq_tol(centroid[0][0], (float)(1 / unit), 1e-6F);
+    ck_assert_float_eq_tol(centroid[0][1], (float)(1 / unit), 1e-6F);
+    ck_assert_float_eq_tol(centroid[3][0], (float)(3.5 / unit), 1e-6F);
+    ck_assert_float_eq_tol(centroid[3][1], (float)(1.5 / unit), 1e-6F);
+    ck_assert_float_eq(centroid[2][0], 0); /* without a pixel */
 }

@@ -7,7 +7,7 @@
 enum { N = 7 };
 
 static const float x[N] = {-1.9f, -1.2f, -0.8f, -0.5f, -0.2f, 0.9f, 1.6f};
-static const float volume[N] = {30, 10, 25, 10, 20, 2, 3};
+static const float area[N] = {30, 10, 25, 10, 20, 2, 3};
 
 /* Seven nodes in a chain of weak couplings; w scales scores and couplings alike. */
 struct toy {
@@ -35,7 +35,7 @@ static void toy_init(struct toy *toy, double scale, double coupling)
                                         .value = x,
                                         .edges = edges,
                                         .edge_features = ones,
-                                        .volume = volume};
+                                        .area = area};
     must(clv_oracle_new(&toy->oracle, CLV_ENGINE_DEFAULT, err));
 }
 
@@ -52,8 +52,8 @@ static double expected_error(int y, double scale)
         double f = 0, pixels[2] = {0, 0}, wrong[2] = {0, 0};
         for (int i = 0; i < N; i++) {
             f += bit(z, i) * scale * (double)x[i];
-            pixels[bit(z, i)] += (double)volume[i];
-            wrong[bit(z, i)] += bit(y, i) != bit(z, i) ? (double)volume[i] : 0;
+            pixels[bit(z, i)] += (double)area[i];
+            wrong[bit(z, i)] += bit(y, i) != bit(z, i) ? (double)area[i] : 0;
         }
         double present = (pixels[0] > 0) + (pixels[1] > 0), error = 0;
         for (int b = 0; b < 2; b++)
@@ -105,7 +105,7 @@ TEST(a_label_that_is_absent_has_no_share)
     toy.problem.n_nodes = 2;
     toy.problem.n_edges = 0;
     toy.problem.value = score;
-    toy.problem.volume = pixels;
+    toy.problem.area = pixels;
     must(clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));
     ck_assert(y[0] == 0 && y[1] == 0);
     options.is_balanced = true;

@@ -21,7 +21,7 @@ struct random_problem {
     float edge_features[RANDOM_MAX_EDGES * RANDOM_MAX_EDGE_FEATURES];
     int32_t label[RANDOM_MAX_NODES];
     float theta[RANDOM_MAX_NODES * RANDOM_MAX_LABELS];
-    float volume[RANDOM_MAX_NODES];
+    float area[RANDOM_MAX_NODES];
 };
 
 /* Fills *r: random sparse rows (about `density` of the features), random edges, labels, balanced weights theta that
@@ -41,7 +41,7 @@ static inline void random_problem_fill(struct random_problem *r, const struct cl
                 r->value[k++] = (float)rng_normal(seed, RNG_TEST, n++);
             }
         r->row[i + 1] = k;
-        r->volume[i] = (float)(1 + rng_below(seed, RNG_TEST, n++, 50));
+        r->area[i] = (float)(1 + rng_below(seed, RNG_TEST, n++, 50));
         r->label[i] = (int32_t)rng_below(seed, RNG_TEST, n++, (uint32_t)n_labels);
     }
     for (int32_t a = 0; a < n_nodes; a++)
@@ -56,12 +56,12 @@ static inline void random_problem_fill(struct random_problem *r, const struct cl
     double total[RANDOM_MAX_LABELS] = {0};
     int n_present = 0;
     for (int32_t i = 0; i < n_nodes; i++)
-        total[r->label[i]] += (double)r->volume[i];
+        total[r->label[i]] += (double)r->area[i];
     for (int32_t b = 0; b < n_labels; b++)
         n_present += total[b] > 0;
     for (int32_t i = 0; i < n_nodes; i++)
         for (int32_t b = 0; b < n_labels; b++)
-            r->theta[i * n_labels + b] = r->label[i] == b ? (float)((double)r->volume[i] / (n_present * total[b])) : 0;
+            r->theta[i * n_labels + b] = r->label[i] == b ? (float)((double)r->area[i] / (n_present * total[b])) : 0;
     r->problem = (struct clv_problem){.n_nodes = n_nodes,
                                       .n_edges = n_edges,
                                       .n_features = d,
@@ -73,7 +73,7 @@ static inline void random_problem_fill(struct random_problem *r, const struct cl
                                       .edge_features = r->edge_features,
                                       .label = r->label,
                                       .theta = r->theta,
-                                      .volume = r->volume};
+                                      .area = r->area};
 }
 
 #endif

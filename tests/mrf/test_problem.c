@@ -268,7 +268,7 @@ TEST(malformed_problems_are_refused_naming_node_or_edge)
     refuses(data, "node 7: label -2 is outside 0..2", r.label[7] = -2);
     refuses(data, "node 8: loss weight of label 2 is -1", r.theta[8 * 3 + 2] = -1);
     refuses(data, "node 8: loss weight of label 0 is inf", r.theta[8 * 3] = INFINITY);
-    refuses(data, "node 9: volume is -3", r.volume[9] = -3);
+    refuses(data, "node 9: area is -3", r.area[9] = -3);
 }
 
 TEST(malformed_shapes_are_refused_as_usage)
@@ -293,6 +293,6 @@ TEST(what_a_form_does_not_use_is_not_checked)
     r.problem.edge_features = NULL;
     r.problem.label = NULL;
     r.problem.theta = NULL;
-    r.problem.volume = NULL;
+    r.problem.area = NULL;
     must(clv_problem_check(&r.problem, &r.layout, err));
 }

@@ -36,7 +36,7 @@ TEST(the_nodes_of_an_edge_problem_are_the_edges)
         ck_assert_double_eq_tol((double)row[EDGE_PROBLEM_CONTACT], log(1 + (double)graph->contact[e]), 1e-6);
         ck_assert_mem_eq(row + EDGE_PROBLEM_OWN, graph->edge_features + 2 * e, 2 * sizeof(float));
         ck_assert_mem_eq(row + EDGE_PROBLEM_OWN + 2, more + 3 * e, 3 * sizeof(float));
-        ck_assert(problem->volume[e] == graph->contact[e]);
+        ck_assert(problem->area[e] == graph->contact[e]);
         ck_assert_int_eq(problem->label[e], a == 4 || b == 4 ? CLV_UNKNOWN : a != b);
         if (problem->label[e] >= 0)
             total[problem->label[e]] += (double)graph->contact[e];

@@ -8,7 +8,7 @@
 TEST(a_table_stays_as_it_is_when_memory_runs_out)
 {
     static const char old[] = "image\tlabel\tx\ty\tw\th\na.png\tcow\t1\t2\t3\t4\n";
-    const struct page_box boxes[] = {{.label = "horse", .place = {5, 6, 12, 14}}};
+    const struct page_box boxes[] = {{.label = "horse", .bounds = {5, 6, 12, 14}}};
     const char *path = here("boxes.tsv");
     spill(path, old, strlen(old));
     OWNED_ARRAY char *now = NULL;
@@ -35,7 +35,7 @@ static const char *head_of(int n_columns)
 TEST(a_table_has_at_most_64_columns)
 {
     const char *path = here("boxes.tsv");
-    const struct page_box box = {.label = "horse", .place = {5, 6, 12, 15}};
+    const struct page_box box = {.label = "horse", .bounds = {5, 6, 12, 15}};
     char row[4096];
     spill(path, head_of(64), strlen(head_of(64)));
     must(page_boxes_check(path, true, err));
@@ -74,15 +74,15 @@ TEST(every_column_of_a_box_is_needed)
 TEST(boxes_are_added_to_a_table_of_corners_without_labels)
 {
     static const char old[] = "filename\twidth\theight\txmin\tymin\txmax\tymax\na.png\t99\t99\t1\t2\t3\t4\n";
-    const struct page_box box = {.label = "foreground", .place = {5, 12, 6, 15}};
+    const struct page_box box = {.label = "foreground", .bounds = {5, 12, 6, 15}};
     const char *path = here("boxes.tsv");
     spill(path, old, strlen(old));
     must(page_boxes_check(path, false, err));
     must(page_boxes_replace(path, false, "b.png", &box, 1, err));
     must(page_boxes_rename(path, "foreground", "horse", err));
     OWNED_ARRAY char *now = slurp(path, NULL);
-    ck_assert_str_eq(now, formatted("%sb.png\t\t\t%d\t%d\t%d\t%d\n", old, box.place.first_x, box.place.first_y,
-                                    box.place.end_x, box.place.end_y));
+    ck_assert_str_eq(now, formatted("%sb.png\t\t\t%d\t%d\t%d\t%d\n", old, box.bounds.first_x, box.bounds.first_y,
+                                    box.bounds.end_x, box.bounds.end_y));
     must_fail(CLV_ERR_DATA, "no column \"label\" in its header (columns are separated by tabs); new boxes",
               page_boxes_check(path, true, err));
     run_here("printf 'image,x,y,w,h\\n' >boxes.tsv");

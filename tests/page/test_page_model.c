@@ -253,7 +253,7 @@ static double expected_error(const char *name, bool of_pixels)
     OWNED_ARRAY double *marginals = calloc((size_t)example.problem.n_nodes, 2 * sizeof *marginals);
     must(clv_model_marginals(marginals, NULL, NULL, &model, &example.problem, oracle, 1, 20, err));
     for (size_t i = 0; i < (size_t)example.problem.n_nodes; i++) {
-        double weight = of_pixels ? (double)example.volume[i] : 1;
+        double weight = of_pixels ? (double)example.area[i] : 1;
         wrong += weight * fmin(marginals[2 * i], marginals[2 * i + 1]);
         all += weight;
     }

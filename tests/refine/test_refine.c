@@ -198,8 +198,8 @@ TEST(unsound_arguments_are_refused_by_name_and_leave_the_labels)
 TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
 {
     int32_t nodes[] = {0, 1, 2, 0};
-    float volume[] = {4, 2, 2};
-    struct clv_example example = {.width = 4, .height = 2, .volume = volume};
+    float area[] = {4, 2, 2};
+    struct clv_example example = {.width = 4, .height = 2, .area = area};
     example.superpixels = (struct clv_superpixels){.width = 4, .height = 1, .n = 3, .labels = nodes};
     float prior[8];
     must(clv_refine_prior(prior, &example, (double[]){2e-6, -2e-6, 2e-6}, err));

@@ -428,7 +428,7 @@ TEST(the_highest_score_is_the_scale_of_all)
 /* Items of all kinds: tags, objects, truth and labels are there or not. */
 struct spooled {
     struct clv_report *report;
-    struct report_place places[N_SPOOLED];
+    struct report_slot places[N_SPOOLED];
     const size_t *order;
 };
 
@@ -510,7 +510,7 @@ TEST(a_place_without_an_item_and_items_that_are_not_put_are_left_out)
     for (size_t i = 0; i < 3; i++)
         must(spool_one(&self, i, 0, err));
     must(report_put(self.report, &self.places[2], err));
-    must(report_put(self.report, &(struct report_place){0}, err));
+    must(report_put(self.report, &(struct report_slot){0}, err));
     must(report_put(self.report, &self.places[0], err));
     must(clv_report_finish(self.report, err));
     char *page = slurp(formatted("%s/index.html", folder), NULL);

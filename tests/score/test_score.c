@@ -19,19 +19,19 @@ static struct clv_image_score score_by_definition(int32_t n_labels, const uint8_
 {
     double weighted = 0, wrong = 0, counted = 0, ious = 0, present = 0, n_ious = 0;
     for (int b = 0; b < n_labels; b++) {
-        double volume = 0, missed = 0, both = 0, either = 0;
+        double area = 0, missed = 0, both = 0, either = 0;
         for (size_t i = 0; i < n; i++) {
             if (truth[i] == CLV_VOID)
                 continue;
-            volume += truth[i] == b;
+            area += truth[i] == b;
             missed += truth[i] == b && prediction[i] != b;
             both += truth[i] == b && prediction[i] == b;
             either += truth[i] == b || prediction[i] == b;
         }
-        counted += volume;
+        counted += area;
         wrong += missed;
-        present += volume > 0;
-        weighted += volume > 0 ? missed / volume : 0;
+        present += area > 0;
+        weighted += area > 0 ? missed / area : 0;
         if (b > 0 && either > 0) {
             ious += both / either;
             n_ious++;

@@ -318,7 +318,7 @@ TEST(what_does_not_fit_the_graph_is_refused_and_changes_nothing)
     const struct patch patch = {.x = 20, .width = 4, .height = 4};
     const int64_t row[2] = {0, 0};
     const float one = 1;
-    struct clv_problem problem = {.n_nodes = 1, .volume = &one};
+    struct clv_problem problem = {.n_nodes = 1, .area = &one};
     must_fail(CLV_ERR_USAGE, "patch 4 has no features", region_graph_append(graph, &patch, &problem, NULL, err));
     problem.row = row;
     problem.n_features = 2;
@@ -328,9 +328,9 @@ TEST(what_does_not_fit_the_graph_is_refused_and_changes_nothing)
     problem.n_edge_features = 3;
     must_fail(CLV_ERR_USAGE, "3 of edges", region_graph_append(graph, &patch, &problem, NULL, err));
     problem.n_edge_features = 2;
-    problem.place = &one;
-    must_fail(CLV_ERR_USAGE, "patch 4 has places", region_graph_append(graph, &patch, &problem, NULL, err));
-    problem.place = NULL;
+    problem.centroid = &one;
+    must_fail(CLV_ERR_USAGE, "patch 4 has centroids", region_graph_append(graph, &patch, &problem, NULL, err));
+    problem.centroid = NULL;
     problem.n_nodes = 0;
     must_fail(CLV_ERR_USAGE, "0 regions", region_graph_append(graph, &patch, &problem, NULL, err));
     struct region_map a = region_map_of(graph, 2, map.tile[2]), b = region_map_of(graph, 3, map.tile[3]);

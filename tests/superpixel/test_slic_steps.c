@@ -31,7 +31,7 @@ static double gradient(const struct slow *self, int32_t x, int32_t y)
 }
 
 /* The centre's first place: the lowest gradient of 3 x 3 pixels. */
-static void place(struct slow *self, int32_t k, int32_t x, int32_t y)
+static void centroid(struct slow *self, int32_t k, int32_t x, int32_t y)
 {
     int32_t best_x = x, best_y = y;
     for (int32_t v = y - 1; v <= y + 1; v++)
@@ -106,7 +106,7 @@ static void open_slow(struct slow *self, const struct clv_image *image, int32_t 
     for (int32_t r = 0, k = 0; r < rows; r++) {
         int32_t first = k, end = (int32_t)(n * (r + 1) / rows);
         for (; k < end; k++)
-            place(self, k, (int32_t)((k - first + 0.5) * w / (end - first)), (int32_t)((r + 0.5) * h / rows));
+            centroid(self, k, (int32_t)((k - first + 0.5) * w / (end - first)), (int32_t)((r + 0.5) * h / rows));
     }
 }
 
@@ -145,7 +145,7 @@ TEST(sums_of_a_region_are_over_its_pixels)
     static int32_t labels[] = {0, 0, 1, 1, 0, 1, 1, 1};
     const struct clv_superpixels map = {4, 2, 2, labels};
     struct region_sums sums[2];
-    float lab[24], mean[3], places[6];
+    float lab[24], mean[3], centroids[6];
     for (int k = 0; k < 24; k++)
         lab[k] = (float)(k * k % 17);
     memset(sums, 0, sizeof sums);
@@ -165,9 +165,9 @@ TEST(sums_of_a_region_are_over_its_pixels)
         for (int c = 0; c < 3; c++)
             ck_assert_float_eq_tol(mean[c], (float)sum[c], 1e-5F);
     }
-    must(region_places(places, &(struct label_map){labels, 4, 2, 3}, sqrt(8), err)); /* nothing of region 2 */
+    must(region_centroids(centroids, &(struct label_map){labels, 4, 2, 3}, sqrt(8), err)); /* nothing of region 2 */
     for (int r = 0; r < 3; r++) {
-        ck_assert_float_eq_tol(places[2 * r], r < 2 ? (float)(sums[r].x / sums[r].n / sqrt(8)) : 0, 1e-6F);
-        ck_assert_float_eq_tol(places[2 * r + 1], r < 2 ? (float)(sums[r].y / sums[r].n / sqrt(8)) : 0, 1e-6F);
+        ck_assert_float_eq_tol(centroids[2 * r], r < 2 ? (float)(sums[r].x / sums[r].n / sqrt(8)) : 0, 1e-6F);
+        ck_assert_float_eq_tol(centroids[2 * r + 1], r < 2 ? (float)(sums[r].y / sums[r].n / sqrt(8)) : 0, 1e-6F);
     }
 }

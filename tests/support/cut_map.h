@@ -72,7 +72,7 @@ static inline struct cut_map cut_map_of(const int32_t *labels, int32_t width, in
         must(clv_adjacency_build(&adjacency, &own, err));
         OWNED_ARRAY int64_t *row = malloc(((size_t)n + 1) * sizeof *row);
         OWNED_ARRAY int32_t *zero = calloc((size_t)n, sizeof *zero);
-        OWNED_ARRAY float *value = malloc((size_t)n * sizeof *value), *volume = calloc((size_t)n, sizeof *volume);
+        OWNED_ARRAY float *value = malloc((size_t)n * sizeof *value), *area = calloc((size_t)n, sizeof *area);
         OWNED_ARRAY float *features = malloc(((size_t)adjacency.n_edges + 1) * 2 * sizeof *features);
         for (int32_t i = 0; i < n; i++) {
             row[i] = i;
@@ -80,7 +80,7 @@ static inline struct cut_map cut_map_of(const int32_t *labels, int32_t width, in
         }
         row[n] = n;
         for (int32_t p = 0; p < own.width * own.height; p++)
-            volume[own.labels[p]]++;
+            area[own.labels[p]]++;
         for (int32_t e = 0; e < adjacency.n_edges; e++) {
             features[2 * e] = 1;
             features[2 * e + 1] = adjacency.boundary_length[e];
@@ -94,7 +94,7 @@ static inline struct cut_map cut_map_of(const int32_t *labels, int32_t width, in
                                             .value = value,
                                             .edges = (const int32_t(*)[2])adjacency.edges,
                                             .edge_features = features,
-                                            .volume = volume};
+                                            .area = area};
         must(region_graph_append(&map.graph, &map.patches[t], &problem, adjacency.boundary_length, err));
         const int32_t others[2] = {t - map.n_columns, t % map.n_columns ? t - 1 : -1};
         for (int k = 0; k < 2; k++) {

@@ -54,8 +54,8 @@ static inline struct region_window region_window_of(const struct region_graph *g
         .edge_features = graph->edge_features ? self.edge_features : NULL,
         .label = graph->label ? graph->label + low : NULL,
         .theta = graph->theta ? graph->theta + n_labels * (size_t)low : NULL,
-        .volume = graph->volume ? graph->volume + low : NULL,
-        .place = graph->place ? graph->place + 2 * (size_t)low : NULL,
+        .area = graph->area ? graph->area + low : NULL,
+        .centroid = graph->centroid ? graph->centroid + 2 * (size_t)low : NULL,
     };
     return self;
 }

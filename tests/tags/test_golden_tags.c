@@ -26,7 +26,7 @@ static uint64_t digest_of_model(const struct clv_tag_model *model)
     if (model->scale)
         digest = golden_doubles(digest, "scales", model->scale, (size_t)model->n_features);
     digest = golden_doubles(digest, "gamma", &model->gamma, 1);
-    return golden_bytes(digest, "order", model->place, k * sizeof *model->place);
+    return golden_bytes(digest, "order", model->tag_of, k * sizeof *model->tag_of);
 }
 
 static uint64_t add_decision(uint64_t digest, const struct clv_tag_model *model, const double *scores)
@@ -153,8 +153,8 @@ TEST(models_of_many_tags_decide_as_they_did)
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (int32_t n_tags = 2; n_tags <= TAGS; n_tags += n_tags < 8 ? 1 : TAGS - 8) {
             double coupling[TAGS * TAGS], scores[TAGS], scale = 1.5 / sqrt(n_tags);
-            int32_t place[TAGS];
-            struct clv_tag_model model = {.form = forms[f], .n_tags = n_tags, .order = 2, .place = place};
+            int32_t tag_of[TAGS];
+            struct clv_tag_model model = {.form = forms[f], .n_tags = n_tags, .order = 2, .tag_of = tag_of};
             uint64_t digest = HASH_START;
             model.coupling = coupling;
             for (int draw_of = 0; draw_of < DRAWS; draw_of++) {
@@ -163,10 +163,10 @@ TEST(models_of_many_tags_decide_as_they_did)
                     coupling[c] = scale * draw(10, at + c);
                 for (int32_t i = 0; i < n_tags; i++) {
                     scores[i] = draw(11, at + (uint64_t)i);
-                    place[i] = (i * 3 + 1) % n_tags;
+                    tag_of[i] = (i * 3 + 1) % n_tags;
                 }
                 for (int32_t i = 0; i < n_tags && n_tags % 3 == 0; i++)
-                    place[i] = n_tags - 1 - i;
+                    tag_of[i] = n_tags - 1 - i;
                 digest = add_decision(digest, &model, scores);
             }
             golden_row(digest, "%s\t%d", clv_tag_form_name(forms[f]), n_tags);

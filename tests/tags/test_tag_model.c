@@ -19,12 +19,12 @@ static struct clv_tag_model make_model(enum clv_tag_form form, int32_t n_tags, d
 {
     size_t k = (size_t)n_tags, n = clv_tag_coupling_count(form, n_tags, 2);
     struct clv_tag_model model = {.form = form, .n_tags = n_tags, .n_features = D, .order = 2};
-    model.place = calloc(k, sizeof *model.place);
+    model.tag_of = calloc(k, sizeof *model.tag_of);
     model.bias = calloc(k, sizeof *model.bias);
     model.weight = calloc(k * D, sizeof *model.weight);
     model.coupling = calloc(n + 1, sizeof *model.coupling);
     for (size_t i = 0; i < k; i++) {
-        model.place[i] = (int32_t)(k - 1 - i); /* the last tag is decided first */
+        model.tag_of[i] = (int32_t)(k - 1 - i); /* the last tag is decided first */
         model.bias[i] = normal(seed, 3, i);
     }
     for (size_t i = 0; i < k * D; i++)
@@ -45,7 +45,7 @@ static double value_of(const struct clv_tag_model *model, const double *a, unsig
         if (model->form == CLV_TAGS_LMSBN) {
             size_t p = K - 1 - i;
             for (size_t q = 0; q < p; q++)
-                z += model->coupling[p * (p - 1) / 2 + q] * y[model->place[q]];
+                z += model->coupling[p * (p - 1) / 2 + q] * y[model->tag_of[q]];
         } else if (model->form == CLV_TAGS_LMBM) {
             for (size_t j = 0; j < K; j++)
                 if (j != i)
@@ -189,9 +189,9 @@ TEST(bad_files_are_refused_by_value)
 {
     OWNED(clv_tag_model_release) struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2);
     struct clv_tag_model read = {0};
-    model.place[1] = model.place[0];
+    model.tag_of[1] = model.tag_of[0];
     expect_bad_file(&model, "decision 1 is tag 6, which is out of range or there twice");
-    model.place[1] = 5;
+    model.tag_of[1] = 5;
     model.bias[3] = NAN;
     expect_bad_file(&model, "value 3 of \"bias\" is nan");
     model.bias[3] = 0;

@@ -27,10 +27,10 @@ static double z_of(const struct clv_tag_model *model, const struct clv_tag_set *
     for (int64_t k = set->row[l]; k < set->row[l + 1]; k++)
         z += model->weight[i * D + (size_t)set->index[k]] * set->value[k];
     size_t p = 0;
-    while ((size_t)model->place[p] != i)
+    while ((size_t)model->tag_of[p] != i)
         p++;
     for (size_t q = 0; q < K && model->order > 1; q++) {
-        size_t other = (size_t)model->place[q];
+        size_t other = (size_t)model->tag_of[q];
         if (model->form == CLV_TAGS_LMSBN && q < p)
             z += model->coupling[p * (p - 1) / 2 + q] * y_of(set, l, other);
         if (model->form == CLV_TAGS_LMBM && q != p)
@@ -238,7 +238,7 @@ TEST(the_number_of_threads_changes_nothing)
             must(clv_tag_scores(scores[t], &models[t], &set, t ? 4 : 1, err));
         }
         ck_assert(same_numbers(scores[0], scores[1], N * K));
-        ck_assert_mem_eq(models[0].place, models[1].place, K * sizeof *models[0].place);
+        ck_assert_mem_eq(models[0].tag_of, models[1].tag_of, K * sizeof *models[0].tag_of);
         ck_assert(same_numbers(models[0].coupling, models[1].coupling,
                                clv_tag_coupling_count(models[0].form, K, models[0].order)));
         clv_tag_model_release(&models[0]);
@@ -283,9 +283,9 @@ TEST(structured_svms_come_near_their_dual_bound)
 TEST(tags_are_put_in_the_sequence_of_their_f)
 {
     const uint8_t truth[] = {1, 0, 1, 1, /**/ 1, 1, 1, 0}, tags[] = {1, 1, 0, 1, /**/ 0, 1, 0, 0};
-    int32_t place[4];
-    tag_order_by_f(place, truth, tags, 2, 4); /* F: 2/3, 2/3, 0, 1 */
-    ck_assert_mem_eq(place, ((int32_t[]){3, 0, 1, 2}), sizeof place);
+    int32_t tag_of[4];
+    tag_order_by_f(tag_of, truth, tags, 2, 4); /* F: 2/3, 2/3, 0, 1 */
+    ck_assert_mem_eq(tag_of, ((int32_t[]){3, 0, 1, 2}), sizeof tag_of);
 }
 
 /* Fits of folds stop at a gap of 0.001, unless a looser one was asked for. */

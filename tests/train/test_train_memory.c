@@ -290,8 +290,8 @@ TEST(boxes_and_images_without_anything)
     static const char *const rows[N_IMAGES] = {"\tmasked", "\tboxed", "\tmasked", "\tnothing", "\tboxed", "\tmasked"};
     static const char table[] = "image\tx\ty\tw\th\nimages/1.png\t10\t7\t32\t38.5\nimages/4.png\t15\t9\t33\t39\n"
                                 "images/4.png\t60\t2\t30\t12\n";
-    struct clv_box of_one[] = {{10, 7, 32, 38.5, .place = 0}};
-    struct clv_box of_four[] = {{15, 9, 33, 39, .place = 0}, {60, 2, 30, 12, .place = 0}}; /* cut at the border */
+    struct clv_box of_one[] = {{10, 7, 32, 38.5, .index = 0}};
+    struct clv_box of_four[] = {{15, 9, 33, 39, .index = 0}, {60, 2, 30, 12, .index = 0}}; /* cut at the border */
     struct clv_image_boxes boxes[N_IMAGES] = {{.boxes = NULL}};
     boxes[1] = (struct clv_image_boxes){.boxes = of_one, .n_boxes = 1};
     boxes[4] = (struct clv_image_boxes){.boxes = of_four, .n_boxes = 2};

@@ -81,12 +81,12 @@ static struct clv_tag_model untrained(int32_t n_features, int32_t k)
     uint64_t state = 88172645463325252u;
     size_t d = (size_t)n_features, n = (size_t)k, m = clv_tag_coupling_count(CLV_TAGS_LMSBN, k, 2);
     struct clv_tag_model model = {.form = CLV_TAGS_LMSBN, .n_tags = k, .n_features = n_features, .order = 2};
-    model.place = malloc(n * sizeof *model.place);
+    model.tag_of = malloc(n * sizeof *model.tag_of);
     model.bias = calloc(n, sizeof *model.bias);
     model.weight = malloc(n * d * sizeof *model.weight);
     model.coupling = malloc((m + 1) * sizeof *model.coupling);
     for (size_t i = 0; i < n; i++)
-        model.place[i] = (int32_t)i;
+        model.tag_of[i] = (int32_t)i;
     for (size_t i = 0; i < n * d + m; i++) {
         double sum = -6; /* twelve uniforms: near enough to normal */
         for (int j = 0; j < 12; j++) {
@@ -139,7 +139,7 @@ static struct effort measure(const struct clv_tag_model *model, const struct clv
         effort.seconds += seconds;
         seconds2 += seconds * seconds;
         effort.optimal += result.is_optimal;
-        for (size_t i = 0; i < k; i++) /* places are by index */
+        for (size_t i = 0; i < k; i++) /* decisions are by index */
             truth[i] = part.tags[l * k + i] ? 1 : -1;
         effort.loss += loss_of(&net, scores + l * k, truth);
     }

@@ -9,9 +9,9 @@ enum { N = 2000 };
 /* Two features a node, the number and 1; one an edge, 1. */
 static int64_t row[N + 1];
 static int32_t feature[2 * N], edges[N - 1][2], label[N], y[N];
-static float value[2 * N], bond[N - 1], theta[2 * N], volume[N];
-static const struct clv_problem line = {N,    N - 1, 2,     1,      row, feature, value, (const int32_t (*)[2])edges,
-                                        bond, label, theta, volume, NULL};
+static float value[2 * N], bond[N - 1], theta[2 * N], area[N];
+static const struct clv_problem line = {N,    N - 1, 2,     1,    row, feature, value, (const int32_t (*)[2])edges,
+                                        bond, label, theta, area, NULL};
 
 static void draw(unsigned seed) /* what is seen differs, the labels stay */
 {
@@ -21,7 +21,7 @@ static void draw(unsigned seed) /* what is seen differs, the labels stay */
         row[i + 1] = 2 * (i + 1);
         feature[2 * i + 1] = 1;
         value[2 * i] = (float)label[i] - 0.5F + 3 * ((float)(seed >> 8) / (1 << 24) - 0.5F);
-        value[2 * i + 1] = volume[i] = theta[2 * i + label[i]] = 1;
+        value[2 * i + 1] = area[i] = theta[2 * i + label[i]] = 1;
     }
     for (int e = 0; e < N - 1; e++)
         edges[e][0] = e, edges[e][1] = e + 1, bond[e] = 1;

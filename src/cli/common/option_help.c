@@ -51,9 +51,9 @@ static void put_default(struct text *text, const struct clv_option *option, cons
     }
     case CLV_OPTION_CHOICE:
     case CLV_OPTION_AUTO_CHOICE: {
-        int place = *(const int *)member + (option->kind == CLV_OPTION_AUTO_CHOICE);
+        int choice = *(const int *)member + (option->kind == CLV_OPTION_AUTO_CHOICE);
         if (option->choices)
-            text_printf(text, "default %s", option->choices[place]);
+            text_printf(text, "default %s", option->choices[choice]);
         return;
     }
     case CLV_OPTION_EITHER: text_printf(text, "default %s", option->choices[*(const bool *)member]); return;

@@ -101,7 +101,7 @@ enum clv_status common_options_check(const struct common_options *common, const 
 enum { KEY_ROWS = 0x100, KEY_USAGE = 0x1000, KEY_LIST };
 
 /* The context of argp's callbacks. */
-struct parsing {
+struct parser_state {
     const struct option_table *table;
     struct common_options *common;
     struct clv_error *err;
@@ -130,7 +130,7 @@ static enum clv_status take(const struct option_group *group, const struct clv_o
     return common->paths.n == 1 ? clv_option_set(group->base, option, typed, err) : CLV_OK;
 }
 
-static void print_and_exit(const struct parsing *self, int key, const struct argp_state *state)
+static void print_and_exit(const struct parser_state *self, int key, const struct argp_state *state)
 {
     const char *next = state->argv[state->next], *command = state->name;
     bool wants_all = next && strcmp(next, "all") == 0;
@@ -145,7 +145,7 @@ static void print_and_exit(const struct parsing *self, int key, const struct arg
 
 static error_t parse(int key, char *typed, struct argp_state *state)
 {
-    struct parsing *self = state->input;
+    struct parser_state *self = state->input;
     struct common_options *common = self->common;
     int index = KEY_ROWS;
     switch (key) {
@@ -219,7 +219,7 @@ enum clv_status options_parse(const struct option_table *table, int argc, char *
         {"list-options", KEY_LIST, NULL, OPTION_HIDDEN, NULL, 0},
     };
     const struct argp argp = {.options = options, .parser = parse};
-    struct parsing self = {table, common, err, CLV_OK};
+    struct parser_state self = {table, common, err, CLV_OK};
     size_t n = 4;
     int index = KEY_ROWS;
     for (const struct option_group *group = table->groups; group->rows; group++)

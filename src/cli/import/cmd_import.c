@@ -87,12 +87,12 @@ enum { FORM_LETTERS = -1, FORM_DSB = -2, FORM_MASKS = -3 };
         "images of colours, greys or numbers, which go with photos by their names, or run lengths in a CSV as of "     \
         "Kaggle")
 
-#define BOXES_ROW(form, reader, name, title, place, ending, help)  {name, CLV_BOXES_##form},
-#define BOXES_NAME(form, reader, name, title, place, ending, help) name ", "
-#define BOXES_HELP(form, reader, name, title, place, ending, help) name " (" help "), "
-#define OTHER_ROW(name, form, help)                                {name, form},
-#define OTHER_NAME(name, form, help)                               name ", "
-#define OTHER_HELP(name, form, help)                               name " (" help "), "
+#define BOXES_ROW(form, reader, name, title, unit, ending, help)  {name, CLV_BOXES_##form},
+#define BOXES_NAME(form, reader, name, title, unit, ending, help) name ", "
+#define BOXES_HELP(form, reader, name, title, unit, ending, help) name " (" help "), "
+#define OTHER_ROW(name, form, help)                               {name, form},
+#define OTHER_NAME(name, form, help)                              name ", "
+#define OTHER_HELP(name, form, help)                              name " (" help "), "
 
 #define FORMAT_NAMES EACH_IMPORT_FORMAT(BOXES_NAME) EACH_OTHER_FORMAT(OTHER_NAME)
 #define FORMAT_HELP  EACH_IMPORT_FORMAT(BOXES_HELP) EACH_OTHER_FORMAT(OTHER_HELP)
@@ -417,10 +417,10 @@ static enum clv_status read_note(char **images, const char *path, const struct i
 static enum clv_status find_export(char **part, char **images, const struct import_options *options,
                                    struct clv_error *err)
 {
-    char own[PATH_MAX];
-    if (!realpath(options->annotations, own))
+    char folder[PATH_MAX];
+    if (!realpath(options->annotations, folder))
         return CLV_OK; /* whoever reads them will say why */
-    OWNED_ARRAY char *itself = string_copy(own), *around = path_folder(own);
+    OWNED_ARRAY char *itself = string_copy(folder), *around = path_folder(folder);
     NEED(itself && around);
     const char *const folders[2] = {itself, around};
     for (int k = 0; k < 2 && !*part; k++) {
@@ -428,7 +428,7 @@ static enum clv_status find_export(char **part, char **images, const struct impo
         OWNED_ARRAY char *found =
             path_join(folders[k], strcmp(options->form, "coco") == 0 ? "coco.json" : options->form);
         NEED(note && found);
-        if (!path_exists(note) || !path_exists(found) || (k && strcmp(path_name(found), path_name(own)) != 0))
+        if (!path_exists(note) || !path_exists(found) || (k && strcmp(path_name(found), path_name(folder)) != 0))
             continue;
         MUST(read_note(images, note, options, err));
         *part = TAKE(found);

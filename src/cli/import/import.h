@@ -121,7 +121,7 @@ enum clv_status import_objects_end(struct import_objects *self, struct import_se
                                    struct clv_error *err) CLV_CHECK;
 
 /* *laid has those polygons of the layer that meet the image, in its pixels; import_unlay it, whatever the status. Its
- * names are the layer's. An image without a place has pixels for coordinates. CLV_ERR_DATA: another coordinate system.
+ * names are the layer's. An image without a georeference has pixels for coordinates. CLV_ERR_DATA: another coordinate system.
  * */
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;

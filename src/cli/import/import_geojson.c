@@ -24,7 +24,7 @@ static enum clv_status add_laid_point(struct clv_outline *outline, const double 
     return outline_add_point(outline, m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5], err);
 }
 
-/* The polygon, or the box of what is none, in pixels. */
+/* Converts a polygon, or the box of another shape, to pixels. */
 static enum clv_status lay_outline(struct clv_outline *outline, const struct clv_box *box, const double pixel_of[6],
                                    struct clv_error *err)
 {
@@ -60,18 +60,18 @@ static enum clv_status lay_one(struct clv_box *boxes, size_t *n, const struct cl
     return CLV_OK;
 }
 
-/* The place's map from coordinates to pixels. */
-static enum clv_status find_pixels(double pixel_of[6], const struct raster_place *place,
+/* The georeference's map from coordinates to pixels. */
+static enum clv_status find_pixels(double pixel_of[6], const struct georeference *georeference,
                                    const struct clv_image_boxes *layer, struct clv_error *err)
 {
     static const double as_it_is[6] = {1, 0, 0, 0, 1, 0};
     bool ignored;
-    int epsg = raster_place_epsg(&ignored, place), other = layer->n_boxes ? layer->boxes[0].outline->epsg : 0;
+    int epsg = georeference_epsg(&ignored, georeference), other = layer->n_boxes ? layer->boxes[0].outline->epsg : 0;
     if (epsg && other && epsg != other)
         return fail(err, CLV_ERR_DATA,
                     "its coordinates are EPSG:%d, those of %s are EPSG:%d; `ogr2ogr -t_srs EPSG:%d' converts them",
                     epsg, layer->source, other, epsg);
-    if (raster_place_inverse(pixel_of, place))
+    if (georeference_inverse(pixel_of, georeference))
         return CLV_OK;
     memcpy(pixel_of, as_it_is, sizeof as_it_is);
     return CLV_OK;
@@ -81,12 +81,12 @@ enum clv_status import_check_places(const struct clv_set *images, struct clv_err
 {
     size_t n_without = 0, first = 0;
     for (size_t i = 0; i < images->n_items; i++) {
-        struct raster_place place;
+        struct georeference georeference;
         double ignored[6];
-        raster_find_place(&place, images->items[i].image);
-        if (!raster_place_inverse(ignored, &place) && !n_without++)
+        georeference_find(&georeference, images->items[i].image);
+        if (!georeference_inverse(ignored, &georeference) && !n_without++)
             first = i;
-        raster_place_release(&place);
+        georeference_release(&georeference);
     }
     FAIL_IF(n_without, CLV_ERR_DATA,
             "%s: does not say where on Earth it lies, nor do %zu others of the %zu images; a layer of several images "
@@ -96,12 +96,12 @@ enum clv_status import_check_places(const struct clv_set *images, struct clv_err
     return CLV_OK;
 }
 
-/* Lays the layer's polygons on the image at that place; messages do not name the image. */
+/* Lays the layer's polygons on the image of that georeference; messages do not name the image. */
 static enum clv_status lay_all(struct clv_image_boxes *laid, const struct clv_image_boxes *layer,
-                               const struct raster_place *place, struct clv_error *err)
+                               const struct georeference *georeference, struct clv_error *err)
 {
     double pixel_of[6];
-    MUST(find_pixels(pixel_of, place, layer, err));
+    MUST(find_pixels(pixel_of, georeference, layer, err));
     laid->boxes = array_alloc(layer->n_boxes, sizeof *laid->boxes);
     laid->voids = array_alloc(layer->n_voids, sizeof *laid->voids);
     NEED(laid->boxes && laid->voids);
@@ -117,11 +117,11 @@ static enum clv_status lay_all(struct clv_image_boxes *laid, const struct clv_im
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
                            const struct clv_image_limits *limits, struct clv_error *err)
 {
-    OWNED(raster_place_release) struct raster_place place = {0};
+    OWNED(georeference_release) struct georeference georeference = {0};
     *laid = (struct clv_image_boxes){.image = layer->image, .source = layer->source};
     laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is skipped */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
-    raster_find_place(&place, image);
-    enum clv_status status = lay_all(laid, layer, &place, err);
+    georeference_find(&georeference, image);
+    enum clv_status status = lay_all(laid, layer, &georeference, err);
     return status == CLV_ERR_DATA ? fail_within(err, status, image) : status;
 }

@@ -293,14 +293,14 @@ static enum clv_status note_plan(const struct import_set *self, const struct mas
 static enum clv_status take(struct import_set *self, const struct mask_plan *plan, const struct mask_facts *facts,
                             const struct job_item *item, size_t *n_unknown, struct clv_error *err)
 {
-    OWNED(mask_made_release) struct mask_made made = {0};
+    OWNED(mask_made_release) struct mask_made result = {0};
     const struct mask_pair pair = {item->mask, item->image};
-    MUST(mask_convert(&made, plan, facts, &pair, &self->options->limits, err));
+    MUST(mask_convert(&result, plan, facts, &pair, &self->options->limits, err));
     MUST(import_add(self, item->name, item->image, item->split, err));
-    MUST(import_write_mask(self, made.width, made.height, made.labels, err));
+    MUST(import_write_mask(self, result.width, result.height, result.labels, err));
     if (plan->are_objects)
-        MUST(import_write_objects(self, &made.objects, err));
-    *n_unknown = made.n_unknown;
+        MUST(import_write_objects(self, &result.objects, err));
+    *n_unknown = result.n_unknown;
     return CLV_OK;
 }
 

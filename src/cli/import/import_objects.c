@@ -1,6 +1,6 @@
-/* Paints an image of the set: its mask, and the label image of its objects. Each shape is painted on a layer and taken
- * over from there; of those that overlap the one with fewer pixels is in front. What is void takes part in this as the
- * others do. Start at import_objects_paint. */
+/* Paints an image of the set: its mask, and the label image of its objects. Each shape is painted on a layer and copied
+ * from there; of two that overlap, the one with fewer pixels is in front. Void shapes are treated like the others.
+ * Start at import_objects_paint. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static void fill_box(const struct canvas *canvas, const struct clv_pixel_box *bo
                (size_t)(box->end_x - box->first_x));
 }
 
-/* Paints the i-th object together with those after it that are one with it; nothing if it is not their first. */
+/* Paints the i-th shape and the later ones of the same object; nothing if an earlier shape belongs to it. */
 static enum clv_status paint_object(struct import_objects *self, const struct clv_image_boxes *entry, size_t i,
                                     const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
 {
@@ -92,7 +92,8 @@ static enum clv_status paint_object(struct import_objects *self, const struct cl
     return import_objects_add(self, values[box->label], box->outline->is_crowd, &all, err);
 }
 
-/* A mask of another size than the image: its box, or without one all that no object covers. */
+/* Paints as void what a mask of another size than the image may cover: its box, or if it has none, all pixels without
+ * an object. */
 static enum clv_status paint_unsuited(struct import_objects *self, const struct clv_image_boxes *entry,
                                       const struct clv_box *box, const struct clv_box *placed, struct clv_error *err)
 {
@@ -100,7 +101,7 @@ static enum clv_status paint_unsuited(struct import_objects *self, const struct 
     const struct clv_pixel_box pixels = clv_box_pixels(placed, canvas.width, canvas.height);
     if (!self->n_unsuited++)
         snprintf(self->why, sizeof self->why, "%s: annotation %zu: runs of a mask of %dx%d pixels, %s is %dx%d",
-                 entry->source, box->place, box->outline->frame.width, box->outline->frame.height, entry->image,
+                 entry->source, box->index, box->outline->frame.width, box->outline->frame.height, entry->image,
                  canvas.width, canvas.height);
     if (!(box->outline->stated.width > 0 && box->outline->stated.height > 0)) {
         self->is_unsure = true;
@@ -125,7 +126,7 @@ static enum clv_status paint_void(struct import_objects *self, const struct clv_
     return import_objects_add(self, CLV_VOID, true, &pixels, err);
 }
 
-/* Paints outlines, then what is void; messages do not name the image. */
+/* Paints outlines, then void shapes. Messages do not name the image. */
 static enum clv_status paint_all(struct import_objects *self, const struct clv_image_boxes *entry,
                                  const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
 {
@@ -146,7 +147,7 @@ enum clv_status import_objects_paint(struct import_objects *self, const struct c
     return status == CLV_OK ? CLV_OK : fail_within(err, status, entry->image);
 }
 
-/* Whether any of bytes[n] is not the value. */
+/* Whether any of bytes[n] differs from the value. */
 static bool has_other(const uint8_t *bytes, uint8_t value, size_t n)
 {
     while (n && bytes[n - 1] == value)

@@ -9,9 +9,9 @@
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
 
-/* Splits that keep together what belongs together. */
+/* Splits, in which related images stay together. */
 
-/* Fewer folders are rather kinds of images, which training and test should both have, than scenes. */
+/* A set with fewer folders sorts images by kind rather than by scene; training and test should have all kinds. */
 #define MANY_FOLDERS 10
 
 #define LARGEST_IMAGE ((size_t)1 << 30)
@@ -30,7 +30,7 @@ static int compare_keys(const void *a, const void *b)
     return (s->item > t->item) - (s->item < t->item);
 }
 
-/* The first item of a group: parent[] leads there. */
+/* Returns the first item of a group, to which parent[] leads. */
 static size_t find(size_t *parent, size_t item)
 {
     while (parent[item] != item)
@@ -75,7 +75,7 @@ static size_t hash_folders(struct key *keys, const struct import_set *self)
         keys[i] = (struct key){hash_bytes(HASH_START, name, (size_t)(path_name(name) - name)), i};
     }
     for (size_t i = 0; i < self->n;
-         i++) { /* items are sorted by name, so that folders stand together but for those below */
+         i++) { /* items are sorted by name: a folder's follow each other, except those of folders below it */
         n_folders += i == 0 || keys[i].hash != keys[i - 1].hash;
     }
     return n_folders;
@@ -162,7 +162,7 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
 
 #define LARGEST_FILE ((size_t)1 << 30)
 
-/* Leaves the first n items. */
+/* Keeps only the first n items. */
 static void cut_back(struct import_set *self, size_t n)
 {
     while (self->n > n) {
@@ -202,8 +202,8 @@ enum clv_status import_add(struct import_set *self, const char *name, const char
     return item->name && item->image ? CLV_OK : fail_memory(err);
 }
 
-/* A path in the set whose folder is there. */
-static enum clv_status place(char **path, const struct import_set *self, const char *below, struct clv_error *err)
+/* Makes a path in the set, and its folder. */
+static enum clv_status make_path(char **path, const struct import_set *self, const char *below, struct clv_error *err)
 {
     *path = NULL;
     FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
@@ -214,7 +214,7 @@ static enum clv_status place(char **path, const struct import_set *self, const c
     return CLV_OK;
 }
 
-/* A name for the item's mask that no other has: a.jpg and a.png may stand side by side. */
+/* Chooses a name for the item's mask that no other has: a folder may hold both a.jpg and a.png. */
 static enum clv_status name_mask(struct import_set *self, struct import_item *item, struct clv_error *err)
 {
     OWNED_ARRAY char *named = path_join("masks", item->name);
@@ -238,7 +238,7 @@ enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_
     uint8_t palette[256][3];
     OWNED_ARRAY char *path = NULL;
     MUST(name_mask(self, item, err));
-    MUST(place(&path, self, item->mask, err));
+    MUST(make_path(&path, self, item->mask, err));
     clv_default_palette(palette);
     MUST(clv_png_write_labels(path, width, height, mask, (const uint8_t(*)[3])palette, 256, err));
     self->n_masks++;
@@ -251,7 +251,7 @@ enum clv_status import_write_objects(struct import_set *self, const struct clv_o
     OWNED_ARRAY char *path = NULL, *named = path_join("instances", item->mask + strlen("masks/"));
     bool is_tiff = false;
     NEED(named);
-    MUST(place(&path, self, named, err));
+    MUST(make_path(&path, self, named, err));
     MUST(clv_object_map_write(&is_tiff, path, map, err));
     if (is_tiff && !self->has_tiff)
         console_note("%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
@@ -267,7 +267,7 @@ enum clv_status import_copy(const struct import_set *self, const char *from, con
     OWNED_ARRAY char *bytes = NULL, *path = NULL;
     size_t size;
     MUST(file_read(&bytes, &size, from, LARGEST_FILE, err));
-    MUST(place(&path, self, below, err));
+    MUST(make_path(&path, self, below, err));
     return file_write(path, bytes, size, err);
 }
 
@@ -276,17 +276,17 @@ static enum clv_status write_text(const struct import_set *self, const char *nam
 {
     OWNED_ARRAY char *path = NULL;
     NEED(!text->failed);
-    MUST(place(&path, self, name, err));
+    MUST(make_path(&path, self, name, err));
     return file_write(path, text->bytes, text->size, err);
 }
 
-/* Tables have no way to write these. */
+/* Tables cannot hold these characters. */
 static enum clv_status check_name(const char *name, struct clv_error *err)
 {
     return strpbrk(name, "\t\r\n") ? fail(err, CLV_ERR_DATA, "%s: a tab or line end in a name", name) : CLV_OK;
 }
 
-/* "2 lines, 1 point": faults first..end that there are. */
+/* Lists the faults from first to end that occur, as "2 lines, 1 point". */
 static void list_faults(struct text *text, const struct import_set *self, int first, int end)
 {
     for (int k = first; k < end; k++)

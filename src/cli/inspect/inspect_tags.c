@@ -55,8 +55,8 @@ static void put_couplings(struct text *text, const struct clv_tag_model *model, 
                 double c = coupling_of(model, i, j);
                 if (fabs(c) != best)
                     continue;
-                const char *first = clv_tag_name(model, model->place[j], name[0]);
-                const char *second = clv_tag_name(model, model->place[i], name[1]);
+                const char *first = clv_tag_name(model, model->tag_of[j], name[0]);
+                const char *second = clv_tag_name(model, model->tag_of[i], name[1]);
                 if (!json) {
                     text_printf(text, "  %12.5g  %s, %s\n", c, first, second);
                 } else {
@@ -85,7 +85,7 @@ static void put_text(struct text *text, const struct clv_tag_model *model, int32
         text_put(text, "kernel        linear\n");
     text_put(text, "tags         ");
     for (int32_t p = 0; p < model->n_tags; p++)
-        text_printf(text, "%s %s", p ? "," : "", clv_tag_name(model, model->place[p], name));
+        text_printf(text, "%s %s", p ? "," : "", clv_tag_name(model, model->tag_of[p], name));
     text_put(text, "\n\nlargest couplings\n");
     put_couplings(text, model, n_top, false);
     text_put(text, "\nrecord\n");
@@ -102,7 +102,7 @@ static void put_json(struct text *text, const struct clv_tag_model *model, int32
     text_printf(text, ",\"support_vectors\":%zu,\"tags\":[", model->n_vectors);
     for (int32_t p = 0; p < model->n_tags; p++) {
         text_put(text, p ? "," : "");
-        text_put_json(text, clv_tag_name(model, model->place[p], name));
+        text_put_json(text, clv_tag_name(model, model->tag_of[p], name));
     }
     text_put(text, "],\"largest_couplings\":[");
     put_couplings(text, model, n_top, true);

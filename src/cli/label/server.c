@@ -1,9 +1,8 @@
 /* HTTP for the page, over libmicrohttpd: one thread, bounded connections, headers, bodies and waiting.
  *
- * Until a connection has sent the headers of a request that is allowed, it is a stranger's: there are at most
- * MAX_STRANGERS of them, of which a new one takes the place of the oldest, and each has HEADERS_S seconds, however it
- * spends them. No body is taken from them. Limits by address would not help: on this machine the owner's is
- * everybody's. */
+ * A connection is a stranger's until it has sent the headers of a request that is allowed. There are at most
+ * MAX_STRANGERS of these: a new one replaces the oldest. Each has HEADERS_S seconds in all, and its bodies are not
+ * read. Limits by address would not help, as all users of this machine have the owner's address. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -38,7 +37,7 @@ struct label_server {
     size_t n_strangers;
 };
 
-/* A request's body on its way in. */
+/* The body of a request that is being received. */
 struct upload {
     char *bytes;
     size_t size, capacity;
@@ -134,7 +133,7 @@ static int socket_of(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-/* It is let in, or is no more. */
+/* Removes a connection that was accepted, or has closed. */
 static void no_stranger(struct label_server *server, struct MHD_Connection *connection)
 {
     for (size_t k = 0; k < server->n_strangers; k++)
@@ -182,7 +181,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         request.size = upload->is_too_large ? (size_t)PAGE_MAX_BODY + 1 : upload->size;
         return answer(connection, server, &request);
     }
-    /* The headers have come: who may not ask is answered before a body is taken. */
+    /* The headers are complete: a request that is not allowed is answered before its body is read. */
     const char *why;
     if (page_refuses(&why, &server->access, &request, page_route(url)))
         return answer(connection, server, &request);
@@ -228,7 +227,7 @@ static void add_address(struct page_access *access, size_t *n, const union addre
         add_host(access, n, text, port);
 }
 
-/* This machine's addresses, by which one is reached that listens on all of them. Link-local ones of IPv6 are not hosts
+/* Adds this machine's addresses, for a server that listens on all of them. Link-local addresses of IPv6 cannot be hosts
  * of a URL. */
 static enum clv_status add_interfaces(struct page_access *access, size_t *n, bool is_six, int32_t port,
                                       struct clv_error *err)
@@ -248,7 +247,7 @@ static enum clv_status add_interfaces(struct page_access *access, size_t *n, boo
     return CLV_OK;
 }
 
-/* The hosts that lead there are added to `access`; *port becomes what was taken for 0. */
+/* Adds the hosts that lead to the socket to `access`. If *port was 0, it becomes the port that was chosen. */
 static enum clv_status listen_at(struct label_server *server, struct page_access *access, size_t *n_hosts,
                                  const char *address, int32_t *port, struct clv_error *err)
 {

@@ -33,7 +33,7 @@ struct features_task {
     enum clv_decoding_choice decoding;
 };
 
-struct scoring {
+struct score_state {
     const struct clv_dataset *dataset;
     const struct clv_model *model;
     struct clv_oracle **oracles;      /* [n_threads] */
@@ -53,7 +53,7 @@ struct means {
 
 static enum clv_status score_example(void *context, size_t index, int thread, struct clv_error *err)
 {
-    const struct scoring *self = context;
+    const struct score_state *self = context;
     struct clv_problem problem = clv_dataset_problem(self->dataset, index);
     size_t n = (size_t)problem.n_nodes;
     self->loss[index] = NAN;
@@ -81,7 +81,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
     return status == CLV_ERR_USAGE ? fail_about(err, status, "--likelihood") : status;
 }
 
-static enum clv_status score_examples(struct scoring *self, bool wants_likelihood, struct clv_error *err)
+static enum clv_status score_examples(struct score_state *self, bool wants_likelihood, struct clv_error *err)
 {
     const int n_threads = self->n_threads;
     self->oracles = array_zalloc((size_t)n_threads, sizeof *self->oracles);
@@ -108,7 +108,7 @@ static enum clv_status score_examples(struct scoring *self, bool wants_likelihoo
     return CLV_OK;
 }
 
-static void scoring_release(struct scoring *self)
+static void score_state_release(struct score_state *self)
 {
     for (int t = 0; t < self->n_threads; t++) {
         if (self->oracles)
@@ -127,7 +127,7 @@ static const char *label_name(char number[16], const struct clv_labels *labels, 
     return labels->names[label][0] ? labels->names[label] : number;
 }
 
-static void print_text(const struct scoring *self, const struct means *mean)
+static void print_text(const struct score_state *self, const struct means *mean)
 {
     const struct clv_labels *labels = &self->model->labels;
     printf("examples      %zu\nnodes         %.0f with a known label\naccuracy      %.2f %%\nnode error    %.2f %%, "
@@ -144,7 +144,7 @@ static void print_text(const struct scoring *self, const struct means *mean)
     }
 }
 
-static enum clv_status print_json(const struct scoring *self, const struct means *mean, struct clv_error *err)
+static enum clv_status print_json(const struct score_state *self, const struct means *mean, struct clv_error *err)
 {
     const struct clv_labels *labels = &self->model->labels;
     struct text text;
@@ -174,7 +174,7 @@ static enum clv_status print_json(const struct scoring *self, const struct means
     return console_output(&text, err);
 }
 
-static enum clv_status print(const struct scoring *self, bool json, struct clv_error *err)
+static enum clv_status print(const struct score_state *self, bool json, struct clv_error *err)
 {
     struct clv_image_score score = clv_confusion_score(&self->confusions[0]);
     struct means mean = {.error = score.hamming, .n_known = (double)score.n_pixels};
@@ -194,23 +194,23 @@ static enum clv_status print(const struct scoring *self, bool json, struct clv_e
     return CLV_OK;
 }
 
-/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the decoding has it, and
- * prints how many known nodes are right or wrong, in all, by label and on the mean over examples, the mean loss of its
- * examples and, if it is wanted, the exact log-likelihood of their known labels. */
+/* Labels the nodes of a feature file with the model; the decoding says whether hidden nodes are summed or maximised
+ * over. Prints the shares of known nodes that are right or wrong: in all, by label, and as the mean over examples. Also
+ * prints the examples' mean loss and, if wanted, the exact log-likelihood of their known labels. */
 static enum clv_status score_features(const struct features_task *task, struct clv_error *err)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
-    OWNED(scoring_release) struct scoring scoring = {.n_threads = parallel_threads(task->n_threads)};
+    OWNED(score_state_release) struct score_state state = {.n_threads = parallel_threads(task->n_threads)};
     MUST(clv_model_read(&model, task->model_path, err));
     MUST(features_open_list(&dataset, NULL, task->paths, err));
     FAIL_IF(clv_dataset_n_labels(dataset) != model.layout.n_labels, CLV_ERR_DATA, "%s: has %d labels, the model %d",
             task->paths->paths[0], clv_dataset_n_labels(dataset), model.layout.n_labels);
     decoding_choose(&model.decoding, task->decoding);
-    scoring.dataset = dataset;
-    scoring.model = &model;
-    MUST(score_examples(&scoring, task->wants_likelihood, err));
-    return print(&scoring, task->json, err);
+    state.dataset = dataset;
+    state.model = &model;
+    MUST(score_examples(&state, task->wants_likelihood, err));
+    return print(&state, task->json, err);
 }
 
 struct score {
@@ -346,8 +346,8 @@ static bool has_masks(const struct clv_set *set)
     return i < set->n_items;
 }
 
-/* How much of the images' names `segment' cut off: with --data what all of the set have in common, of a folder as the
- * argument nothing, so that predictions are in FOLDER/images/. */
+/* Finds how many leading characters of the images' names `segment' dropped: with --data those that all images share;
+ * with a folder as the argument none, so predictions are in FOLDER/images/. */
 static size_t find_common(const struct clv_set *set, const char *folder)
 {
     char below[PATH_MAX];

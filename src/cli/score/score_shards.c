@@ -27,7 +27,7 @@ void score_shard_print(const struct set_score *score, size_t first)
     }
 }
 
-struct merging {
+struct merge_state {
     struct set_score *score;
     struct clv_confusion own;
     bool *is_there; /* [inputs->n] */
@@ -48,7 +48,7 @@ static enum clv_status is_name(bool *is, const char *field, const char *name, st
     return failed ? fail_memory(err) : CLV_OK;
 }
 
-static enum clv_status merge_row(struct merging *self, const struct tsv *table, struct clv_error *err)
+static enum clv_status merge_row(struct merge_state *self, const struct tsv *table, struct clv_error *err)
 {
     struct set_score *score = self->score;
     const struct input_list *inputs = score->inputs;
@@ -79,7 +79,7 @@ static enum clv_status merge_row(struct merging *self, const struct tsv *table, 
 }
 
 /* Refuses a table that counts other things than those before it. */
-static enum clv_status check_head(struct merging *self, const struct tsv *table, struct clv_error *err)
+static enum clv_status check_head(struct merge_state *self, const struct tsv *table, struct clv_error *err)
 {
     size_t n = sizeof columns / sizeof *columns;
     bool fits = table->n_columns == n || table->n_columns == n + 1, has_nodes = table->n_columns == n + 1;
@@ -99,7 +99,7 @@ static enum clv_status check_head(struct merging *self, const struct tsv *table,
     return CLV_OK;
 }
 
-static enum clv_status merge_table(struct merging *self, const char *path, struct clv_error *err)
+static enum clv_status merge_table(struct merge_state *self, const char *path, struct clv_error *err)
 {
     OWNED(tsv_release) struct tsv table = {0};
     char *bytes;
@@ -116,7 +116,7 @@ static enum clv_status merge_table(struct merging *self, const char *path, struc
     return CLV_OK;
 }
 
-static enum clv_status check_complete(const struct merging *self, struct clv_error *err)
+static enum clv_status check_complete(const struct merge_state *self, struct clv_error *err)
 {
     const struct input_list *inputs = self->score->inputs;
     size_t first = 0;
@@ -128,7 +128,7 @@ static enum clv_status check_complete(const struct merging *self, struct clv_err
                 inputs->items[first].name, inputs->n - self->n_there, inputs->n);
 }
 
-static void merging_release(struct merging *self)
+static void merging_release(struct merge_state *self)
 {
     clv_confusion_release(&self->own);
     array_free(self->is_there);
@@ -138,8 +138,8 @@ enum clv_status score_merge(struct set_score *score, const struct input_list *in
                             char *const *tables, size_t n_tables, struct clv_error *err)
 {
     OWNED(set_score_release) struct set_score result = {.inputs = inputs, .labels = labels};
-    OWNED(merging_release) struct merging self = {.score = &result,
-                                                  .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
+    OWNED(merging_release) struct merge_state self = {.score = &result,
+                                                      .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
     NEED(self.is_there);
     MUST(set_score_init(&result, err));
     MUST(clv_confusion_init(&self.own, labels->n_labels, err));

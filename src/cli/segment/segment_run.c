@@ -1,5 +1,5 @@
-/* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the summary.
- * Start at segment_command. */
+/* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the
+ * summary. Start at segment_command. */
 #include "cli/segment/segment.h"
 
 #include <stddef.h>
@@ -124,10 +124,10 @@ static enum clv_status segment_run(struct segment *self, struct clv_error *err)
     const bool is_interrupted = status == CLV_ERR_INTERRUPTED;
     const bool ran = result.n_done + result.n_earlier + result.n_failed > 0;
     if (self->json && comm_rank() == 0 && result.is_complete && ran) {
-        struct clv_error own;
-        const enum clv_status printed = print_json(self, &result, &own);
+        struct clv_error error;
+        const enum clv_status printed = print_json(self, &result, &error);
         if (printed != CLV_OK && status == CLV_OK) {
-            *err = own;
+            *err = error;
             status = printed;
         }
     }

@@ -25,7 +25,7 @@ void tag_outputs_release(struct tag_outputs *annotation)
     *annotation = (struct tag_outputs){0};
 }
 
-struct deciding {
+struct decide_state {
     struct tag_outputs *annotation;
     const struct clv_tag_model *model;
     const struct clv_belief_search *search;
@@ -34,7 +34,7 @@ struct deciding {
 static enum clv_status decide(void *context, size_t l, int thread, struct clv_error *err)
 {
     (void)thread;
-    const struct deciding *self = context;
+    const struct decide_state *self = context;
     size_t at = l * self->annotation->n_tags;
     return clv_tag_decide(self->annotation->tags + at, &self->annotation->results[l], self->model,
                           self->annotation->scores + at, self->search, err);
@@ -45,18 +45,18 @@ enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag
                             struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags;
-    OWNED(tag_outputs_release) struct tag_outputs made = {
+    OWNED(tag_outputs_release) struct tag_outputs result = {
         .n = set->n,
         .n_tags = k,
-        .scores = array_alloc(set->n * k, sizeof *made.scores),
+        .scores = array_alloc(set->n * k, sizeof *result.scores),
         .tags = array_alloc(set->n, k),
-        .results = array_alloc(set->n, sizeof *made.results),
+        .results = array_alloc(set->n, sizeof *result.results),
     };
-    struct deciding deciding = {&made, model, search};
-    NEED(made.scores && made.tags && made.results);
-    MUST(clv_tag_scores(made.scores, model, set, n_threads, err));
+    struct decide_state deciding = {&result, model, search};
+    NEED(result.scores && result.tags && result.results);
+    MUST(clv_tag_scores(result.scores, model, set, n_threads, err));
     MUST(parallel_for(set->n, n_threads, decide, &deciding, err));
-    *annotation = TAKE(made);
+    *annotation = TAKE(result);
     return CLV_OK;
 }
 

@@ -19,7 +19,7 @@
 enum { MAX_CANDIDATES = 64 };
 
 /* The command's options. */
-struct tagging_training {
+struct tag_train_state {
     struct common_options *common;
     struct clv_tag_training training;
     const char *data, *split, *output;
@@ -34,7 +34,7 @@ struct tagging_training {
 
 /* How the model was made; nothing that may differ between two runs of the same training. images: of the set, if the
  * examples are images. */
-static enum clv_status tagging_record(struct clv_tag_model *model, const struct tagging_training *self,
+static enum clv_status tagging_record(struct clv_tag_model *model, const struct tag_train_state *self,
                                       const struct clv_set *images, const struct clv_tag_training_result *result,
                                       struct clv_error *err)
 {
@@ -69,7 +69,7 @@ static enum clv_status tagging_record(struct clv_tag_model *model, const struct 
     return record_number(&model->record, "duality_gap", result->primal - result->dual, err);
 }
 
-static void tagging_print_learning(const struct tagging_training *self, const struct clv_tag_model *model,
+static void tagging_print_learning(const struct tag_train_state *self, const struct clv_tag_model *model,
                                    const struct clv_tag_training_result *result)
 {
     char name[16];
@@ -85,7 +85,7 @@ static void tagging_print_learning(const struct tagging_training *self, const st
         return;
     fprintf(self->summary, "sequence ");
     for (int32_t p = 0; p < model->n_tags; p++)
-        fprintf(self->summary, " %s", clv_tag_name(model, model->place[p], name));
+        fprintf(self->summary, " %s", clv_tag_name(model, model->tag_of[p], name));
     fprintf(self->summary, "\n");
 }
 
@@ -101,7 +101,7 @@ static bool is_learned(const struct clv_tag_model *model, size_t tag)
 }
 
 /* Notes which tags an interrupted training has learned and which it has not. */
-static void tagging_note_interruption(const struct tagging_training *self, const struct clv_tag_model *model)
+static void tagging_note_interruption(const struct tag_train_state *self, const struct clv_tag_model *model)
 {
     int n_learned = 0;
     for (int32_t i = 0; i < model->n_tags; i++)
@@ -117,25 +117,25 @@ static const char *learner_names[17];
 static enum clv_status take_lambdas(void *member, const struct clv_option *option, const char *typed,
                                     struct clv_error *err)
 {
-    struct tagging_training *self = member;
+    struct tag_train_state *self = member;
     return option_numbers(self->lambda, &self->n_lambda, MAX_CANDIDATES, option->name, typed, 1e-9, 1e9, err);
 }
 
 static enum clv_status take_gammas(void *member, const struct clv_option *option, const char *typed,
                                    struct clv_error *err)
 {
-    struct tagging_training *self = member;
+    struct tag_train_state *self = member;
     return option_numbers(self->gamma, &self->n_gamma, MAX_CANDIDATES, option->name, typed, 1e-9, 1e9, err);
 }
 
 static enum clv_status take_learner(void *member, const struct clv_option *option, const char *typed,
                                     struct clv_error *err)
 {
-    int place = 0;
+    int choice = 0;
     enum clv_status status =
-        option_choice(&place, option->name, typed, learner_names, option_count_names(learner_names), err);
+        option_choice(&choice, option->name, typed, learner_names, option_count_names(learner_names), err);
     if (status == CLV_OK)
-        *(const struct clv_tag_learner **)member = clv_tag_learner_at((size_t)place);
+        *(const struct clv_tag_learner **)member = clv_tag_learner_at((size_t)choice);
     return status;
 }
 
@@ -143,7 +143,7 @@ static enum clv_status take_learner(void *member, const struct clv_option *optio
 #define SECTION_LEARNING   "What is learned"
 #define SECTION_CV         "Choosing by cross-validation"
 #define SECTION_PARAMETERS "Parameters of the learners"
-#define AT(member)         offsetof(struct tagging_training, member)
+#define AT(member)         offsetof(struct tag_train_state, member)
 #define BASIC              CLV_OPTION_BASIC
 #define NEEDED             CLV_OPTION_NEEDED
 #define UNRECORDED         CLV_OPTION_UNRECORDED
@@ -203,7 +203,7 @@ static void list_rows(void)
 }
 
 /* Refuses what was given and cannot have any effect. */
-static enum clv_status check_effect(const struct tagging_training *self, struct clv_error *err)
+static enum clv_status check_effect(const struct tag_train_state *self, struct clv_error *err)
 {
     const struct clv_tag_training *training = &self->training;
     const char *learner = training->learner->name;
@@ -228,7 +228,7 @@ static enum clv_status check_effect(const struct tagging_training *self, struct 
     return CLV_OK;
 }
 
-static enum clv_status parse(struct tagging_training *self, int argc, char **argv, struct clv_error *err)
+static enum clv_status parse(struct tag_train_state *self, int argc, char **argv, struct clv_error *err)
 {
     const struct option_table table = {
         "FILE -o MODEL [OPTION...]",
@@ -266,7 +266,7 @@ static enum clv_status parse(struct tagging_training *self, int argc, char **arg
     return tagging_claim(self->common, self->output, self->overwrite, self->data, NULL, err);
 }
 
-static void print_grid(const struct tagging_training *self, const struct clv_tag_grid *grid,
+static void print_grid(const struct tag_train_state *self, const struct clv_tag_grid *grid,
                        const struct clv_tag_score *scores, const double *chosen) /* NULL: unfinished */
 {
     size_t n_gamma = self->training.is_rbf ? grid->n_gamma : 1;
@@ -290,7 +290,7 @@ static void print_grid(const struct tagging_training *self, const struct clv_tag
 }
 
 /* Chooses among the candidates; training->parameters receives the choice. */
-static enum clv_status choose_by_folds(struct tagging_training *self, struct clv_error *err)
+static enum clv_status choose_by_folds(struct tag_train_state *self, struct clv_error *err)
 {
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
     struct clv_tag_training *training = &self->training;
@@ -328,7 +328,7 @@ static enum clv_status choose_by_folds(struct tagging_training *self, struct clv
     return status;
 }
 
-static enum clv_status run(struct tagging_training *self, struct clv_error *err)
+static enum clv_status run(struct tag_train_state *self, struct clv_error *err)
 {
     const struct clv_progress progress = console_progress(NULL);
     OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
@@ -364,7 +364,7 @@ static enum clv_status run(struct tagging_training *self, struct clv_error *err)
 enum clv_status tagging_train(int argc, char **argv, struct clv_error *err)
 {
     OWNED(common_options_release) struct common_options common = {0};
-    struct tagging_training self = {.common = &common, .n_folds = -1};
+    struct tag_train_state self = {.common = &common, .n_folds = -1};
     MUST(parse(&self, argc, argv, err));
     return run(&self, err);
 }

@@ -146,9 +146,9 @@ static enum clv_status take_learner(void *member, const struct clv_option *optio
                                     struct clv_error *err)
 {
     const struct clv_learner **learner = member;
-    int place = 0;
-    MUST(option_choice(&place, option->name, typed, learner_names, option_count_names(learner_names), err));
-    *learner = clv_learner_at((size_t)place);
+    int choice = 0;
+    MUST(option_choice(&choice, option->name, typed, learner_names, option_count_names(learner_names), err));
+    *learner = clv_learner_at((size_t)choice);
     show_learner(*learner);
     return CLV_OK;
 }
@@ -170,11 +170,11 @@ static enum clv_status take_value(double *value, const struct clv_learner *learn
 {
     const struct clv_parameter *parameter = &learner->parameters[index];
     const char *const *names = parameter->choices;
-    int place = 0;
+    int choice = 0;
     if (!names)
         return option_number(value, parameter->name, typed, parameter->minimum, parameter->maximum, err);
-    MUST(option_choice(&place, parameter->name, typed, names, option_count_names(names), err));
-    *value = place;
+    MUST(option_choice(&choice, parameter->name, typed, names, option_count_names(names), err));
+    *value = choice;
     return CLV_OK;
 }
 

@@ -155,7 +155,7 @@ static enum clv_status add_void(struct boxes_builder *builder, struct annotation
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     struct clv_box box = annotation->box;
-    box.place = annotation->place;
+    box.index = annotation->index;
     if (annotation->outline)
         MUST(bound_outline(&box, annotation->outline, entry, err));
     if (annotation->fault == CLV_ANNOTATION_NOTHING)
@@ -185,8 +185,8 @@ static enum clv_status report_fault(struct boxes_builder *builder, const struct 
     char message[CLV_ERROR_MESSAGE_MAX];
     entry->n_skipped += annotation->fault != CLV_ANNOTATION_NOTHING;
     point_snprintf(message, sizeof message, "%s: %s %zu: %s", entry->source,
-                   annotation->line ? "line" : boxes_place_word(builder->boxes.form),
-                   annotation->line ? annotation->line : annotation->place, annotation->why);
+                   annotation->line ? "line" : boxes_index_unit(builder->boxes.form),
+                   annotation->line ? annotation->line : annotation->index, annotation->why);
     return boxes_store_fault(builder, annotation->fault, message, err);
 }
 
@@ -231,7 +231,7 @@ static enum clv_status settle(struct boxes_builder *builder, struct annotation *
     if (!is_labelled)
         return add_void(builder, annotation, err);
     struct clv_box box = annotation->box;
-    box.place = annotation->place;
+    box.index = annotation->index;
     if (keeps_outline || !annotation->has_box || !(box.width > 0 && box.height > 0))
         MUST(annotation->outline ? bound_outline(&box, annotation->outline, entry, err) : CLV_OK);
     if (keeps_outline) {

@@ -80,11 +80,11 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err)
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    OWNED_ARRAY char *own = string_copy(name);
-    NEED(own);
-    use_slashes(own);
-    path_simplify(own);
-    const char *tail = own[0] == '/' || (own[0] && own[1] == ':') ? path_name(own) : own;
+    OWNED_ARRAY char *copy = string_copy(name);
+    NEED(copy);
+    use_slashes(copy);
+    path_simplify(copy);
+    const char *tail = copy[0] == '/' || (copy[0] && copy[1] == ':') ? path_name(copy) : copy;
     while (strncmp(tail, "../", 3) == 0)
         tail += 3;
     bool is_bare = !strchr(tail, '/') && strchr(entry->image, '/');
@@ -152,7 +152,7 @@ static enum clv_status check_box(const struct clv_box *box, enum clv_boxes_form 
     } sides[] = {{"x", box->x}, {"y", box->y}, {"width", box->width}, {"height", box->height}};
     for (size_t i = 0; i < 4; i++) {
         FAIL_IF(!(fabs(sides[i].value) <= LARGEST_COORDINATE), CLV_ERR_DATA,
-                "%s: %s %zu: %s is %g, which is out of range", source, boxes_place_word(form), box->place,
+                "%s: %s %zu: %s is %g, which is out of range", source, boxes_index_unit(form), box->index,
                 sides[i].name, sides[i].value);
     }
     return CLV_OK;
@@ -257,14 +257,14 @@ enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const struct c
     return CLV_OK;
 }
 
-/* By image; what is said first of an image stays first, since boxes are in the order of their places. */
+/* By image; what is said first of an image stays first, since boxes are in the order of their indices. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct clv_image_boxes *s = a, *t = b;
     int order = strcmp(s->image, t->image);
     if (!order)
         order = strcmp(s->source, t->source);
-    size_t i = s->n_boxes ? s->boxes[0].place : 0, j = t->n_boxes ? t->boxes[0].place : 0;
+    size_t i = s->n_boxes ? s->boxes[0].index : 0, j = t->n_boxes ? t->boxes[0].index : 0;
     return order ? order : (i > j) - (i < j);
 }
 
@@ -318,8 +318,8 @@ static enum clv_status join_entries(struct clv_boxes *self, struct clv_error *er
 enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
                              struct clv_error *err)
 {
-    OWNED(boxes_builder_release) struct boxes_builder own = TAKE(*builder);
-    struct clv_boxes *result = &own.boxes;
+    OWNED(boxes_builder_release) struct boxes_builder held = TAKE(*builder);
+    struct clv_boxes *result = &held.boxes;
     const size_t n_unlabelled = result->n_faults[CLV_ANNOTATION_UNLABELLED];
     const struct clv_bad_file *bad = result->n_bad_files ? result->bad_files : NULL;
     if (!result->n_images && bad)
@@ -330,6 +330,6 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
     qsort(result->images, result->n_images, sizeof *result->images, compare_entries);
     MUST(join_entries(result, err));
     MUST(boxes_index(result, err));
-    *boxes = TAKE(own.boxes);
+    *boxes = TAKE(held.boxes);
     return CLV_OK;
 }

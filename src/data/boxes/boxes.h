@@ -53,8 +53,8 @@ const char *boxes_split_of_path(const char *path);
 
 /* One annotation as a reader hands it over. */
 struct annotation {
-    size_t place;                /* in its file, from 1: clv_box.place */
-    size_t line;                 /* of the file, for messages that say the line instead; 0: they say the place */
+    size_t index;                /* in its file, from 1: clv_box.index */
+    size_t line;                 /* of the file, for messages that say the line instead; 0: they say the index */
     const char *label;           /* its name, "" where none is needed; NULL: it has none that can be used */
     const char *mask;            /* clv_box.mask, or NULL */
     struct clv_outline *outline; /* its exact shape, which annotation_add takes; NULL: it is a box, or has a fault */
@@ -147,8 +147,8 @@ enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name
 /* Fills by_stem. O(n log n). */
 enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err) CLV_CHECK;
 
-/* "line", "object" ..: what clv_box.place counts. */
-const char *boxes_place_word(enum clv_boxes_form form);
+/* "line", "object" ..: what clv_box.index counts. */
+const char *boxes_index_unit(enum clv_boxes_form form);
 
 /* Decodes "%20" and the like, in place. */
 void path_decode(char *name);
@@ -167,7 +167,7 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
                                    struct clv_error *err) CLV_CHECK;
 
 /* The readers, each in a file of its own: boxes_is_coco, which recognises a file, and boxes_parse_coco. In order: the
- * first that recognises a file parses it. Form, reader; what `cleave import' and messages call it; what clv_box.place
+ * first that recognises a file parses it. Form, reader; what `cleave import' and messages call it; what clv_box.index
  * counts; how its files end in a folder; what the help of import says of it. GeoJSON is read where it is asked for, and
  * tables are not annotations of other programs. */
 #define EACH_BOXES_FORMAT(ROW)                                                                                         \
@@ -184,7 +184,7 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
 #define EACH_BOXES_READER(ROW) EACH_IMPORT_FORMAT(ROW) ROW(TSV, tsv, "tsv", "tables", "line", NULL, "")
 
 /* For help, and messages about files of another format. */
-#define BOXES_TITLE(form, reader, name, title, place, ending, help) title ", "
+#define BOXES_TITLE(form, reader, name, title, unit, ending, help) title ", "
 
 #define BOXES_FORMATS "boxes are read as " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"
 
@@ -200,7 +200,7 @@ struct boxes_file {
 typedef enum clv_status boxes_parse_file(struct boxes_builder *builder, const struct boxes_file *file,
                                          struct clv_error *err);
 
-#define DECLARE(form, reader, name, title, place, ending, help)                                                        \
+#define DECLARE(form, reader, name, title, unit, ending, help)                                                         \
     bool boxes_is_##reader(const struct boxes_file *file);                                                             \
     boxes_parse_file boxes_parse_##reader;
 EACH_BOXES_READER(DECLARE)

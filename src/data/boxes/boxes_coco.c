@@ -203,7 +203,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
 {
     const char *source = file->source;
     int64_t image_id, category_id = 0;
-    struct annotation annotation = {.place = number, .is_crowd = is_set(value, "iscrowd")};
+    struct annotation annotation = {.index = number, .is_crowd = is_set(value, "iscrowd")};
     MUST(take_id(&image_id, value, "image_id", &(struct json_place){source, "annotation", number}, err));
     const struct json_value *image = look_up(&file->images, image_id);
     if (!image)

@@ -41,7 +41,7 @@ static enum clv_status begin_image(struct cvat *cvat, const struct xml_place *pl
     return has_subset ? boxes_split_image(cvat->builder, subset, err) : CLV_OK;
 }
 
-/* Numbers of attributes; false if one is missing or is none. */
+/* Reads the numbers of attributes; returns false if one is missing or not a number. */
 static bool get_numbers(double *values, const char *const *names, size_t n, const char *const *attributes)
 {
     for (size_t i = 0; i < n; i++) {
@@ -52,7 +52,7 @@ static bool get_numbers(double *values, const char *const *names, size_t n, cons
     return true;
 }
 
-/* "x,y;x,y": the box of the points and, for polygons, their outline. false in *is_good: they are none. */
+/* Reads points "x,y;x,y": their box and, for polygons, their outline. *is_good is false if the text is not points. */
 static enum clv_status read_points(struct annotation *annotation, struct clv_outline *outline, size_t *n,
                                    const char *points, struct clv_error *err)
 {
@@ -131,7 +131,7 @@ static enum clv_status read_mask(struct annotation *annotation, const char *cons
     return CLV_OK;
 }
 
-/* The angle of a shape in degrees, 0 without one; false: it is none. */
+/* Reads the angle of a shape in degrees, 0 if it has none; returns false if it is not a number. */
 static bool get_rotation(double *degrees, const char *const *attributes)
 {
     static const char *const name[] = {"rotation"};
@@ -200,7 +200,7 @@ static enum clv_status read_cuboid(struct annotation *annotation, const char *co
     return CLV_OK;
 }
 
-/* Its points follow as elements of its own. */
+/* The points of a skeleton follow as elements below it. */
 static enum clv_status begin_skeleton(struct annotation *annotation, const char *const *attributes,
                                       struct clv_error *err)
 {
@@ -222,11 +222,11 @@ static enum clv_status add_shape(struct cvat *cvat, const struct cvat_shape *sha
                                  const char *const *attributes, struct clv_error *err)
 {
     const char *label = xml_attribute(attributes, "label"), *group = xml_attribute(attributes, "group_id");
-    struct annotation annotation = {.place = ++cvat->n_shapes, .line = place->line, .label = label ? label : ""};
+    struct annotation annotation = {.index = ++cvat->n_shapes, .line = place->line, .label = label ? label : ""};
     int64_t number;
     MUST(shape->read(&annotation, attributes, err));
     if (shape->read == begin_skeleton) {
-        annotation.label = ""; /* the attribute does not last */
+        annotation.label = ""; /* the attribute is freed before the annotation is used */
         cvat->skeleton = annotation;
         return CLV_OK;
     }

@@ -11,10 +11,10 @@
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 
-#define PLACE(form, reader, name, title, place, ending, help) [CLV_BOXES_##form] = place,
-const char *boxes_place_word(enum clv_boxes_form form)
+#define UNIT(form, reader, name, title, unit, ending, help) [CLV_BOXES_##form] = unit,
+const char *boxes_index_unit(enum clv_boxes_form form)
 {
-    static const char *const words[] = {EACH_BOXES_READER(PLACE)};
+    static const char *const words[] = {EACH_BOXES_READER(UNIT)};
     return words[form];
 }
 
@@ -72,7 +72,7 @@ enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err)
     return names && boxes->by_stem ? CLV_OK : fail_memory(err);
 }
 
-/* The first place of by_stem whose stem is not below that of `name`. */
+/* The first index in by_stem whose stem is not below that of `name`. */
 static size_t first_of_stem(const struct clv_boxes *boxes, const char *name)
 {
     size_t low = 0, high = boxes->n_images;
@@ -212,7 +212,7 @@ enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struc
 }
 
 /* Images that were looked for, and which entries they have taken. */
-struct matching {
+struct match_state {
     const struct clv_boxes *boxes;
     const struct clv_image_boxes **found; /* [n] */
     bool *taken;                          /* [boxes->n_images] */
@@ -224,7 +224,7 @@ struct matching {
     char *first;
 };
 
-static void matching_release(struct matching *self)
+static void matching_release(struct match_state *self)
 {
     arrays_free(self->found, self->taken, self->is_ambiguous, self->first);
 }
@@ -258,7 +258,7 @@ static enum clv_status find_by_file(const struct clv_image_boxes **found, const 
 
 /* One way of finding, for all images that have no entry yet. What it finds is taken afterwards, so that several images
  * may find one entry: whoever asks says so. */
-static enum clv_status match(struct matching *self,
+static enum clv_status match(struct match_state *self,
                              enum clv_status (*find)(const struct clv_image_boxes **found, const struct search *search,
                                                      struct clv_error *err),
                              struct clv_error *err)
@@ -283,7 +283,7 @@ static enum clv_status match(struct matching *self,
     return CLV_OK;
 }
 
-static enum clv_status match_all(struct matching *self, struct clv_error *err)
+static enum clv_status match_all(struct match_state *self, struct clv_error *err)
 {
     self->found = array_zalloc(self->n, sizeof *self->found);
     self->taken = array_zalloc(self->boxes->n_images, sizeof *self->taken);
@@ -300,7 +300,7 @@ static enum clv_status match_all(struct matching *self, struct clv_error *err)
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err)
 {
-    OWNED(matching_release) struct matching self = {.boxes = boxes, .images = images, .n = n};
+    OWNED(matching_release) struct match_state self = {.boxes = boxes, .images = images, .n = n};
     MUST(match_all(&self, err));
     if (n)
         memcpy(entries, self.found, n * sizeof *self.found);
@@ -311,7 +311,8 @@ enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t 
                                  const struct clv_boxes *boxes, const char *const *images, size_t n,
                                  struct clv_error *err)
 {
-    OWNED(matching_release) struct matching self = {.boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
+    OWNED(matching_release) struct match_state self = {
+        .boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
     MUST(match_all(&self, err));
     if (n)
         memcpy(entries, self.found, n * sizeof *self.found);
@@ -372,12 +373,12 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
         }
         struct clv_box whole = box;
         bool is_inside = cut(&box.x, &box.width, width, &was_cut) && cut(&box.y, &box.height, height, &was_cut);
-        if (!is_inside && !box.place) /* typed, not read */
+        if (!is_inside && !box.index) /* typed, not read */
             return fail(err, CLV_ERR_DATA, "%s: box %gx%g at %g,%g is outside the image, which is %dx%d", entry->source,
                         whole.width, whole.height, whole.x, whole.y, width, height);
         if (!is_inside)
             return fail(err, CLV_ERR_DATA, "%s: %s %zu: box %gx%g at %g,%g is outside %s, which is %dx%d",
-                        entry->source, boxes_place_word(boxes->form), box.place, whole.width, whole.height, whole.x,
+                        entry->source, boxes_index_unit(boxes->form), box.index, whole.width, whole.height, whole.x,
                         whole.y, entry->image, width, height);
         placed[i] = box;
         n += was_cut;

@@ -132,7 +132,7 @@ static enum clv_status add_feature(struct boxes_builder *builder, const struct j
                                    int32_t epsg, struct clv_error *err)
 {
     const struct json_value *geometry = json_member(feature, "geometry");
-    struct annotation annotation = {.place = number};
+    struct annotation annotation = {.index = number};
     char name[256];
     const char *type = "nothing";
     bool is_good = false;

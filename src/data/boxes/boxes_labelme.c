@@ -114,7 +114,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     const char *type = "polygon"; /* old files know polygons only */
     const struct json_value *points = json_member(shape, "points"), *stated = json_member(shape, "shape_type");
     OWNED_ARRAY double(*read)[2] = NULL;
-    struct annotation annotation = {.place = number};
+    struct annotation annotation = {.index = number};
     size_t n = 0;
     int64_t group = 0;
     MUST(json_take_text(&annotation.label, shape, "label", &(struct json_place){source, "shape", number}, err));

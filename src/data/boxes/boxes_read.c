@@ -7,7 +7,7 @@
 #include "data/boxes/boxes.h"
 #include "data/data.h"
 
-#define ROW(form, reader, name, title, place, ending, help)                                                            \
+#define ROW(form, reader, name, title, unit, ending, help)                                                             \
     {name, CLV_BOXES_##form, boxes_is_##reader, boxes_parse_##reader, ending},
 static const struct boxes_reader {
     const char *name; /* of `cleave import' */
@@ -94,11 +94,11 @@ static enum clv_status parse_file(struct boxes_builder *builder, struct boxes_fi
 enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                             size_t size, struct clv_error *err)
 {
-    OWNED_ARRAY char *own = bytes;
+    OWNED_ARRAY char *held = bytes;
     struct json_value *root = NULL;
     struct boxes_mark mark;
     struct boxes_file file = {.source = source, .image = image, .size = size};
-    file.bytes = text_skip_mark(own, &file.size);
+    file.bytes = text_skip_mark(held, &file.size);
     boxes_mark_take(&mark, builder);
     char first = file.bytes[strspn(file.bytes, " \t\r\n")];
     if (first == '{' || first == '[')

@@ -73,17 +73,17 @@ enum clv_status boxes_add_listed(struct boxes_builder *builder, const char *path
 {
     struct boxes_lists *lists = &builder->lists;
     NEED(!array_reserve((void **)&lists->entries, &lists->capacity, lists->n + 1, sizeof *lists->entries));
-    OWNED_ARRAY char *own = string_copy(path);
+    OWNED_ARRAY char *copy = string_copy(path);
     OWNED_ARRAY char *name = string_copy(split);
-    NEED(own && name);
-    for (char *at = own; *at; at++)
+    NEED(copy && name);
+    for (char *at = copy; *at; at++)
         *at = *at == '\\' ? '/' : *at;
-    path_simplify(own);
-    size_t length = strlen(own);
-    if (length > 1 && own[length - 1] == '/')
-        own[length - 1] = 0;
+    path_simplify(copy);
+    size_t length = strlen(copy);
+    if (length > 1 && copy[length - 1] == '/')
+        copy[length - 1] = 0;
     lists->is_sorted = false;
-    lists->entries[lists->n++] = (struct boxes_listed){TAKE(own), TAKE(name)};
+    lists->entries[lists->n++] = (struct boxes_listed){TAKE(copy), TAKE(name)};
     return CLV_OK;
 }
 

@@ -229,7 +229,7 @@ static struct region look_at_result(const char **id, const struct json_value *re
 static enum clv_status add_region(struct boxes_builder *builder, const struct region *region, size_t number,
                                   struct clv_error *err)
 {
-    struct annotation annotation = {.place = number, .label = region->label ? region->label : ""};
+    struct annotation annotation = {.index = number, .label = region->label ? region->label : ""};
     MUST(read_shape(&annotation, region, err));
     return annotation_add(builder, &annotation, err);
 }

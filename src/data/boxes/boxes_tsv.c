@@ -79,7 +79,7 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
                 table->path, table->line, table->columns[columns->sides[i]], field);
     }
     struct annotation annotation = {
-        .place = table->line,
+        .index = table->line,
         .label = columns->label < 0 ? "" : table->fields[columns->label],
         .mask = mask,
         .has_box = true,
@@ -112,9 +112,9 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const struct boxe
     const size_t first = builder->boxes.n_images;
     const char *source = file->source;
     bool has_tabs = memchr(file->bytes, '\t', strcspn(file->bytes, "\r\n"));
-    OWNED_ARRAY char *own = array_copy(file->bytes, file->size + 1, 1); /* the table's */
-    NEED(own);
-    MUST(tsv_parse(&table, source, TAKE(own), file->size, err));
+    OWNED_ARRAY char *copy = array_copy(file->bytes, file->size + 1, 1); /* the table's */
+    NEED(copy);
+    MUST(tsv_parse(&table, source, TAKE(copy), file->size, err));
     FAIL_IF(!has_tabs, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     MUST(boxes_find_columns(&columns, &table, err));
     while (more) {

@@ -55,7 +55,7 @@ static enum clv_status end_object(struct voc *voc, struct clv_error *err)
 {
     const double *corner = voc->corners;
     struct annotation annotation = {
-        .place = voc->n_objects,
+        .index = voc->n_objects,
         .label = voc->label ? voc->label : "",
         .has_box = true,
         .box = {.x = corner[0] - 1,

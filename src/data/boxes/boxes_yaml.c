@@ -1,6 +1,6 @@
 /* YOLO's data.yaml: the names of classes in the entry `names`, a list or a map, in lines or in brackets; where the
- * images of each split are, in `train`, `val` and `test`; and whether there is `kpt_shape`, key points. Nothing else of
- * YAML is read. Start at boxes_read_yaml. */
+ * images of each split are, in `train`, `val` and `test`; and whether `kpt_shape` (key points) is present. No other
+ * part of YAML is read. Start at boxes_read_yaml. */
 #include <string.h>
 
 #include "base/base.h"
@@ -17,7 +17,7 @@ struct yaml {
     size_t n_names;
 };
 
-/* Blanks, and with `lines` line ends, commas and comments. */
+/* Skips blanks; with `lines` also line ends, commas and comments. */
 static void skip_blanks(struct yaml *self, bool lines)
 {
     for (;;) {
@@ -34,7 +34,8 @@ static bool is_end(const char *at, const char *begin, const char *ends)
     return !*at || strchr(ends, *at) || strchr("\r\n", *at) || (*at == '#' && (at == begin || strchr(" \t", at[-1])));
 }
 
-/* A quoted value, or a plain one up to one of `ends`, a line's end or a comment; false: too long, or an open quote. */
+/* Reads a quoted value, or a plain one up to one of `ends`, the line's end or a comment. Returns false if it is too
+ * long, or a quote is not closed. */
 static bool take_value(struct yaml *self, const char *ends)
 {
     size_t n = 0;
@@ -64,7 +65,7 @@ static enum clv_status refuse(const struct yaml *self, const char *why, struct c
     return fail(err, CLV_ERR_DATA, "%s: \"names\": class %zu %s", self->path, self->n_names, why);
 }
 
-/* A name, behind its number if it has one. */
+/* Reads a name, after its number if it has one. */
 static enum clv_status take_name(struct yaml *self, bool has_number, const char *ends, struct clv_error *err)
 {
     int32_t number, index;
@@ -97,7 +98,7 @@ static enum clv_status take_brackets(struct yaml *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Lines "- name" or "  number: name", up to the next entry. */
+/* Reads lines "- name" or "  number: name", up to the next entry. */
 static enum clv_status take_lines(struct yaml *self, struct clv_error *err)
 {
     while (*self->cursor) {
@@ -116,7 +117,7 @@ static enum clv_status take_lines(struct yaml *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Behind "KEY:" at the beginning of a line; NULL: there is none. */
+/* Returns the text after "KEY:" at the beginning of a line, or NULL. */
 static const char *find_entry(const char *text, const char *key)
 {
     const size_t length = strlen(key);
@@ -128,7 +129,7 @@ static const char *find_entry(const char *text, const char *key)
     return NULL;
 }
 
-/* Paths of a split's images: one, or a list in brackets or in lines. */
+/* Reads the paths of a split's images: one, or a list in brackets or in lines. */
 static enum clv_status take_paths(struct yaml *self, const char *split, struct clv_error *err)
 {
     skip_blanks(self, false);

@@ -113,7 +113,7 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
     const size_t n_classes = builder->n_classes, n = count_fields(line);
     int32_t class;
     char label[16];
-    struct annotation annotation = {.place = number};
+    struct annotation annotation = {.index = number};
     if (n > 6 && (builder->has_key_points || has_key_points(line, n)))
         return fail(err, CLV_ERR_DATA,
                     "%s: line %zu: a pose of %zu fields, with key points; boxes and polygons alone are read", source,

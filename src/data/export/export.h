@@ -65,13 +65,13 @@ enum clv_status voc_put_objects(struct text *text, const struct contours *contou
 void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
 
 /* One image's GeoJSON: polygons with their holes, of an object in pieces a MultiPolygon, in the coordinates of its
- * place, in pixels where it has none. Those of other coordinate systems than WGS 84 name theirs. Exact contours that
+ * georeference, in pixels where it has none. Those of other coordinate systems than WGS 84 name theirs. Exact contours that
  * were traced by sides become polygons that are valid for OGC's Simple Features. */
 enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
-                            const struct raster_place *place, struct clv_error *err) CLV_CHECK;
-void geojson_begin(struct text *text, const struct raster_place *place);
+                            const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
+void geojson_begin(struct text *text, const struct georeference *georeference);
 enum clv_status geojson_put_objects(struct text *text, const struct contours *contours, const struct clv_labels *labels,
-                                    const struct raster_place *place, struct clv_error *err) CLV_CHECK;
+                                    const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
 #define GEOJSON_SEPARATOR ","
 #define GEOJSON_END       "\n]}\n"
 

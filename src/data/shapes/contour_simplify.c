@@ -8,7 +8,7 @@
 #define LARGEST_CHANGE 0.1
 
 /* Working memory for one ring after the other; arrays have the points of the longest ring and one more. */
-struct simplifying {
+struct simplify_state {
     double squared_tolerance;
     bool *is_kept;       /* of the ring's points */
     int32_t (*chain)[2]; /* points between two breaks, both included */
@@ -36,7 +36,7 @@ static int compare_points(const int32_t a[2], const int32_t b[2])
 }
 
 /* Marks the points of chain[n] that stay between its ends. */
-static void simplify_chain(struct simplifying *self, size_t n)
+static void simplify_chain(struct simplify_state *self, size_t n)
 {
     size_t n_ranges = 0;
     self->stack[n_ranges][0] = 0;
@@ -63,7 +63,7 @@ static void simplify_chain(struct simplifying *self, size_t n)
 
 /* The chain from point `first` of ring[n] to the next one that stays, `size` points in all, in the direction that both
  * regions next to it take it. */
-static void take_chain(struct simplifying *self, const int32_t (*ring)[2], size_t n, size_t first, size_t size)
+static void take_chain(struct simplify_state *self, const int32_t (*ring)[2], size_t n, size_t first, size_t size)
 {
     const int32_t *begin = ring[first], *end = ring[(first + size - 1) % n];
     int order = compare_points(begin, end);
@@ -78,7 +78,7 @@ static void take_chain(struct simplifying *self, const int32_t (*ring)[2], size_
 }
 
 /* Junctions stay, or the uppermost point where there is none: both regions next to a ring choose the same. */
-static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
+static void choose_breaks(struct simplify_state *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
 {
     size_t n_breaks = 0, first = 0;
     for (size_t i = 0; i < n; i++) {
@@ -91,7 +91,7 @@ static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], co
         self->is_kept[first] = true;
 }
 
-static void simplify_ring(struct simplifying *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
+static void simplify_ring(struct simplify_state *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
 {
     choose_breaks(self, ring, is_junction, n);
     size_t start = 0;
@@ -129,7 +129,7 @@ static bool changes_much(const int32_t (*ring)[2], const bool *is_kept, size_t n
     return change > LARGEST_CHANGE * (before < 0 ? -before : before);
 }
 
-static enum clv_status simplifying_init(struct simplifying *self, const struct contours *contours, double tolerance,
+static enum clv_status simplifying_init(struct simplify_state *self, const struct contours *contours, double tolerance,
                                         struct clv_error *err)
 {
     size_t longest = 0;
@@ -145,14 +145,14 @@ static enum clv_status simplifying_init(struct simplifying *self, const struct c
     return self->is_kept && self->chain && self->index && self->stack ? CLV_OK : fail_memory(err);
 }
 
-static void simplifying_release(struct simplifying *self)
+static void simplifying_release(struct simplify_state *self)
 {
     arrays_free(self->is_kept, self->chain, self->index, self->stack);
 }
 
 enum clv_status contours_simplify(struct contours *contours, double tolerance, struct clv_error *err)
 {
-    OWNED(simplifying_release) struct simplifying self = {0};
+    OWNED(simplifying_release) struct simplify_state self = {0};
     if (tolerance <= 0 || !contours->n_rings)
         return CLV_OK;
     FAIL_IF(contours->exact, CLV_ERR_USAGE, "contours that are simplified already");

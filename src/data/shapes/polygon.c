@@ -22,7 +22,7 @@ static int32_t row_from(double y, int32_t height)
     return int32_within(ceil(y - 0.5), 0, height);
 }
 
-/* false: it crosses no row. */
+/* Returns false if the edge crosses no row. */
 static bool edge_between(struct edge *edge, const double *a, const double *b, int32_t height)
 {
     edge->upper = a[1] <= b[1] ? a : b;
@@ -51,7 +51,7 @@ static void walk_edges(const double (*points)[2], const size_t *ring_ends, size_
                 take(context, &edge);
 }
 
-/* Where edges cross rows of pixels: x of row y in x[start[y]] .. x[start[y + 1] - 1]. */
+/* The crossings of edges with rows of pixel centres: those of row y are x[start[y]] to x[start[y + 1] - 1]. */
 struct crossings {
     size_t *start; /* [height + 1] */
     size_t *n;     /* [height] so far */

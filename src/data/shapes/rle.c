@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* One count of COCO's; *text moves behind it. */
+/* Reads one count of COCO's compressed text; *text moves behind it. */
 static bool take_count(int64_t *count, const char **text)
 {
     *count = 0;
@@ -79,7 +79,7 @@ static enum clv_status check(const struct rle_frame *frame, const uint32_t *coun
     return CLV_OK;
 }
 
-/* The pixel of the frame that is `at`-th in the order. */
+/* Returns the pixel of the frame with index `at` in the order. */
 static void find_pixel(int32_t *x, int32_t *y, uint64_t at, const struct rle_frame *frame, enum rle_order order)
 {
     uint64_t side = (uint64_t)(order == RLE_BY_COLUMNS ? frame->height : frame->width);
@@ -109,7 +109,7 @@ enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *fr
     int64_t side = order == RLE_BY_COLUMNS ? frame->height : frame->width, at = 0;
     for (size_t i = 0; i < n; at += counts[i++]) {
         int64_t end = at + counts[i], n_lines, length;
-        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* of a line, or whole lines */
+        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* a part of a line, or whole lines */
             int64_t line = from / side, start = from % side;
             n_lines = start || end - from < side ? 1 : (end - from) / side;
             length = side - start < end - from ? side - start : end - from;
@@ -133,7 +133,7 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
                           enum rle_order order, struct clv_error *err)
 {
     MUST(check(frame, counts, n, err));
-    struct rle_frame own = {0};
+    struct rle_frame whole = {0};
     uint64_t at = 0;
     for (size_t i = 0; i < n; at += counts[i++]) {
         if (i % 2 == 0 || !counts[i])
@@ -148,15 +148,15 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
             x0 = 0;
             x1 = frame->width - 1;
         }
-        include(&own, x0, y0, x1, y1);
+        include(&whole, x0, y0, x1, y1);
     }
-    own.left += frame->left;
-    own.top += frame->top;
-    *bounds = own;
+    whole.left += frame->left;
+    whole.top += frame->top;
+    *bounds = whole;
     return CLV_OK;
 }
 
-/* Where columns of pixels come into objects and leave them: in column left + k at rows rows[starts[k]] ..
+/* The rows at which columns of pixels enter objects and leave them. Those of column left + k are rows[starts[k]] to
  * rows[starts[k + 1] - 1]. */
 struct changes {
     int32_t left, n_columns;
@@ -218,7 +218,7 @@ static enum clv_status find_changes(struct changes *self, const struct contours 
     for (size_t x = 0; x < n; x++)
         self->starts[x + 2] += self->starts[x + 1];
     NEED(self->rows = array_alloc(self->starts[n + 1], sizeof *self->rows));
-    take_edges(self, contours, pieces, n_pieces); /* which moves each start to the next one's place */
+    take_edges(self, contours, pieces, n_pieces); /* moves each start to the value of the next one */
     for (size_t x = 0; x < n; x++)
         qsort(self->rows + self->starts[x], self->starts[x + 1] - self->starts[x], sizeof *self->rows, compare_rows);
     return CLV_OK;

@@ -141,7 +141,7 @@ enum {
     NEXT_OVERLAP, /* pixels, by those of a mean region */
     NEXT_SHARE,   /* of the smaller region's pixels */
     NEXT_NEAR,
-    NEXT_TEXTURE, /* overlap x likeness of words .. */
+    NEXT_TEXTURE, /* overlap x similarity of words .. */
     NEXT_LOOK,    /* .. and of all else */
     NEXT_END
 };
@@ -151,8 +151,8 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
 /* Units of colour differences and lengths: of the scene, image by image, or of a recipe with a fixed scale. */
 struct edge_units {
-    float likeness; /* squared distances of colours are multiplied by it */
-    float side;     /* of a region, about */
+    float contrast_scale; /* squared distances of colours are multiplied by it */
+    float side;           /* of a region, about */
 };
 struct edge_units edge_units_fixed(const struct clv_recipe *recipe);
 struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const struct scene *scene,
@@ -190,7 +190,7 @@ struct fisher {
     int32_t width, height;     /* of the image */
     int32_t n_columns, n_rows; /* of the grid of descriptors, the same for all scales */
     struct fisher_scale {
-        float *place, *share; /* [cells][MIXTURE_DIMENSIONS], [cells][MIXTURE_COMPONENTS] */
+        float *point, *share; /* [cells][MIXTURE_DIMENSIONS], [cells][MIXTURE_COMPONENTS] */
     } scales[CLV_MAX_SCALES];
 };
 void fisher_release(struct fisher *fisher);
@@ -425,7 +425,7 @@ static inline bool has_words(const struct clv_recipe *recipe)
 }
 #undef FLAG
 
-/* Working size: features see a shrunken image, masks and volumes are counted at the original size. */
+/* Working size: features see a shrunken image, masks and areas are counted at the original size. */
 
 /* The image shrunk (never enlarged) to at most max_pixels, its proportions kept; at least 1x1. A copy even when it
  * is small enough. */

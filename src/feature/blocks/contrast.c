@@ -71,8 +71,8 @@ static bool relax(float *distance, int32_t a, int32_t b, const struct region *re
     return fell;
 }
 
-/* Least sum of colour steps from the border, by sweeps over the edges, forwards and backwards: a few suffice, since edges are
- * sorted in raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
+/* Least sum of colour steps from the border, by sweeps over the edges, forwards and backwards: a few suffice, since
+ * edges are sorted in raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
 static void geodesic_distances(float *distance, const struct scene *scene, const struct clv_adjacency *adjacency,
                                const float *border)
 {
@@ -265,7 +265,7 @@ void contrast_name(char *name, size_t size, const struct clv_recipe *recipe, int
     static const char *const names[CONTRAST_WORDS] = {"border similarity", "geodesic distance to the border",
                                                       "global uniqueness", "local uniqueness",
                                                       "colour spread",     "centre against rim",
-                                                      "gradient",          "foreground likeness",
+                                                      "gradient",          "similarity to the foreground",
                                                       "colours of centre", "colours of border"};
     int32_t measure = index / BINS, word = measure - CONTRAST_WORDS;
     if (word < 0)

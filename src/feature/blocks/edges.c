@@ -31,10 +31,10 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
                                         [NEXT_SHARE] = "next slice: overlap of the smaller region",
                                         [NEXT_NEAR] = "next slice: nearness",
                                         [NEXT_TEXTURE] = "next slice: overlap x texture similarity",
-                                        [NEXT_LOOK] = "next slice: overlap x likeness of all else"};
-    static const char *const of_maps[CLV_MAX_MAPS] = {"likeness in map 1", "likeness in map 2", "likeness in map 3",
-                                                      "likeness in map 4", "likeness in map 5", "likeness in map 6",
-                                                      "likeness in map 7", "likeness in map 8"};
+                                        [NEXT_LOOK] = "next slice: overlap x similarity of all else"};
+    static const char *const of_maps[CLV_MAX_MAPS] = {
+        "similarity in map 1", "similarity in map 2", "similarity in map 3", "similarity in map 4",
+        "similarity in map 5", "similarity in map 6", "similarity in map 7", "similarity in map 8"};
     int32_t n = edge_feature_count(recipe), n_maps = map_edge_count(recipe);
     if (index >= n - n_maps && index < n)
         return of_maps[index - (n - n_maps)];
@@ -88,7 +88,7 @@ static float contrast_scale(const struct clv_adjacency *adjacency, const struct 
 
 struct edge_units edge_units_fixed(const struct clv_recipe *recipe)
 {
-    return (struct edge_units){recipe->colour_likeness, sqrtf((float)recipe->region_area)};
+    return (struct edge_units){recipe->contrast_scale, sqrtf((float)recipe->region_area)};
 }
 
 struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const struct scene *scene,
@@ -121,7 +121,7 @@ void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adj
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         int32_t a = adjacency->edges[e][0], b = adjacency->edges[e][1];
         float length = adjacency->boundary_length[e] / units.side;
-        float similarity = portable_expf(-units.likeness * square_distance(regions[a].lab, regions[b].lab));
+        float similarity = portable_expf(-units.contrast_scale * square_distance(regions[a].lab, regions[b].lab));
         float texture = words.n_scales ? 1 - words_in_common(words, a, b) / (float)words.n_scales : 0;
         float *f = features + (size_t)e * (size_t)stride;
         f[CONSTANT] = 1;

@@ -21,7 +21,7 @@ int32_t fisher_size(const struct clv_recipe *recipe)
 void fisher_release(struct fisher *fisher)
 {
     for (int s = 0; s < CLV_MAX_SCALES; s++) {
-        arrays_free(fisher->scales[s].place, fisher->scales[s].share);
+        arrays_free(fisher->scales[s].point, fisher->scales[s].share);
     }
     *fisher = (struct fisher){0};
 }
@@ -37,13 +37,13 @@ static enum clv_status fill_scale(struct fisher *fisher, int32_t scale, const st
     size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
     fisher->n_columns = grid.n_columns;
     fisher->n_rows = grid.n_rows;
-    to->place = array_alloc(n, D * sizeof *to->place);
+    to->point = array_alloc(n, D * sizeof *to->point);
     to->share = array_alloc(n, K * sizeof *to->share);
-    NEED(to->place && to->share);
+    NEED(to->point && to->share);
     mixture_view_init(&view, recipe->mixtures[scale]);
     for (size_t i = 0; i < n; i++) {
-        mixture_place(to->place + i * D, recipe->mixtures[scale], grid.values + i * CLV_DESCRIPTOR_SIZE);
-        mixture_shares(to->share + i * K, &view, to->place + i * D);
+        mixture_point(to->point + i * D, recipe->mixtures[scale], grid.values + i * CLV_DESCRIPTOR_SIZE);
+        mixture_shares(to->share + i * K, &view, to->point + i * D);
     }
     return CLV_OK;
 }
@@ -61,14 +61,14 @@ enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, co
     return CLV_OK;
 }
 
-static void add_cell(float *row, const float *mixture, const float *place, const float *share)
+static void add_cell(float *row, const float *mixture, const float *point, const float *share)
 {
     for (int k = 0; k < K; k++) {
         if (share[k] < LEAST_SHARE)
             continue;
         const float *mean = mixture + MIXTURE_MEAN + k * D, *variance = mixture + MIXTURE_VARIANCE + k * D;
         for (int d = 0; d < D; d++) {
-            float off = place[d] - mean[d];
+            float off = point[d] - mean[d];
             row[k * D + d] += share[k] * off;
             row[(K + k) * D + d] += share[k] * (off * off / variance[d] - 1);
         }
@@ -123,7 +123,7 @@ void fisher_fill(float *row, const struct views *views, int32_t patch)
         for (int32_t y = y0; y < y1; y++)
             for (int32_t x = x0; x < x1; x++) {
                 size_t cell = (size_t)y * (size_t)fisher->n_columns + (size_t)x;
-                add_cell(row, mixture, from->place + cell * D, from->share + cell * K);
+                add_cell(row, mixture, from->point + cell * D, from->share + cell * K);
             }
         finish(row, mixture, (y1 - y0) * (x1 - x0));
     }

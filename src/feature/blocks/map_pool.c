@@ -53,7 +53,7 @@ static void pool_channel(struct map_pool *pool, const struct scene *scene, const
 }
 
 /* A map_pool that is being filled. */
-struct pooling {
+struct pool_state {
     struct map_pool result;
     const struct scene *scene;
     struct map_window window;
@@ -61,14 +61,14 @@ struct pooling {
     size_t channel; /* of a node's, which comes next */
 };
 
-static void pooling_release(struct pooling *self)
+static void pooling_release(struct pool_state *self)
 {
     map_pool_release(&self->result);
     array_free(self->plane);
 }
 
 /* Computes the statistics of all channels of a map. */
-static enum clv_status pool_map(struct pooling *self, const struct map_reader *map,
+static enum clv_status pool_map(struct pool_state *self, const struct map_reader *map,
                                 const struct clv_recipe_map *recipe_map, struct clv_error *err)
 {
     const struct scene *scene = self->scene;
@@ -95,7 +95,7 @@ static enum clv_status pool_map(struct pooling *self, const struct map_reader *m
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct map_window *window, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    OWNED(pooling_release) struct pooling self = {
+    OWNED(pooling_release) struct pool_state self = {
         .result = {.n_channels = count_channels(recipe)},
         .scene = scene,
         .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
@@ -231,7 +231,7 @@ void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency 
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         int32_t n_channels = map_values(&recipe->maps[m]);
         bool is_probability = is_log_odds(&recipe->maps[m]);
-        double sum = 0, beta = (double)recipe->maps[m].likeness;
+        double sum = 0, beta = (double)recipe->maps[m].contrast_scale;
         bool is_own = !is_probability && !(recipe->scale > 0);
         for (int32_t e = 0; e < adjacency->n_edges && is_own; e++)
             sum += square_distance(mean + (size_t)adjacency->edges[e][0] * n, mean + (size_t)adjacency->edges[e][1] * n,

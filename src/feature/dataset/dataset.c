@@ -10,16 +10,16 @@
 
 void dataset_item_release(struct dataset_item *item)
 {
-    arrays_free(item->name, item->row, item->index, item->value, item->edges, item->edge_features, item->volume,
-                item->place, item->label, item->theta, item->counts, item->first_node);
+    arrays_free(item->name, item->row, item->index, item->value, item->edges, item->edge_features, item->area,
+                item->centroid, item->label, item->theta, item->counts, item->first_node);
     *item = (struct dataset_item){0};
 }
 
 static void file_free(struct dataset_file *file)
 {
     clv_tensors_close(file->tensors);
-    arrays_free(file->superpixel_offset, file->dense_row, file->dense_index, file->label, file->theta, file->volume,
-                file->place, file);
+    arrays_free(file->superpixel_offset, file->dense_row, file->dense_index, file->label, file->theta, file->area,
+                file->centroid, file);
 }
 
 void clv_dataset_free(struct clv_dataset *dataset)
@@ -131,8 +131,8 @@ static void point_to_own_arrays(struct dataset_item *item)
     problem->value = item->value;
     problem->edges = (const int32_t(*)[2])item->edges;
     problem->edge_features = item->edge_features;
-    problem->volume = item->volume;
-    problem->place = item->place;
+    problem->area = item->area;
+    problem->centroid = item->centroid;
     problem->label = item->label;
     problem->theta = item->theta;
 }
@@ -152,12 +152,12 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
     item.value = array_copy(n_entries ? problem->value + first : NULL, n_entries, sizeof *item.value);
     item.edges = array_copy(problem->edges, m, sizeof *item.edges);
     item.edge_features = array_copy(problem->edge_features, m * p, sizeof *item.edge_features);
-    item.volume = problem->volume ? array_copy(problem->volume, n, sizeof *item.volume) : NULL;
-    item.place = problem->place ? array_copy(problem->place, n, 2 * sizeof *item.place) : NULL;
+    item.area = problem->area ? array_copy(problem->area, n, sizeof *item.area) : NULL;
+    item.centroid = problem->centroid ? array_copy(problem->centroid, n, 2 * sizeof *item.centroid) : NULL;
     item.label = problem->label ? array_copy(problem->label, n, sizeof *item.label) : NULL;
     item.theta = problem->theta ? array_copy(problem->theta, n * k, sizeof *item.theta) : NULL;
     if (!item.name || !item.row || !item.index || !item.value || !item.edges || !item.edge_features ||
-        (problem->volume && !item.volume) || (problem->place && !item.place) || (problem->label && !item.label) ||
+        (problem->area && !item.area) || (problem->centroid && !item.centroid) || (problem->label && !item.label) ||
         (problem->theta && !item.theta))
         return fail_memory(err);
     for (size_t i = 0; i <= n; i++)
@@ -209,8 +209,8 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
         .value = example->value,
         .edges = example->edges,
         .edge_features = example->edge_features,
-        .volume = example->volume,
-        .place = example->place,
+        .area = example->area,
+        .centroid = example->centroid,
         .label = example->label,
         .theta = example->theta,
         .counts = example->counts,
@@ -224,8 +224,8 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     example->value = NULL;
     example->edges = NULL;
     example->edge_features = NULL;
-    example->volume = NULL;
-    example->place = NULL;
+    example->area = NULL;
+    example->centroid = NULL;
     example->label = NULL;
     example->theta = NULL;
     example->counts = NULL;

@@ -27,8 +27,8 @@ struct dataset_item {
     float *value;
     int32_t (*edges)[2];
     float *edge_features;
-    float *volume;
-    float *place;
+    float *area;
+    float *centroid;
     int32_t *label;
     float *theta;
     float *counts;       /* that theta was made of, or NULL */
@@ -38,10 +38,13 @@ struct dataset_item {
 };
 void dataset_item_release(struct dataset_item *item);
 
+/* The nodes' areas are the tensor "volume" on disk: files that exist are read, and others write it. */
+#define AREA_TENSOR "volume"
+
 /* The tensors of an open file; NULL where it has none. */
 struct features_arrays {
     const struct clv_tensor *node_offset, *edge_offset, *row, *index, *value, *x, *edges, *edge_features, *counts,
-        *volume, *size, *superpixels;
+        *area, *size, *superpixels;
 };
 
 /* A mapped feature file: what its images have besides their problems, and values derived from its arrays once. */
@@ -57,8 +60,8 @@ struct dataset_file {
     const float *counts;             /* [N][n_labels], or NULL */
     int32_t *label;                  /* [N] */
     float *theta;                    /* [N][n_labels] */
-    float *volume;                   /* [N] ones, if the file has none */
-    float *place;                    /* [N][2] of superpixels, or NULL */
+    float *area;                     /* [N] ones, if the file has none */
+    float *centroid;                 /* [N][2] of superpixels, or NULL */
 };
 
 struct clv_dataset {
@@ -133,8 +136,8 @@ struct item_boxes {
     size_t n_voids;              /* behind them: boxes in which nothing is known */
 };
 
-/* Estimates each pixel's probability of foreground from one image and its boxes alone: foreground[height][width] in 0..1.
- * Called on any thread. */
+/* Estimates each pixel's probability of foreground from one image and its boxes alone: foreground[height][width] in
+ * 0..1. Called on any thread. */
 typedef enum clv_status foreground_estimate(float *foreground, const struct clv_image *image,
                                             const struct item_boxes *boxes, struct clv_error *err);
 
@@ -181,7 +184,7 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
 /* clv_dataset_extract, also with boxes: an item without a mask has the labels of clv_example_set_boxes if there are
  * some for it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and
  * nodes, without edges, whose features say where a node is within its image's boxes, and whose theta[n_nodes][2] is
- * the estimate of its pixels; so that places are comparable, items with masks need boxes, too. Two
+ * the estimate of its pixels; so that centroids are comparable, items with masks need boxes, too. Two
  * labels. */
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                       const struct clv_set *set, const struct extract_options *how,
@@ -234,7 +237,7 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
 /* The arrays of a feature file that is being opened: found, and checked against each other, before any image of them
  * is looked at. */
 
-struct features_reading {
+struct features_reader {
     const char *path;
     struct clv_dataset *dataset;
     struct dataset_file *file; /* the dataset's last */
@@ -246,10 +249,10 @@ struct features_reading {
 
 /* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
  * from them once. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
-enum clv_status features_arrays_read(struct features_reading *self, struct clv_error *err) CLV_CHECK;
+enum clv_status features_arrays_read(struct features_reader *self, struct clv_error *err) CLV_CHECK;
 
 /* [n + 1] the first node of each image. */
-const int64_t *features_node_offsets(const struct features_reading *self);
+const int64_t *features_node_offsets(const struct features_reader *self);
 
 /* Names and checks that the writer and the reader of feature files share. */
 
@@ -261,7 +264,7 @@ const int64_t *features_node_offsets(const struct features_reading *self);
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
 
 /* *number = a whole number low..high, which the metadata must have. */
-enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
+enum clv_status features_number(int32_t *number, const struct features_reader *self, const char *key, int32_t low,
                                 int32_t high, struct clv_error *err) CLV_CHECK;
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,

@@ -18,14 +18,14 @@ struct joined {
     int32_t (*edges)[2];  /* [n_edges] */
     float *edge_features; /* [n_edges][p] */
     float *counts;        /* [n_nodes][K] */
-    float *volume;        /* [n_nodes] */
+    float *area;          /* [n_nodes] */
     struct text n_labels, n_features, names, labels;
 };
 
 static void joined_release(struct joined *joined)
 {
     arrays_free(joined->node_offset, joined->edge_offset, joined->row, joined->index, joined->value, joined->edges,
-                joined->edge_features, joined->counts, joined->volume);
+                joined->edge_features, joined->counts, joined->area);
     text_release(&joined->n_labels);
     text_release(&joined->n_features);
     text_release(&joined->names);
@@ -50,14 +50,14 @@ static enum clv_status joined_init(struct joined *joined, const struct clv_datas
         .edges = array_alloc(n_edges, sizeof *joined->edges),
         .edge_features = array_alloc(n_edges, (size_t)dataset->n_edge_features * sizeof *joined->edge_features),
         .counts = array_zalloc(n_nodes, (size_t)dataset->n_labels * sizeof *joined->counts),
-        .volume = array_alloc(n_nodes, sizeof *joined->volume),
+        .area = array_alloc(n_nodes, sizeof *joined->area),
     };
     text_init(&joined->n_labels, 64);
     text_init(&joined->n_features, 64);
     text_init(&joined->names, SIZE_MAX / 2);
     text_init(&joined->labels, SIZE_MAX / 2);
     bool failed = !joined->node_offset || !joined->edge_offset || !joined->row || !joined->index || !joined->value ||
-                  !joined->edges || !joined->edge_features || !joined->counts || !joined->volume;
+                  !joined->edges || !joined->edge_features || !joined->counts || !joined->area;
     return failed ? fail_memory(err) : CLV_OK;
 }
 
@@ -77,7 +77,7 @@ static void join(struct joined *joined, const struct clv_dataset *dataset, size_
     size_t entry = (size_t)joined->row[node];
     for (size_t i = 0; i < n; i++) {
         joined->row[node + i + 1] = (int64_t)entry + problem->row[i + 1] - problem->row[0];
-        joined->volume[node + i] = problem->volume ? problem->volume[i] : 1;
+        joined->area[node + i] = problem->area ? problem->area[i] : 1;
     }
     append(joined->index, entry, n_entries ? problem->index + from : NULL, n_entries, sizeof *joined->index);
     append(joined->value, entry, n_entries ? problem->value + from : NULL, n_entries, sizeof *joined->value);
@@ -108,7 +108,7 @@ static enum clv_status write_joined(const char *path, const struct joined *joine
     tensors[n++] = tensor_of("index", CLV_I32, joined->index, joined->row[n_nodes], 0);
     tensors[n++] = tensor_of("value", CLV_F32, joined->value, joined->row[n_nodes], 0);
     tensors[n++] = tensor_of("counts", CLV_F32, joined->counts, n_nodes, dataset->n_labels);
-    tensors[n++] = tensor_of("volume", CLV_F32, joined->volume, n_nodes, 0);
+    tensors[n++] = tensor_of(AREA_TENSOR, CLV_F32, joined->area, n_nodes, 0);
     if (dataset->n_edge_features) {
         tensors[n++] = tensor_of("edge_offset", CLV_I64, joined->edge_offset, n_items + 1, 0);
         tensors[n++] = tensor_of("edges", CLV_I32, joined->edges, n_edges, 2);

@@ -1,6 +1,7 @@
-/* Extracts the examples of a set. Threads and processes share the items of a batch, and their examples are handed on in
- * the order of the set, so that results do not depend on how many there are. With a recipe of slices, the slices of a
- * sequence are gathered in windows, each of which is one example. Start at extract_all and dataset_extract_boxed. */
+/* Extracts the examples of a set. Threads and processes share the items of a batch, and their examples are passed on in
+ * the order of the set, so that results do not depend on the number of threads and processes. With a recipe of slices,
+ * the slices of a sequence are gathered in windows, each of which is one example. Start at extract_all and
+ * dataset_extract_boxed. */
 #include "feature/dataset/dataset.h"
 
 #include <string.h>
@@ -158,7 +159,7 @@ static enum clv_status extract_batch(struct batch *batch, size_t n, int n_thread
     return examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err);
 }
 
-/* Hands the batch's n examples on to `take`, and drops them if it is NULL. */
+/* Passes the batch's n examples on to `take`, or drops them if it is NULL. */
 static enum clv_status take_batch(struct batch *batch, size_t n, take_example *take, void *context,
                                   struct clv_error *err)
 {
@@ -216,7 +217,7 @@ enum clv_status extract_set(const struct clv_set *set, const struct extract_opti
 }
 
 /* The dataset that is built, and the window that is being filled. */
-struct keeping {
+struct extract_state {
     struct clv_dataset *dataset, *frames; /* frames NULL: not needed */
     const struct item_boxes *boxes;       /* of the next item */
     struct stack stack;                   /* slices of the open window */
@@ -227,7 +228,7 @@ struct keeping {
     const struct clv_image_limits *limits;
 };
 
-static void keeping_release(struct keeping *self)
+static void keeping_release(struct extract_state *self)
 {
     clv_dataset_free(self->dataset);
     clv_dataset_free(self->frames);
@@ -235,7 +236,7 @@ static void keeping_release(struct keeping *self)
     slice_release(&self->before);
 }
 
-static enum clv_status take(struct keeping *self, struct clv_example *example, const struct clv_item *item,
+static enum clv_status take(struct extract_state *self, struct clv_example *example, const struct clv_item *item,
                             struct clv_error *err)
 {
     MUST(dataset_take(self->dataset, example, item->name, err));
@@ -246,7 +247,7 @@ static enum clv_status take(struct keeping *self, struct clv_example *example, c
 }
 
 /* Makes one example of the slices collected so far. */
-static enum clv_status end_window(struct keeping *self, struct clv_error *err)
+static enum clv_status end_window(struct extract_state *self, struct clv_error *err)
 {
     OWNED(clv_example_release) struct clv_example window = {0};
     const struct region_graph *graph = &self->stack.graph;
@@ -380,7 +381,7 @@ static enum clv_status check_sides(const struct clv_set *slices, const size_t *b
     return CLV_OK;
 }
 
-static enum clv_status add_slice(struct keeping *self, struct slice *now, const struct clv_item *item,
+static enum clv_status add_slice(struct extract_state *self, struct slice *now, const struct clv_item *item,
                                  struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image image = {0};
@@ -390,7 +391,7 @@ static enum clv_status add_slice(struct keeping *self, struct slice *now, const 
 }
 
 /* Adds a slice to the open window, or begins a new window with it. */
-static enum clv_status keep_slice(struct keeping *self, struct clv_example *slice, const struct clv_item *item,
+static enum clv_status keep_slice(struct extract_state *self, struct clv_example *slice, const struct clv_item *item,
                                   struct clv_error *err)
 {
     size_t begins = *self->begins++;
@@ -398,7 +399,7 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
         MUST(end_window(self, err));
         self->first_slice = begins - 1;
     }
-    struct slice now = {.example = *slice}; /* a view, but for pixels and motion */
+    struct slice now = {.example = *slice}; /* a view, except pixels and motion */
     enum clv_status status = add_slice(self, &now, item, err);
     array_free(now.motion);
     slice_release(&self->before);
@@ -415,7 +416,7 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
 static enum clv_status keep(void *context, struct clv_example *example, const struct clv_item *item,
                             const float *estimate, struct clv_error *err)
 {
-    struct keeping *self = context;
+    struct extract_state *self = context;
     if (self->stack.at.recipe)
         return keep_slice(self, example, item, err);
     if (self->frames)
@@ -426,7 +427,7 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
                                      const struct extract_options *how, struct clv_error *err)
 {
-    struct keeping keeping = {.dataset = dataset}; /* a view */
+    struct extract_state keeping = {.dataset = dataset}; /* a view */
     OWNED(batch_release) struct batch batch = {.set = set, .how = how, .is_mirrored = true};
     FAIL_IF(how->recipe->n_maps || dataset->n != set->n_items, CLV_ERR_USAGE,
             "mirror images: not of maps, nor of a part of the images");
@@ -459,7 +460,7 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     const struct item_boxes *boxes = how->boxes;
     OWNED(slices_release) struct clv_set slices = {0};
     OWNED_ARRAY size_t *begins = NULL;
-    OWNED(keeping_release) struct keeping keeping = {.boxes = boxes, .limits = how->limits};
+    OWNED(keeping_release) struct extract_state keeping = {.boxes = boxes, .limits = how->limits};
     FAIL_IF(boxes && set->labels.n_labels != 2, CLV_ERR_USAGE,
             "boxes take two labels, foreground and background, not %d", set->labels.n_labels);
     *dataset = NULL;

@@ -33,29 +33,29 @@ bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, 
     return k == 0;
 }
 
-/* An example's arrays: where, and how many bytes; absent ones have none. */
+/* An array of an example: the address of its pointer, and its bytes, 0 if it is absent. */
 enum { N_ARRAYS = 12 };
 
-struct array_place {
+struct shared_array {
     void **at;
     size_t size;
 };
 
-static void list_arrays(struct array_place places[N_ARRAYS], struct example_sharing *self, size_t index)
+static void list_arrays(struct shared_array arrays[N_ARRAYS], struct example_sharing *self, size_t index)
 {
     const struct example_sizes *sizes = &self->sizes[index];
     struct clv_example *example = &self->examples[index];
     size_t n = (size_t)sizes->n_nodes, m = (size_t)sizes->n_edges, k = (size_t)self->n_labels;
     size_t n_pixels = (size_t)sizes->working_width * (size_t)sizes->working_height;
     size_t counts = sizes->has_counts ? n * k * sizeof(float) : 0;
-    const struct array_place all[N_ARRAYS] = {
+    const struct shared_array all[N_ARRAYS] = {
         {(void **)&example->row, (n + 1) * sizeof *example->row},
         {(void **)&example->index, (size_t)sizes->n_entries * sizeof *example->index},
         {(void **)&example->value, (size_t)sizes->n_entries * sizeof *example->value},
         {(void **)&example->edges, m * sizeof *example->edges},
         {(void **)&example->edge_features, m * (size_t)sizes->n_edge_features * sizeof *example->edge_features},
-        {(void **)&example->volume, n * sizeof *example->volume},
-        {(void **)&example->place, 2 * n * sizeof *example->place},
+        {(void **)&example->area, n * sizeof *example->area},
+        {(void **)&example->centroid, 2 * n * sizeof *example->centroid},
         {(void **)&example->label, sizes->has_label ? n * sizeof *example->label : 0},
         {(void **)&example->counts, counts},
         {(void **)&example->theta, counts},
@@ -63,29 +63,29 @@ static void list_arrays(struct array_place places[N_ARRAYS], struct example_shar
         {(void **)&self->estimates[index], sizes->has_estimate ? n * sizeof **self->estimates : 0},
     };
     for (int a = 0; a < N_ARRAYS; a++)
-        places[a] = all[a];
+        arrays[a] = all[a];
 }
 
 static bool arrays_slot(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
-    struct array_place places[N_ARRAYS];
-    list_arrays(places, context, index);
+    struct shared_array arrays[N_ARRAYS];
+    list_arrays(arrays, context, index);
     if (k >= N_ARRAYS)
         return false;
-    *piece = (struct comm_piece){*places[k].at, places[k].size};
+    *piece = (struct comm_piece){*arrays[k].at, arrays[k].size};
     return true;
 }
 
-/* Arrays for what comes from elsewhere. */
+/* Allocates the arrays of an example that another process sends. */
 static enum clv_status make_room(struct example_sharing *self, size_t index, struct clv_error *err)
 {
     const struct example_sizes *sizes = &self->sizes[index];
     struct clv_example *example = &self->examples[index];
-    struct array_place places[N_ARRAYS];
-    list_arrays(places, self, index);
+    struct shared_array arrays[N_ARRAYS];
+    list_arrays(arrays, self, index);
     for (int a = 0; a < N_ARRAYS; a++) {
-        bool is_wanted = places[a].size || places[a].at == (void **)&example->edges;
-        if (is_wanted && !(*places[a].at = array_alloc(places[a].size, 1)))
+        bool is_wanted = arrays[a].size || arrays[a].at == (void **)&example->edges;
+        if (is_wanted && !(*arrays[a].at = array_alloc(arrays[a].size, 1)))
             return fail_memory(err);
     }
     example->width = sizes->width;

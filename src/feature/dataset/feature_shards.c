@@ -85,7 +85,7 @@ static bool take_word(const char **text, const char *word)
 }
 
 /* "2/3 of 40" in a file's metadata: shard 2 of 3 of a set of 40 images. */
-static bool parse_place(struct clv_shard *shard, size_t *total, const struct dataset_file *part)
+static bool parse_shard(struct clv_shard *shard, size_t *total, const struct dataset_file *part)
 {
     const char *text = clv_tensors_metadata(part->tensors, FEATURES_SHARD);
     size_t number, count;
@@ -99,41 +99,41 @@ static bool parse_place(struct clv_shard *shard, size_t *total, const struct dat
 
 /* The set that the next file is a shard of: its shards, those that were there, and its images, 0 until the first file
  * names it. */
-struct place {
+struct shards {
     size_t n_shards, n_opened, total;
 };
 
 /* Checks that a file is the shard that belongs here. */
-static enum clv_status check_place(struct place *place, const struct dataset_file *part, const char *path,
+static enum clv_status check_shard(struct shards *shards, const struct dataset_file *part, const char *path,
                                    struct clv_error *err)
 {
     struct clv_shard shard;
-    size_t said, first, n, expected = ++place->n_opened;
-    FAIL_IF(!parse_place(&shard, &said, part), CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote",
+    size_t said, first, n, expected = ++shards->n_opened;
+    FAIL_IF(!parse_shard(&shard, &said, part), CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote",
             path);
-    FAIL_IF((size_t)shard.count != place->n_shards || (size_t)shard.number != expected, CLV_ERR_DATA,
+    FAIL_IF((size_t)shard.count != shards->n_shards || (size_t)shard.number != expected, CLV_ERR_DATA,
             "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number, shard.count, expected,
-            place->n_shards);
+            shards->n_shards);
     shard_block(&first, &n, &shard, said);
-    FAIL_IF(n != part->n || (place->total && said != place->total), CLV_ERR_DATA,
+    FAIL_IF(n != part->n || (shards->total && said != shards->total), CLV_ERR_DATA,
             "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path, part->n, said, shard.number,
             shard.count);
-    place->total = said;
+    shards->total = said;
     return CLV_OK;
 }
 
 /* Checks the next file of a list in which whole files and all shards of a set may follow each other. */
-static enum clv_status check_turn(struct place *place, const struct dataset_file *part, const char *path,
+static enum clv_status check_turn(struct shards *shards, const struct dataset_file *part, const char *path,
                                   struct clv_error *err)
 {
     struct clv_shard shard;
     size_t total;
-    bool is_between = place->n_opened == place->n_shards, is_shard = parse_place(&shard, &total, part);
+    bool is_between = shards->n_opened == shards->n_shards, is_shard = parse_shard(&shard, &total, part);
     if (is_between && !is_shard)
         return CLV_OK;
     if (is_between)
-        *place = (struct place){.n_shards = (size_t)shard.count};
-    return check_place(place, part, path, err);
+        *shards = (struct shards){.n_shards = (size_t)shard.count};
+    return check_shard(shards, part, path, err);
 }
 
 static bool is_per_shard(const char *key)
@@ -210,29 +210,30 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
                                    const struct path_list *paths, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
-    OWNED(clv_recipe_release) struct clv_recipe own = {0};
+    OWNED(clv_recipe_release) struct clv_recipe first_recipe = {0};
     OWNED(dataset_drop) struct clv_dataset *result = NULL;
     bool is_folder = paths->n == 1 && features_is_sharded(paths->paths[0]), is_alone = paths->n == 1 && !is_folder;
     *dataset = NULL;
     MUST(features_list_files(&files, paths, err));
     if (!is_alone)
         MUST(check_once(&files, err));
-    struct place place = {.n_shards = is_folder ? files.n : 0};
+    struct shards shards = {.n_shards = is_folder ? files.n : 0};
     for (size_t k = 0; k < files.n; k++) {
         const char *path = files.paths[k];
-        MUST(add_file(&result, k ? NULL : &own, path, err));
+        MUST(add_file(&result, k ? NULL : &first_recipe, path, err));
         const struct dataset_file *first = result->files[0], *file = result->files[k];
         if (!is_alone)
-            MUST(check_turn(&place, file, path, err));
+            MUST(check_turn(&shards, file, path, err));
         if (k)
             MUST(check_alike(first->tensors, file->tensors, files.paths[0], path, err));
     }
-    FAIL_IF(place.n_opened < place.n_shards, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
-            files.paths[files.n - 1], place.n_opened, place.n_shards);
+    FAIL_IF(shards.n_opened < shards.n_shards, CLV_ERR_DATA,
+            "%s: is shard %zu of %zu, and the next one does not follow", files.paths[files.n - 1], shards.n_opened,
+            shards.n_shards);
     MUST(dataset_paging_begin(result, err));
     *dataset = TAKE(result);
-    if (recipe && clv_recipe_n_features(&own) > 0)
-        *recipe = TAKE(own);
+    if (recipe && clv_recipe_n_features(&first_recipe) > 0)
+        *recipe = TAKE(first_recipe);
     return CLV_OK;
 }
 

@@ -9,13 +9,13 @@
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
 
-const int64_t *features_node_offsets(const struct features_reading *self)
+const int64_t *features_node_offsets(const struct features_reader *self)
 {
     return self->arrays.node_offset->data;
 }
 
 /* Only tensors of the format, so that a misspelt one is not passed over; and those that need each other. */
-static enum clv_status find_arrays(struct features_reading *self, struct clv_error *err)
+static enum clv_status find_arrays(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
     const struct {
@@ -31,7 +31,7 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         {"edges", &arrays->edges},
         {"edge_features", &arrays->edge_features},
         {"counts", &arrays->counts},
-        {"volume", &arrays->volume},
+        {AREA_TENSOR, &arrays->area},
         {"size", &arrays->size},
         {"superpixels", &arrays->superpixels},
         {"palette", NULL},
@@ -63,7 +63,7 @@ struct extent {
     int64_t rows, columns;
 };
 
-static enum clv_status require(const struct clv_tensor **tensor, const struct features_reading *self, const char *name,
+static enum clv_status require(const struct clv_tensor **tensor, const struct features_reader *self, const char *name,
                                enum clv_dtype dtype, struct extent extent, struct clv_error *err)
 {
     return clv_tensors_require(tensor, self->file->tensors, name, dtype, extent.columns ? 2 : 1,
@@ -71,7 +71,7 @@ static enum clv_status require(const struct clv_tensor **tensor, const struct fe
 }
 
 /* offset[n + 1] begins at 0 and grows by `least` to INT32_MAX an image; *total is its end. */
-static enum clv_status check_offsets(int64_t *total, const struct features_reading *self,
+static enum clv_status check_offsets(int64_t *total, const struct features_reader *self,
                                      const struct clv_tensor *tensor, int64_t least, struct clv_error *err)
 {
     const int64_t *offset = tensor->data;
@@ -87,7 +87,7 @@ static enum clv_status check_offsets(int64_t *total, const struct features_readi
     return CLV_OK;
 }
 
-static enum clv_status read_offsets(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_offsets(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
     MUST(require(&arrays->node_offset, self, "node_offset", CLV_I64, (struct extent){-1, 0}, err));
@@ -101,7 +101,7 @@ static enum clv_status read_offsets(struct features_reading *self, struct clv_er
 }
 
 /* Sparse rows must be in order within index and value before any is looked at. */
-static enum clv_status read_sparse(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_sparse(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
     MUST(require(&arrays->row, self, "row", CLV_I64, (struct extent){self->n_nodes + 1, 0}, err));
@@ -120,7 +120,7 @@ static enum clv_status read_sparse(struct features_reading *self, struct clv_err
 }
 
 /* Dense features are rows that are full: every image shares one list of row ends and one of indices. */
-static enum clv_status read_dense(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_dense(struct features_reader *self, struct clv_error *err)
 {
     struct dataset_file *file = self->file;
     MUST(require(&self->arrays.x, self, "x", CLV_F32, (struct extent){self->n_nodes, -1}, err));
@@ -144,12 +144,12 @@ static enum clv_status read_dense(struct features_reading *self, struct clv_erro
     return CLV_OK;
 }
 
-static enum clv_status read_features(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_features(struct features_reader *self, struct clv_error *err)
 {
     return self->arrays.x ? read_dense(self, err) : read_sparse(self, err);
 }
 
-static enum clv_status read_edges(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_edges(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
     if (!arrays->edges)
@@ -163,31 +163,31 @@ static enum clv_status read_edges(struct features_reading *self, struct clv_erro
     return CLV_OK;
 }
 
-/* theta and labels from counts, volumes of 1 where the file has none. */
-static enum clv_status read_truth(struct features_reading *self, struct clv_error *err)
+/* theta and labels from counts, areas of 1 where the file has none. */
+static enum clv_status read_truth(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
     struct dataset_file *file = self->file;
     size_t n = (size_t)self->n_nodes, k = (size_t)self->dataset->n_labels;
     if (arrays->counts)
         MUST(require(&arrays->counts, self, "counts", CLV_F32, (struct extent){self->n_nodes, (int64_t)k}, err));
-    if (arrays->volume)
-        MUST(require(&arrays->volume, self, "volume", CLV_F32, (struct extent){self->n_nodes, 0}, err));
+    if (arrays->area)
+        MUST(require(&arrays->area, self, AREA_TENSOR, CLV_F32, (struct extent){self->n_nodes, 0}, err));
     if (arrays->counts) {
         file->counts = arrays->counts->data;
         file->label = array_alloc(n, sizeof *file->label);
         file->theta = array_alloc(n * k, sizeof *file->theta);
     }
-    if (!arrays->volume)
-        file->volume = array_alloc(n, sizeof *file->volume);
-    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume))
+    if (!arrays->area)
+        file->area = array_alloc(n, sizeof *file->area);
+    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->area && !file->area))
         return fail_memory(err);
-    for (size_t i = 0; !arrays->volume && i < n; i++)
-        file->volume[i] = 1;
+    for (size_t i = 0; !arrays->area && i < n; i++)
+        file->area[i] = 1;
     return CLV_OK;
 }
 
-static enum clv_status read_superpixels(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_superpixels(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
     struct dataset_file *file = self->file;
@@ -198,8 +198,8 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     file->size = arrays->size->data;
     file->superpixels = arrays->superpixels->data;
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
-    file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
-    NEED(file->superpixel_offset && file->place);
+    file->centroid = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->centroid);
+    NEED(file->superpixel_offset && file->centroid);
     int64_t total = 0, there = arrays->superpixels->shape[0];
     for (int64_t i = 0; i < self->n; i++) {
         const int32_t *size = file->size[i];
@@ -215,10 +215,10 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     return CLV_OK;
 }
 
-enum clv_status features_arrays_read(struct features_reading *self, struct clv_error *err)
+enum clv_status features_arrays_read(struct features_reader *self, struct clv_error *err)
 {
     /* Features come before what is allocated for each node: they prove that the file is as large as it says. */
-    static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
+    static enum clv_status (*const steps[])(struct features_reader *, struct clv_error *) = {
         find_arrays, read_offsets, read_features, read_edges, read_truth, read_superpixels};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         MUST(steps[i](self, err));
@@ -232,7 +232,7 @@ enum clv_status features_check_name(const char *name, struct clv_error *err)
     return CLV_OK;
 }
 
-enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
+enum clv_status features_number(int32_t *number, const struct features_reader *self, const char *key, int32_t low,
                                 int32_t high, struct clv_error *err)
 {
     const char *text = clv_tensors_metadata(self->file->tensors, key);

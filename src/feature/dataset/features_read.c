@@ -14,7 +14,7 @@
 #include "mrf/problem.h"
 #include "superpixel/superpixel.h"
 
-static enum clv_status check_format(struct features_reading *self, struct clv_error *err)
+static enum clv_status check_format(struct features_reader *self, struct clv_error *err)
 {
     const char *format = clv_tensors_metadata(self->file->tensors, "format");
     if (!format || strncmp(format, FEATURES_FORMAT, strlen(FEATURES_FORMAT)) != 0)
@@ -25,7 +25,7 @@ static enum clv_status check_format(struct features_reading *self, struct clv_er
     return CLV_OK;
 }
 
-/* *any: whether any pixel counts; without one, the image has no truth. */
+/* *any tells whether any pixel has a label; if none has, the image has no truth. */
 static enum clv_status check_counts(bool *any, const float *counts, size_t n, struct clv_error *err)
 {
     *any = false;
@@ -54,22 +54,22 @@ static enum clv_status check_superpixels(const struct dataset_file *file, size_t
     return CLV_OK;
 }
 
-/* The places of an image's nodes, from its superpixels. */
-static enum clv_status read_places(struct clv_problem *problem, struct features_reading *self, size_t index,
+/* Computes the centroids of an image's nodes from its superpixels. */
+static enum clv_status read_places(struct clv_problem *problem, struct features_reader *self, size_t index,
                                    struct clv_error *err)
 {
     const struct dataset_file *file = self->file;
-    float *place = file->place + 2 * features_node_offsets(self)[index];
+    float *centroid = file->centroid + 2 * features_node_offsets(self)[index];
     MUST(check_superpixels(file, index, problem->n_nodes, err));
-    problem->place = place;
+    problem->centroid = centroid;
     const int32_t *size = file->size[index];
     const struct label_map map = {file->superpixels + file->superpixel_offset[index], size[2], size[3],
                                   problem->n_nodes};
-    return region_places(place, &map, working_unit(&self->recipe, size[2], size[3]), err);
+    return region_centroids(centroid, &map, working_unit(&self->recipe, size[2], size[3]), err);
 }
 
-/* The views of image `index`. */
-static struct clv_problem view(const struct features_reading *self, size_t index)
+/* Makes the views of image `index`. */
+static struct clv_problem view(const struct features_reader *self, size_t index)
 {
     const struct features_arrays *arrays = &self->arrays;
     const struct dataset_file *file = self->file;
@@ -78,7 +78,7 @@ static struct clv_problem view(const struct features_reading *self, size_t index
         .n_nodes = (int32_t)(last - first),
         .n_features = self->dataset->n_features,
         .n_edge_features = self->dataset->n_edge_features,
-        .volume = (arrays->volume ? (const float *)arrays->volume->data : file->volume) + first,
+        .area = (arrays->area ? (const float *)arrays->area->data : file->area) + first,
     };
     if (arrays->x) {
         problem.row = file->dense_row;
@@ -100,7 +100,7 @@ static struct clv_problem view(const struct features_reading *self, size_t index
 }
 
 /* Fills the problem of an image and checks it. */
-static enum clv_status fill_item(struct features_reading *self, struct dataset_item *item, size_t index,
+static enum clv_status fill_item(struct features_reader *self, struct dataset_item *item, size_t index,
                                  struct clv_error *err)
 {
     struct dataset_file *file = self->file;
@@ -129,7 +129,7 @@ static enum clv_status fill_item(struct features_reading *self, struct dataset_i
     return CLV_OK;
 }
 
-static enum clv_status read_item(struct features_reading *self, size_t index, const char *name, size_t length,
+static enum clv_status read_item(struct features_reader *self, size_t index, const char *name, size_t length,
                                  struct clv_error *err)
 {
     struct dataset_item *item = &self->dataset->items[self->dataset->n++];
@@ -143,8 +143,8 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
     return status ? fail_within(err, status, self->path) : CLV_OK;
 }
 
-/* One name a line for each image. */
-static enum clv_status read_items(struct features_reading *self, struct clv_error *err)
+/* Reads the names of the images, one per line. */
+static enum clv_status read_items(struct features_reader *self, struct clv_error *err)
 {
     const char *names = clv_tensors_metadata(self->file->tensors, "names");
     FAIL_IF(!names, CLV_ERR_DATA, "%s: its metadata has no \"names\"", self->path);
@@ -165,7 +165,7 @@ static enum clv_status read_items(struct features_reading *self, struct clv_erro
     return CLV_OK;
 }
 
-static enum clv_status read_labels(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_labels(struct features_reader *self, struct clv_error *err)
 {
     struct clv_dataset *dataset = self->dataset;
     const struct clv_tensors *tensors = self->file->tensors;
@@ -182,8 +182,9 @@ static enum clv_status read_labels(struct features_reading *self, struct clv_err
     return CLV_OK;
 }
 
-/* One of two words of the metadata, the first if it is not there; *which: the second. */
-static enum clv_status get_word(bool *which, const struct features_reading *self, const char *key,
+/* Reads an entry of the metadata that is one of two words. *which is true for the second; a missing entry is the
+ * first. */
+static enum clv_status get_word(bool *which, const struct features_reader *self, const char *key,
                                 const char *const words[2], struct clv_error *err)
 {
     const char *text = clv_tensors_metadata(self->file->tensors, key);
@@ -194,7 +195,7 @@ static enum clv_status get_word(bool *which, const struct features_reading *self
 }
 
 /* Reads what edges and counts are meant for. */
-static enum clv_status read_meaning(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_meaning(struct features_reader *self, struct clv_error *err)
 {
     bool is_full;
     MUST(get_word(&is_full, self, "pairwise", (const char *const[]){"potts", "full"}, err));
@@ -202,7 +203,7 @@ static enum clv_status read_meaning(struct features_reading *self, struct clv_er
     return get_word(&self->dataset->counts_errors, self, "loss", (const char *const[]){"balanced", "counts"}, err);
 }
 
-static enum clv_status read_recipe(struct features_reading *self, struct clv_error *err)
+static enum clv_status read_recipe(struct features_reader *self, struct clv_error *err)
 {
     const struct clv_tensors *tensors = self->file->tensors;
     const char *json = clv_tensors_metadata(tensors, "recipe");
@@ -224,7 +225,7 @@ static enum clv_status read_recipe(struct features_reading *self, struct clv_err
     return CLV_OK;
 }
 
-static void reading_release(struct features_reading *self)
+static void reading_release(struct features_reader *self)
 {
     clv_recipe_release(&self->recipe);
 }
@@ -232,14 +233,14 @@ static void reading_release(struct features_reading *self)
 /* Gives the dataset a file, which becomes its last. */
 static enum clv_status append_file(struct clv_dataset *dataset, struct clv_tensors *tensors, struct clv_error *err)
 {
-    OWNED(tensors_drop) struct clv_tensors *own = tensors;
+    OWNED(tensors_drop) struct clv_tensors *held = tensors;
     if (!dataset->paging)
         MUST(dataset_paging_new(&dataset->paging, err));
     NEED(!array_reserve((void **)&dataset->files, &dataset->files_capacity, dataset->n_files + 1,
                         sizeof(struct dataset_file *)));
     struct dataset_file *file = array_zalloc(1, sizeof *file);
     NEED(file);
-    file->tensors = TAKE(own);
+    file->tensors = TAKE(held);
     dataset->files[dataset->n_files++] = file;
     return CLV_OK;
 }
@@ -247,15 +248,15 @@ static enum clv_status append_file(struct clv_dataset *dataset, struct clv_tenso
 enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
                              const char *path, struct clv_error *err)
 {
-    static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
+    static enum clv_status (*const steps[])(struct features_reader *, struct clv_error *) = {
         check_format, read_labels, read_meaning, features_arrays_read, read_recipe, read_items};
-    OWNED(tensors_drop) struct clv_tensors *own = tensors;
+    OWNED(tensors_drop) struct clv_tensors *held = tensors;
     if (!*dataset)
         *dataset = array_zalloc(1, sizeof **dataset);
     NEED(*dataset);
-    MUST(append_file(*dataset, TAKE(own), err));
+    MUST(append_file(*dataset, TAKE(held), err));
     OWNED(reading_release)
-    struct features_reading self = {
+    struct features_reader self = {
         .path = path, .dataset = *dataset, .file = (*dataset)->files[(*dataset)->n_files - 1]};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         MUST(steps[i](&self, err));
@@ -264,7 +265,7 @@ enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *re
     return CLV_OK;
 }
 
-/* Nodes that lie nowhere are pixels of one row. */
+/* Nodes without superpixels are drawn as the pixels of one row. */
 static enum clv_status row_of_nodes(struct clv_example *example, const struct clv_problem *problem,
                                     struct clv_error *err)
 {

@@ -76,22 +76,22 @@ static enum clv_status temporary_copy(FILE *stream, struct temporary *self, cons
     return CLV_OK;
 }
 
-enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_GROWING };
+enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, AREA, SUPERPIXELS, N_GROWING };
 
 static const struct {
     const char *name;
     enum clv_dtype dtype;
 } growing[N_GROWING] = {
-    [ROW] = {"row", CLV_I64},       [INDEX] = {"index", CLV_I32},
-    [VALUE] = {"value", CLV_F32},   [EDGES] = {"edges", CLV_I32},
-    [COUNTS] = {"counts", CLV_F32}, [EDGE_FEATURES] = {"edge_features", CLV_F32},
-    [VOLUME] = {"volume", CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
+    [ROW] = {"row", CLV_I64},        [INDEX] = {"index", CLV_I32},
+    [VALUE] = {"value", CLV_F32},    [EDGES] = {"edges", CLV_I32},
+    [COUNTS] = {"counts", CLV_F32},  [EDGE_FEATURES] = {"edge_features", CLV_F32},
+    [AREA] = {AREA_TENSOR, CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
 };
 
 #define N_TENSORS  (N_GROWING + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
 #define N_METADATA 8
 
-struct writing {
+struct features_writer {
     const char *path;
     int32_t n_labels;
     char shard[64]; /* "3/16 of 200", or "" */
@@ -102,13 +102,15 @@ struct writing {
     int32_t (*size)[4];                            /* [n_items] */
 };
 
-static enum clv_status append(struct writing *self, enum array array, const void *data, size_t n, struct clv_error *err)
+static enum clv_status append(struct features_writer *self, enum array array, const void *data, size_t n,
+                              struct clv_error *err)
 {
     return temporary_append(&self->arrays[array], data, n * clv_dtype_size(growing[array].dtype), self->path, err);
 }
 
 /* Rows of this image count entries from its own first one, rows of the file from the file's. */
-static enum clv_status append_rows(struct writing *self, const struct clv_problem *problem, struct clv_error *err)
+static enum clv_status append_rows(struct features_writer *self, const struct clv_problem *problem,
+                                   struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes;
     OWNED_ARRAY int64_t *ends = array_alloc(n, sizeof *ends);
@@ -118,7 +120,8 @@ static enum clv_status append_rows(struct writing *self, const struct clv_proble
     return append(self, ROW, ends, n, err);
 }
 
-static enum clv_status append_counts(struct writing *self, const struct clv_example *example, struct clv_error *err)
+static enum clv_status append_counts(struct features_writer *self, const struct clv_example *example,
+                                     struct clv_error *err)
 {
     size_t n = (size_t)example->problem.n_nodes * (size_t)self->n_labels;
     if (example->counts)
@@ -132,7 +135,7 @@ static enum clv_status append_example(void *context, struct clv_example *example
                                       const float *estimate, struct clv_error *err)
 {
     (void)item, (void)estimate;
-    struct writing *self = context;
+    struct features_writer *self = context;
     const struct clv_problem *problem = &example->problem;
     const struct clv_superpixels *sp = &example->superpixels;
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, p = (size_t)problem->n_edge_features;
@@ -144,7 +147,7 @@ static enum clv_status append_example(void *context, struct clv_example *example
     MUST(append(self, EDGES, problem->edges, m * 2, err));
     MUST(append(self, EDGE_FEATURES, problem->edge_features, m * p, err));
     MUST(append_counts(self, example, err));
-    MUST(append(self, VOLUME, problem->volume, n, err));
+    MUST(append(self, AREA, problem->area, n, err));
     MUST(append(self, SUPERPIXELS, sp->labels, n_pixels, err));
     self->n_entries += (int64_t)n_entries;
     self->n_pixels += (int64_t)n_pixels;
@@ -163,8 +166,8 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
 }
 
 /* All tensors of the file; those that grow come first, in the order of enum array, without data. */
-static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct writing *self, const struct clv_set *set,
-                           const struct clv_recipe *recipe)
+static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct features_writer *self,
+                           const struct clv_set *set, const struct clv_recipe *recipe)
 {
     const int64_t n = (int64_t)self->n, shapes[N_GROWING][2] = {
                                             [ROW] = {self->n_nodes + 1},
@@ -173,7 +176,7 @@ static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct wr
                                             [EDGES] = {self->n_edges, 2},
                                             [EDGE_FEATURES] = {self->n_edges, clv_recipe_n_edge_features(recipe)},
                                             [COUNTS] = {self->n_nodes, self->n_labels},
-                                            [VOLUME] = {self->n_nodes},
+                                            [AREA] = {self->n_nodes},
                                             [SUPERPIXELS] = {self->n_pixels},
                                         };
     memset(tensors, 0, N_TENSORS * sizeof *tensors);
@@ -229,8 +232,8 @@ static void header_release(struct header *header)
 }
 
 /* Joins the temporary files into the file. */
-static enum clv_status assemble(struct writing *self, const struct clv_set *set, const struct clv_recipe *recipe,
-                                const struct header *header, struct clv_error *err)
+static enum clv_status assemble(struct features_writer *self, const struct clv_set *set,
+                                const struct clv_recipe *recipe, const struct header *header, struct clv_error *err)
 {
     OWNED(file_abort) struct file_writer writer = {0};
     struct clv_tensor tensors[N_TENSORS];
@@ -263,7 +266,7 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
     return file_commit(&writer, err);
 }
 
-static enum clv_status begin(struct writing *self, const struct clv_set *set, struct clv_error *err)
+static enum clv_status begin(struct features_writer *self, const struct clv_set *set, struct clv_error *err)
 {
     static const int64_t first_row = 0;
     self->node_offset = array_zalloc(set->n_items + 1, sizeof *self->node_offset);
@@ -275,7 +278,7 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     return append(self, ROW, &first_row, 1, err);
 }
 
-static void writing_release(struct writing *self)
+static void writing_release(struct features_writer *self)
 {
     for (int i = 0; i < N_GROWING; i++)
         temporary_close(&self->arrays[i]);
@@ -286,7 +289,7 @@ static void writing_release(struct writing *self)
 static enum clv_status write_part(const char *path, const struct clv_set *set, const char *shard,
                                   const struct extract_options *how, struct clv_error *err)
 {
-    OWNED(writing_release) struct writing self = {.path = path, .n_labels = set->labels.n_labels};
+    OWNED(writing_release) struct features_writer self = {.path = path, .n_labels = set->labels.n_labels};
     OWNED(header_release) struct header header = {0};
     snprintf(self.shard, sizeof self.shard, "%s", shard);
     for (size_t i = 0; i < set->n_items; i++)
@@ -312,14 +315,14 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
     return write_part(path, set, "", &how, err);
 }
 
-/* *part points into the set; place[64] is what the shard's metadata say. */
-static void cut_part(struct clv_set *part, char *place, const struct clv_set *set, const struct clv_shard *shard)
+/* *part points into the set; which[64] is what the shard's metadata say. */
+static void cut_part(struct clv_set *part, char *which, const struct clv_set *set, const struct clv_shard *shard)
 {
     size_t first;
     *part = *set;
     shard_block(&first, &part->n_items, shard, set->n_items);
     part->items += first;
-    snprintf(place, 64, "%d/%d of %zu", shard->number, shard->count, set->n_items);
+    snprintf(which, 64, "%d/%d of %zu", shard->number, shard->count, set->n_items);
 }
 
 enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_shard *shard,
@@ -327,9 +330,9 @@ enum clv_status features_write_shard(const char *path, const struct clv_set *set
 {
     int32_t number = shard->number, count = shard->count;
     struct clv_set part;
-    char place[64];
+    char which[64];
     if (count < 1 || count > SHARD_MAX || number < 1 || number > count || (size_t)count > set->n_items)
         return fail(err, CLV_ERR_USAGE, "shard %d of %d: there are %zu images", number, count, set->n_items);
-    cut_part(&part, place, set, shard);
-    return write_part(path, &part, place, how, err);
+    cut_part(&part, which, set, shard);
+    return write_part(path, &part, which, how, err);
 }

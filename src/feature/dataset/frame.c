@@ -21,20 +21,20 @@ static int32_t soft_bin(float *weight, double coordinate)
 }
 
 /* Where the pixels of a row are in their boxes, each [width]. */
-struct row_places {
+struct box_coordinates {
     double *distance; /* from the centre of the pixel's box, in box sizes; above 1/2: it is in none */
     double *u, *v;    /* its place in that box, 0..1 */
 };
 
 /* Among several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
  * centres of working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
-static void locate_row(struct row_places *places, const struct item_boxes *boxes, const struct clv_example *example,
-                       double y)
+static void locate_row(struct box_coordinates *coordinates, const struct item_boxes *boxes,
+                       const struct clv_example *example, double y)
 {
     int32_t width = example->superpixels.width;
     double pixel = (double)example->width / width;
     for (int32_t x = 0; x < width; x++)
-        places->distance[x] = INFINITY;
+        coordinates->distance[x] = INFINITY;
     for (size_t k = 0; k < boxes->n_boxes; k++) {
         const struct clv_pixel_box *box = &boxes->boxes[k];
         double t = (y - box->first_y) / (box->end_y - box->first_y);
@@ -44,23 +44,23 @@ static void locate_row(struct row_places *places, const struct item_boxes *boxes
         for (int32_t x = int32_within(box->first_x / pixel - 2, 0, width); x < end; x++) {
             double s = ((x + 0.5) * example->width / width - box->first_x) / (box->end_x - box->first_x);
             double distance = fmax(fabs(s - 0.5), fabs(t - 0.5));
-            if (distance <= 0.5 && distance < places->distance[x]) {
-                places->distance[x] = distance;
-                places->u[x] = s;
-                places->v[x] = t;
+            if (distance <= 0.5 && distance < coordinates->distance[x]) {
+                coordinates->distance[x] = distance;
+                coordinates->u[x] = s;
+                coordinates->v[x] = t;
             }
         }
     }
 }
 
-static void add_pixel(float *row, const struct row_places *places, int32_t x)
+static void add_pixel(float *row, const struct box_coordinates *coordinates, int32_t x)
 {
-    if (places->distance[x] > 0.5) {
+    if (coordinates->distance[x] > 0.5) {
         row[OUTSIDE]++;
         return;
     }
     float right, below;
-    int32_t column = soft_bin(&right, places->u[x]), line = soft_bin(&below, places->v[x]);
+    int32_t column = soft_bin(&right, coordinates->u[x]), line = soft_bin(&below, coordinates->v[x]);
     float *cell = row + line * GRID + column;
     cell[0] += (1 - right) * (1 - below);
     cell[1] += right * (1 - below);
@@ -76,11 +76,11 @@ static enum clv_status fill_rows(float *rows, const struct clv_example *example,
     size_t width = (size_t)sp->width;
     OWNED_ARRAY double *values = array_alloc(width, 3 * sizeof *values);
     NEED(values);
-    struct row_places places = {values, values + width, values + 2 * width};
+    struct box_coordinates coordinates = {values, values + width, values + 2 * width};
     for (int32_t y = 0; y < sp->height && boxes->boxes; y++) {
-        locate_row(&places, boxes, example, (y + 0.5) * example->height / sp->height);
+        locate_row(&coordinates, boxes, example, (y + 0.5) * example->height / sp->height);
         for (int32_t x = 0; x < sp->width; x++)
-            add_pixel(rows + (size_t)sp->labels[(size_t)y * width + (size_t)x] * N_FEATURES, &places, x);
+            add_pixel(rows + (size_t)sp->labels[(size_t)y * width + (size_t)x] * N_FEATURES, &coordinates, x);
     }
     return CLV_OK;
 }

@@ -10,8 +10,8 @@
 void clv_example_release(struct clv_example *example)
 {
     clv_superpixels_release(&example->superpixels);
-    arrays_free(example->row, example->index, example->value, example->edges, example->edge_features, example->volume,
-                example->place, example->label, example->counts, example->theta);
+    arrays_free(example->row, example->index, example->value, example->edges, example->edge_features, example->area,
+                example->centroid, example->label, example->counts, example->theta);
     *example = (struct clv_example){0};
 }
 
@@ -29,20 +29,20 @@ void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edg
                                             .edge_features = example->edge_features,
                                             .label = example->label,
                                             .theta = example->theta,
-                                            .volume = example->volume,
-                                            .place = example->place};
+                                            .area = example->area,
+                                            .centroid = example->centroid};
 }
 
-/* volume[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
+/* area[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
  * stands for (original columns mapped to its column) x (original rows mapped to its row) pixels. */
-static enum clv_status count_volume(struct clv_example *example, struct clv_error *err)
+static enum clv_status count_areas(struct clv_example *example, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
     OWNED_ARRAY int64_t *columns = array_zalloc((size_t)sp->width, sizeof *columns);
     OWNED_ARRAY int64_t *rows = array_zalloc((size_t)sp->height, sizeof *rows);
     OWNED_ARRAY int64_t *count = array_zalloc((size_t)sp->n, sizeof *count);
-    example->volume = array_alloc((size_t)sp->n, sizeof *example->volume);
-    NEED(columns && rows && count && example->volume);
+    example->area = array_alloc((size_t)sp->n, sizeof *example->area);
+    NEED(columns && rows && count && example->area);
     for (int32_t x = 0; x < example->width; x++)
         columns[working_coordinate(x, example->width, sp->width)]++;
     for (int32_t y = 0; y < example->height; y++)
@@ -51,18 +51,19 @@ static enum clv_status count_volume(struct clv_example *example, struct clv_erro
         for (int32_t x = 0; x < sp->width; x++)
             count[sp->labels[(size_t)y * (size_t)sp->width + (size_t)x]] += columns[x] * rows[y];
     for (int32_t i = 0; i < sp->n; i++)
-        example->volume[i] = (float)count[i];
+        example->area[i] = (float)count[i];
     return CLV_OK;
 }
 
-static enum clv_status find_places(struct clv_example *example, const struct clv_recipe *recipe, struct clv_error *err)
+static enum clv_status find_centroids(struct clv_example *example, const struct clv_recipe *recipe,
+                                      struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &example->superpixels;
     double unit = working_unit(recipe, nodes->width, nodes->height);
-    example->place = array_alloc((size_t)nodes->n, 2 * sizeof *example->place);
-    NEED(example->place);
+    example->centroid = array_alloc((size_t)nodes->n, 2 * sizeof *example->centroid);
+    NEED(example->centroid);
     const struct label_map map = {nodes->labels, nodes->width, nodes->height, nodes->n};
-    return region_places(example->place, &map, unit, err);
+    return region_centroids(example->centroid, &map, unit, err);
 }
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
@@ -150,8 +151,8 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     layout_init(&at, recipe);
     MUST(working_image_of(&working, image, recipe, err));
     MUST((recipe->scale > 0 ? tiles_extract : extract_whole)(&result, &n_edges, &source, &at, err));
-    MUST(count_volume(&result, err));
-    MUST(find_places(&result, recipe, err));
+    MUST(count_areas(&result, err));
+    MUST(find_centroids(&result, recipe, err));
     int32_t n_nodes = result.superpixels.n;
     *example = TAKE(result);
     example_problem(example, n_nodes, n_edges, at.n_features, edge_feature_count(recipe));

@@ -64,12 +64,12 @@ enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, const st
 /* An image at a fixed scale: tile by tile, each with a halo that its features may look at, joined along their seams. */
 
 /* Where a tile is in a working image: the tile itself, and in what is seen of it, which has a halo. */
-struct tile_place {
+struct tile_bounds {
     struct patch patch, core; /* core: from the corner of what is seen */
     struct image_part seen;
 };
 /* Tile number k, row after row, of a working image of that size. */
-struct tile_place tile_place(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t k);
+struct tile_bounds tile_bounds(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t k);
 
 /* The regions of one tile; nothing of it depends on what is beyond the pixels that were seen. */
 struct tile {

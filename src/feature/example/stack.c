@@ -50,13 +50,13 @@ static void row_distances(double distance[2], const struct region_graph *graph, 
     }
 }
 
-static float likeness(double distance, double mean)
+static float similarity(double distance, double mean)
 {
     return mean > 0 ? portable_expf((float)(-distance / (2 * mean))) : 1;
 }
 
-/* Fills the features of the edges from `first` on, all between the last two slices. A difference is measured by the
- * mean over these edges. */
+/* Fills the features of the edges from `first` on, all between the last two slices. Differences are divided by
+ * their mean over these edges. */
 static void fill_next(struct stack *self, int32_t first, const struct clv_example *slice)
 {
     struct region_graph *graph = &self->graph;
@@ -72,17 +72,17 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     }
     for (int32_t e = first; e < first + n; e++) {
         int32_t a = graph->edges[e][0], b = graph->edges[e][1];
-        const float *p = graph->place + 2 * (size_t)a, *q = graph->place + 2 * (size_t)b;
+        const float *p = graph->centroid + 2 * (size_t)a, *q = graph->centroid + 2 * (size_t)b;
         float x = p[0] - q[0], y = p[1] - q[1], overlap = (float)((double)graph->contact[e] / area);
-        double smaller = shrink * (double)fminf(graph->volume[a], graph->volume[b]);
+        double smaller = shrink * (double)fminf(graph->area[a], graph->area[b]);
         float *f = graph->edge_features + (size_t)e * (size_t)graph->n_edge_features;
         row_distances(distance, graph, a, b, split);
         f[NEXT_CONSTANT] = 1;
         f[NEXT_OVERLAP] = overlap;
         f[NEXT_SHARE] = (float)fmin((double)graph->contact[e] / smaller, 1);
         f[NEXT_NEAR] = portable_expf(-(x * x + y * y) * (float)map->n / 2);
-        f[NEXT_TEXTURE] = overlap * likeness(distance[0], mean[0]);
-        f[NEXT_LOOK] = overlap * likeness(distance[1], mean[1]);
+        f[NEXT_TEXTURE] = overlap * similarity(distance[0], mean[0]);
+        f[NEXT_LOOK] = overlap * similarity(distance[1], mean[1]);
     }
 }
 
@@ -146,7 +146,8 @@ enum clv_status stack_add(struct stack *self, struct slice *slice, const struct 
     return CLV_OK;
 }
 
-/* Rows with the means of what overlaps a region in the slices next to its own, weighted by overlap. */
+/* Rows to which the mean features of overlapping regions in the slices next to a region's own are added, weighted by
+ * overlap. */
 struct means {
     int64_t *row;
     int32_t *index;
@@ -180,12 +181,12 @@ static void list_overlaps(struct means *self, const struct region_graph *graph)
         for (int32_t i = 0; i < graph->n_nodes && !pass; i++)
             self->first[i + 1] += self->first[i];
     }
-    for (int32_t i = graph->n_nodes; i > 0; i--) /* each has moved to the next one's place */
+    for (int32_t i = graph->n_nodes; i > 0; i--) /* each value has moved to the next index */
         self->first[i] = self->first[i - 1];
     self->first[0] = 0;
 }
 
-/* Puts the means behind the own entries of region i; own entries are below n_own. */
+/* Appends the means to the entries of region i, whose indices are below n_own. */
 static enum clv_status add_means(struct means *self, const struct region_graph *graph, int32_t i, int32_t n_own,
                                  struct clv_error *err)
 {
@@ -250,8 +251,8 @@ enum clv_status stack_take(struct clv_example *window, struct stack *self, struc
     result.value = TAKE(graph->value);
     result.edges = TAKE(graph->edges);
     result.edge_features = TAKE(graph->edge_features);
-    result.volume = TAKE(graph->volume);
-    result.place = TAKE(graph->place);
+    result.area = TAKE(graph->area);
+    result.centroid = TAKE(graph->centroid);
     result.counts = TAKE(graph->theta);
     example_problem(&result, graph->n_nodes, graph->n_edges, graph->n_features, graph->n_edge_features);
     region_graph_release(graph);

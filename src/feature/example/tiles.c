@@ -142,8 +142,8 @@ static struct region_map strip_of(int32_t **labels, const struct mosaic *self, i
     *labels = array_alloc((size_t)at.width, (size_t)at.height * sizeof **labels);
     for (int32_t k = 0; *labels && k < at.width * at.height; k++) {
         int32_t x = at.x + k % at.width, y = at.y + k / at.width;
-        size_t place = (size_t)y * (size_t)self->working->width + (size_t)x;
-        (*labels)[k] = self->labels[place] - self->graph.first_node[patch];
+        size_t pixel = (size_t)y * (size_t)self->working->width + (size_t)x;
+        (*labels)[k] = self->labels[pixel] - self->graph.first_node[patch];
     }
     return (struct region_map){patch, at.x, at.y, at.width, at.height, *labels};
 }
@@ -187,7 +187,7 @@ static enum clv_status lay_tile(struct mosaic *self, const struct tile *tile, co
     return CLV_OK;
 }
 
-struct tile_place tile_place(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t k)
+struct tile_bounds tile_bounds(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t k)
 {
     int32_t side = recipe->tile_px, halo = recipe->halo_px, n_columns = (width - 1) / side + 1;
     int32_t x = k % n_columns * side, y = k / n_columns * side;
@@ -197,22 +197,22 @@ struct tile_place tile_place(const struct clv_recipe *recipe, int32_t width, int
     int32_t right = width - x - patch.width < halo ? width : x + patch.width + halo;
     int32_t bottom = height - y - patch.height < halo ? height : y + patch.height + halo;
     struct patch core = {.x = x - left, .y = y - top, .width = patch.width, .height = patch.height};
-    return (struct tile_place){patch, core, {left, top, right - left, bottom - top, width, height}};
+    return (struct tile_bounds){patch, core, {left, top, right - left, bottom - top, width, height}};
 }
 
 /* Tile number k of rows of n_columns. */
 static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_columns, struct clv_error *err)
 {
-    const struct tile_place place = tile_place(self->at->recipe, self->working->width, self->working->height, k);
-    const struct image_part *at = &place.seen;
+    const struct tile_bounds bounds = tile_bounds(self->at->recipe, self->working->width, self->working->height, k);
+    const struct image_part *at = &bounds.seen;
     const struct map_window window = {at->left, at->top, at->whole_width, at->whole_height};
     const struct patch part = {.x = at->left, .y = at->top, .width = at->width, .height = at->height};
     OWNED(clv_image_release) struct clv_image seen = {0};
     const struct view_source source = {&seen, self->maps, &window};
     OWNED(tile_release) struct tile tile = {0};
     MUST(cut_out(&seen, self->working, &part, err));
-    MUST(tile_extract(&tile, &source, &place.core, self->at, err));
-    MUST(lay_tile(self, &tile, &place.patch, &place.core, err));
+    MUST(tile_extract(&tile, &source, &bounds.core, self->at, err));
+    MUST(lay_tile(self, &tile, &bounds.patch, &bounds.core, err));
     if (k >= n_columns)
         MUST(join_back(self, k - n_columns, true, err));
     if (k % n_columns)

@@ -12,16 +12,16 @@ void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t 
     int32_t n_present = 0;
     for (int32_t pass = 0; pass < 2; pass++) /* labels present are counted first */
         for (int32_t b = 0; b < n_labels; b++) {
-            double volume = 0; /* V_b */
+            double area = 0; /* V_b */
             for (int32_t i = 0; i < n_nodes; i++)
-                volume += counts[(size_t)i * (size_t)n_labels + (size_t)b];
+                area += counts[(size_t)i * (size_t)n_labels + (size_t)b];
             if (pass == 0) {
-                n_present += volume > 0;
+                n_present += area > 0;
                 continue;
             }
             for (int32_t i = 0; i < n_nodes; i++) {
                 size_t at = (size_t)i * (size_t)n_labels + (size_t)b;
-                theta[at] = volume > 0 ? (float)(counts[at] / (n_present * volume)) : 0;
+                theta[at] = area > 0 ? (float)(counts[at] / (n_present * area)) : 0;
             }
         }
 }
@@ -76,7 +76,7 @@ static void hide_void_patches(int64_t *count, const struct clv_example *example,
         int64_t known = 0, *own = count + (size_t)i * (size_t)n_labels;
         for (int32_t b = 0; b < n_labels; b++)
             known += own[b];
-        for (int32_t b = 0; b < n_labels && 2 * (double)known < (double)example->volume[i]; b++)
+        for (int32_t b = 0; b < n_labels && 2 * (double)known < (double)example->area[i]; b++)
             own[b] = 0;
     }
 }
@@ -158,7 +158,7 @@ enum clv_status example_mean(float *mean, const struct clv_example *example, con
             sum[sp->labels[row + (size_t)column[x]]] += (double)values[(size_t)y * (size_t)example->width + (size_t)x];
     }
     for (int32_t i = 0; i < sp->n; i++)
-        mean[i] = (float)(sum[i] / (double)example->volume[i]);
+        mean[i] = (float)(sum[i] / (double)example->area[i]);
     return CLV_OK;
 }
 

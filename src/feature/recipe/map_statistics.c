@@ -178,7 +178,7 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
     double step = 0;
     for (size_t i = 0; i < n; i++)
         step += look.step[i] / (double)n;
-    map->likeness = map->kind == CLV_MAP_FEATURES && step > 0 ? (float)(1 / (2 * step)) : 0;
+    map->contrast_scale = map->kind == CLV_MAP_FEATURES && step > 0 ? (float)(1 / (2 * step)) : 0;
     if (n * look.across > 1) {
         map->usual = array_alloc(n_values, 2 * sizeof *map->usual);
         NEED(map->usual);

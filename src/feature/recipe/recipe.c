@@ -119,8 +119,8 @@ static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_le
             "recipe: a fixed scale is for superpixels, not for patches of a grid");
     FAIL_IF(global, CLV_ERR_USAGE, "recipe: the block %s looks at the whole image, which a fixed scale cannot",
             global->name);
-    FAIL_IF(need_learned && !(recipe->colour_likeness > 0), CLV_ERR_USAGE,
-            "recipe: the likeness of colours has not been learned");
+    FAIL_IF(need_learned && !(recipe->contrast_scale > 0), CLV_ERR_USAGE,
+            "recipe: the scale of colour contrasts has not been learned");
     return CLV_OK;
 }
 

@@ -49,7 +49,7 @@ static const struct {
     {"region_area", offsetof(struct clv_recipe, region_area), CHOICE},
     {"tile_px", offsetof(struct clv_recipe, tile_px), CHOICE},
     {"halo_px", offsetof(struct clv_recipe, halo_px), CHOICE},
-    {"colour_likeness", offsetof(struct clv_recipe, colour_likeness), REAL_CHOICE},
+    {"contrast_scale", offsetof(struct clv_recipe, contrast_scale), REAL_CHOICE},
     {"grey16_low", offsetof(struct clv_recipe, grey16_low), CHOICE},
     {"grey16_high", offsetof(struct clv_recipe, grey16_high), CHOICE},
     {"window", offsetof(struct clv_recipe, window), CHOICE},
@@ -73,9 +73,9 @@ static void put_maps(struct text *text, const struct clv_recipe *recipe)
             text_printf(text, ",\"n_components\":%d,\"is_whitened\":%d", map->n_components, map->is_whitened);
         if (map->n_groups > 1 || map->use)
             text_printf(text, ",\"n_groups\":%d,\"use\":%d", map->n_groups, map->use);
-        if (map->likeness > 0) {
-            text_put(text, ",\"likeness\":");
-            text_put_json_number(text, (double)map->likeness);
+        if (map->contrast_scale > 0) {
+            text_put(text, ",\"contrast_scale\":");
+            text_put_json_number(text, (double)map->contrast_scale);
         }
         text_put(text, m + 1 == recipe->n_maps ? "}]" : "}");
     }
@@ -291,9 +291,10 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
             !get_optional(&map->is_whitened, entry, "is_whitened") ||
             !get_optional(&map->n_groups, entry, "n_groups") || !get_optional(&map->use, entry, "use"))
             return fail(err, CLV_ERR_DATA, "%s: a count of map %zu of its recipe is not a number", name, m + 1);
-        const struct json_value *likeness = json_member(entry, "likeness");
-        if (likeness && !get_field((char *)&map->likeness, REAL, likeness))
-            return fail(err, CLV_ERR_DATA, "%s: the likeness of map %zu of its recipe is not a number", name, m + 1);
+        const struct json_value *contrast_scale = json_member(entry, "contrast_scale");
+        if (contrast_scale && !get_field((char *)&map->contrast_scale, REAL, contrast_scale))
+            return fail(err, CLV_ERR_DATA, "%s: the contrast scale of map %zu of its recipe is not a number", name,
+                        m + 1);
         memcpy(map->name, own_name, strlen(own_name) + 1);
     }
     recipe->n_maps = (int32_t)n;

@@ -10,7 +10,7 @@
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 
-struct sampling {
+struct sampling_state {
     const struct clv_recipe *recipe;
     const struct clv_item *items; /* [n_images] whose images are read */
     size_t n_images;
@@ -24,8 +24,8 @@ struct sampling {
     const struct clv_progress *progress;
 };
 
-static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t scale, const struct sift_image *sift,
-                                    struct clv_error *err)
+static enum clv_status sample_scale(struct sampling_state *job, size_t index, int32_t scale,
+                                    const struct sift_image *sift, struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
     OWNED_ARRAY uint32_t *cells = array_alloc(job->per_image, sizeof *cells);
@@ -43,7 +43,7 @@ static bool has_descriptors(const struct clv_recipe *recipe)
     return has_words(recipe) || recipe->blocks & CLV_BLOCK_FISHER;
 }
 
-static enum clv_status sample_descriptors(struct sampling *job, size_t index, const struct clv_image *working,
+static enum clv_status sample_descriptors(struct sampling_state *job, size_t index, const struct clv_image *working,
                                           struct clv_error *err)
 {
     OWNED(sift_image_release) struct sift_image sift = {0};
@@ -72,7 +72,7 @@ static enum clv_status measure_contrast(double contrast[2], const struct clv_ima
 static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct sampling *job = context;
+    struct sampling_state *job = context;
     FAIL_IF(stop_requested(job->progress), CLV_ERR_INTERRUPTED, "interrupted");
     OWNED(clv_image_release) struct clv_image read = {0}, working = {0};
     MUST(item_image_read(&read, &job->items[index], job->limits, err));
@@ -86,7 +86,7 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
 
 static bool samples_slot(struct comm_piece *piece, void *context, size_t index, size_t scale)
 {
-    struct sampling *job = context;
+    struct sampling_state *job = context;
     size_t size = job->per_image * SIZE;
     size_t n_scales = has_descriptors(job->recipe) ? (size_t)job->recipe->n_scales : 0;
     bool has_contrast = job->contrast && scale == n_scales;
@@ -98,7 +98,7 @@ static bool samples_slot(struct comm_piece *piece, void *context, size_t index, 
 static enum clv_status learn_words(void *context, size_t scale, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct sampling *job = context;
+    struct sampling_state *job = context;
     const struct clv_recipe *recipe = job->recipe;
     size_t n_samples = job->n_images * job->per_image;
     const struct codebook_options options = {.n_words = recipe->n_words,
@@ -115,13 +115,13 @@ static enum clv_status learn_words(void *context, size_t scale, int thread, stru
 
 static bool words_slot(struct comm_piece *piece, void *context, size_t scale, size_t k)
 {
-    struct sampling *job = context;
+    struct sampling_state *job = context;
     *piece = (struct comm_piece){job->learned[scale].centres, (size_t)job->recipe->n_words * SIZE};
     return k == 0;
 }
 
 /* One codebook after the other; by the members of a team, side by side. */
-static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *err)
+static enum clv_status learn_codebooks(struct sampling_state *job, struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
     for (int32_t s = 0; s < recipe->n_scales; s++) {
@@ -132,7 +132,7 @@ static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *e
 }
 
 /* By every member of a team for itself, to the same bytes. */
-static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *err)
+static enum clv_status learn_mixtures(struct sampling_state *job, struct clv_error *err)
 {
     size_t n = job->n_images * job->per_image;
     for (int32_t s = 0; s < job->recipe->n_scales; s++) {
@@ -144,7 +144,7 @@ static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *er
 }
 
 /* Applies the formula for one image (edges.c) to the edges of all images together. Images of one colour give 0. */
-static float mean_likeness(const struct sampling *job)
+static float mean_contrast_scale(const struct sampling_state *job)
 {
     double n = 0, sum = 0;
     for (size_t i = 0; i < job->n_images; i++) {
@@ -154,7 +154,7 @@ static float mean_likeness(const struct sampling *job)
     return sum > 0 ? (float)(n / (2 * sum)) : 1;
 }
 
-static void sampling_release(struct sampling *job)
+static void sampling_release(struct sampling_state *job)
 {
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
         arrays_free(job->learned[s].centres, job->mixtures[s]);
@@ -162,7 +162,7 @@ static void sampling_release(struct sampling *job)
 }
 
 /* Puts into the recipe what the job has learned; codebooks and mixtures that it learned earlier go, too. */
-static void take_learned(struct clv_recipe *recipe, struct sampling *job)
+static void take_learned(struct clv_recipe *recipe, struct sampling_state *job)
 {
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
         arrays_free(recipe->codebooks[s].centres, recipe->mixtures[s]);
@@ -170,11 +170,11 @@ static void take_learned(struct clv_recipe *recipe, struct sampling *job)
         recipe->mixtures[s] = TAKE(job->mixtures[s]);
     }
     if (job->contrast)
-        recipe->colour_likeness = mean_likeness(job);
+        recipe->contrast_scale = mean_contrast_scale(job);
 }
 
 /* `which` gives the images, the seed, the limits and whom to tell; the rest of the job is filled in here. */
-static enum clv_status learn(struct clv_recipe *recipe, const struct sampling *which, int n_threads,
+static enum clv_status learn(struct clv_recipe *recipe, const struct sampling_state *which, int n_threads,
                              struct clv_error *err)
 {
     MUST(recipe_check(recipe, false, err));
@@ -182,7 +182,7 @@ static enum clv_status learn(struct clv_recipe *recipe, const struct sampling *w
         return CLV_OK;
     size_t n = which->n_images;
     FAIL_IF(n == 0, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
-    OWNED(sampling_release) struct sampling job = *which;
+    OWNED(sampling_release) struct sampling_state job = *which;
     job.recipe = recipe;
     job.per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
     size_t n_samples = n * job.per_image;
@@ -207,7 +207,8 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
     NEED(items);
     for (size_t i = 0; i < n; i++)
         items[i].image = (char *)(uintptr_t)image_paths[i]; /* a view */
-    const struct sampling job = {.items = items, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
+    const struct sampling_state job = {
+        .items = items, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }
 
@@ -215,7 +216,7 @@ enum clv_status recipe_learn_set(struct clv_recipe *recipe, const struct clv_set
                                  const struct clv_image_limits *limits, const struct clv_progress *progress,
                                  struct clv_error *err)
 {
-    const struct sampling job = {
+    const struct sampling_state job = {
         .items = set->items, .n_images = set->n_items, .seed = seed, .limits = limits, .progress = progress};
     return learn(recipe, &job, n_threads, err);
 }

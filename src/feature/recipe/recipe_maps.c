@@ -15,7 +15,7 @@ struct summary {
     double *sum, *square; /* [n_channels] of pixels, divided by their number */
 };
 
-struct reading {
+struct maps_state {
     struct map_source from;
     struct clv_recipe_map wanted; /* a view */
     size_t first;                 /* item of the batch */
@@ -46,7 +46,8 @@ static enum clv_status summarise(struct summary *summary, const struct map_reade
     return CLV_OK;
 }
 
-static enum clv_status read_item(struct reading *self, size_t index, const struct clv_item *item, struct clv_error *err)
+static enum clv_status read_item(struct maps_state *self, size_t index, const struct clv_item *item,
+                                 struct clv_error *err)
 {
     OWNED(map_reader_close) struct map_reader map = {0};
     MUST(map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err));
@@ -61,7 +62,7 @@ static enum clv_status read_item(struct reading *self, size_t index, const struc
 static enum clv_status read_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct reading *self = context;
+    struct maps_state *self = context;
     const struct clv_item *item = &self->from.set->items[self->first + index];
     FAIL_IF(stop_requested(self->from.progress), CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = read_item(self, index, item, err);
@@ -70,7 +71,7 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
 }
 
 /* Adds up the items' summaries in their order. */
-static enum clv_status summarise_set(struct summary *all, struct reading *self, int n_threads, struct clv_error *err)
+static enum clv_status summarise_set(struct summary *all, struct maps_state *self, int n_threads, struct clv_error *err)
 {
     size_t n = self->from.set->n_items, n_channels = (size_t)self->wanted.n_channels;
     for (self->first = 0; self->first < n; self->first += BATCH) {
@@ -124,7 +125,7 @@ static void forget(struct clv_recipe_map *map)
 }
 
 /* Looks at the first image's map. */
-static enum clv_status count_channels(int32_t *n_channels, const struct reading *self, struct clv_error *err)
+static enum clv_status count_channels(int32_t *n_channels, const struct maps_state *self, struct clv_error *err)
 {
     OWNED(map_reader_close) struct map_reader first = {0};
     MUST(map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err));
@@ -132,7 +133,8 @@ static enum clv_status count_channels(int32_t *n_channels, const struct reading 
     return CLV_OK;
 }
 
-static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *self, int n_threads, struct clv_error *err)
+static enum clv_status learn_map(struct clv_recipe_map *map, struct maps_state *self, int n_threads,
+                                 struct clv_error *err)
 {
     struct summary all = {0};
     self->wanted = *map;
@@ -165,7 +167,7 @@ enum clv_status recipe_learn_maps(struct clv_recipe *recipe, const struct clv_se
 {
     MUST(recipe_check(recipe, false, err));
     FAIL_IF(recipe->n_maps && !set->n_items, CLV_ERR_USAGE, "recipe: no images to learn from what their maps are");
-    struct reading reading = {.from = {set, limits, progress, recipe->scale * sqrtf((float)recipe->region_area)}};
+    struct maps_state reading = {.from = {set, limits, progress, recipe->scale * sqrtf((float)recipe->region_area)}};
     bool has_others = recipe->blocks != CLV_BLOCK_MAPS;
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         forget(&recipe->maps[m]);

@@ -1,6 +1,6 @@
-/* Works on the bytes that the words are assigned with: their sums are exact, so the centres do not depend on the order
- * of summation, threads or instruction set, and the assignment is the fast one of nearest_centre.c. VLFeat's k-means
- * (codebook_vlfeat.c) is the reference. */
+/* Learns the codebook by k-means on bytes, as words are assigned by bytes, too: their sums are exact, so the centres do
+ * not depend on the order of summation, threads or instruction set, and the assignment is the fast one of
+ * nearest_centre.c. VLFeat's k-means (codebook_vlfeat.c) is the reference. */
 #include "feature/words/words.h"
 
 #include <stdbool.h>
@@ -37,8 +37,8 @@ FOR_EACH_MACHINE static uint64_t approach(int32_t *distance, const uint8_t *desc
 }
 
 /* k-means++: each next centre is a descriptor, drawn with probability proportional to its squared distance to the
- * nearest centre so far. distance[n] is scratch. False where the distinct descriptors are fewer than the words: all of
- * them are centres. */
+ * nearest centre so far. distance[n] is scratch. Returns false if there are fewer distinct descriptors than words: then
+ * all of them are centres. */
 static bool seed_centres(uint8_t *centres, const uint8_t *descriptors, size_t n, int32_t *distance,
                          const struct codebook_options *options)
 {
@@ -83,7 +83,8 @@ static bool update_centres(const struct clv_codebook *codebook, const uint8_t *d
     return moved;
 }
 
-/* A centre of a part that is split in two, by where it stands between the means of both halves. */
+/* A centre of a part that is split in two, with the key it is sorted by: its position between the means of both
+ * halves. */
 struct ranked {
     int32_t rank;
     uint8_t centre[SIZE];
@@ -119,8 +120,8 @@ static int32_t furthest(const struct ranked *part, int32_t n, const uint8_t *fro
     return best;
 }
 
-/* Splits a part into two of similar centres, the first of which fills whole groups, and each of these likewise down to
- * single groups: k-means of two centres with halves of a fixed size. */
+/* Splits a part into two halves of similar centres, by k-means of two centres with halves of a fixed size, and each
+ * half in turn, down to single groups. The first half fills whole groups. */
 static void split_into_groups(struct ranked *part, int32_t n)
 {
     enum { ROUNDS = 8 };

@@ -22,7 +22,7 @@ static void roots_of(float *root, const uint8_t *descriptor)
         root[v] = sqrtf((float)descriptor[v] * scale);
 }
 
-void mixture_place(float *place, const float *mixture, const uint8_t *descriptor)
+void mixture_point(float *point, const float *mixture, const uint8_t *descriptor)
 {
     float root[SIZE];
     roots_of(root, descriptor);
@@ -33,7 +33,7 @@ void mixture_place(float *place, const float *mixture, const uint8_t *descriptor
         float sum = 0;
         for (int v = 0; v < SIZE; v++)
             sum += axis[v] * root[v];
-        place[d] = sum;
+        point[d] = sum;
     }
 }
 
@@ -51,14 +51,14 @@ void mixture_view_init(struct mixture_view *view, const float *mixture)
     }
 }
 
-void mixture_shares(float *share, const struct mixture_view *view, const float *place)
+void mixture_shares(float *share, const struct mixture_view *view, const float *point)
 {
     float best = -INFINITY, total = 0;
     for (int k = 0; k < K; k++) {
         const float *mean = view->mixture + MIXTURE_MEAN + k * D, *precision = view->precision + k * D;
         float square = 0;
         for (int d = 0; d < D; d++)
-            square += (place[d] - mean[d]) * (place[d] - mean[d]) * precision[d];
+            square += (point[d] - mean[d]) * (point[d] - mean[d]) * precision[d];
         share[k] = view->constant[k] - square / 2;
         best = fmaxf(best, share[k]);
     }
@@ -96,12 +96,12 @@ static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, siz
     return CLV_OK;
 }
 
-/* Sums of shares, and of places weighted by them, by component. */
+/* Sums of shares, and of points weighted by them, by component. */
 struct sums {
-    double weight[K], place[K][D], square[K][D];
+    double weight[K], point[K][D], square[K][D];
 };
 
-static void add(struct sums *sums, const float *place, const float *share)
+static void add(struct sums *sums, const float *point, const float *share)
 {
     for (int k = 0; k < K; k++) {
         double s = (double)share[k];
@@ -109,13 +109,13 @@ static void add(struct sums *sums, const float *place, const float *share)
             continue;
         sums->weight[k] += s;
         for (int d = 0; d < D; d++) {
-            sums->place[k][d] += s * (double)place[d];
-            sums->square[k][d] += s * (double)place[d] * (double)place[d];
+            sums->point[k][d] += s * (double)point[d];
+            sums->square[k][d] += s * (double)point[d] * (double)point[d];
         }
     }
 }
 
-/* Components that hardly anything belongs to keep their places. */
+/* Components that hardly anything belongs to keep their means. */
 static void move(float *mixture, const struct sums *sums, size_t n)
 {
     double total = 0;
@@ -125,7 +125,7 @@ static void move(float *mixture, const struct sums *sums, size_t n)
         double weight = sums->weight[k];
         mixture[MIXTURE_WEIGHT + k] = (float)(fmax(weight / (double)n, LEAST_WEIGHT) / total);
         for (int d = 0; d < D && weight > 1e-3; d++) {
-            double mean = sums->place[k][d] / weight;
+            double mean = sums->point[k][d] / weight;
             mixture[MIXTURE_MEAN + k * D + d] = (float)mean;
             mixture[MIXTURE_VARIANCE + k * D + d] =
                 (float)fmax(sums->square[k][d] / weight - mean * mean, LEAST_VARIANCE);
@@ -134,7 +134,7 @@ static void move(float *mixture, const struct sums *sums, size_t n)
 }
 
 /* All of the share is the nearest centre's. */
-static void nearest(float *share, const float *mixture, const float *place)
+static void nearest(float *share, const float *mixture, const float *point)
 {
     int best = 0;
     float least = INFINITY;
@@ -142,7 +142,7 @@ static void nearest(float *share, const float *mixture, const float *place)
         const float *mean = mixture + MIXTURE_MEAN + k * D;
         float square = 0;
         for (int d = 0; d < D; d++)
-            square += (place[d] - mean[d]) * (place[d] - mean[d]);
+            square += (point[d] - mean[d]) * (point[d] - mean[d]);
         if (square < least) {
             least = square;
             best = k;
@@ -152,7 +152,7 @@ static void nearest(float *share, const float *mixture, const float *place)
     share[best] = 1;
 }
 
-static enum clv_status run(float *mixture, const float *places, size_t n, const struct clv_progress *progress,
+static enum clv_status run(float *mixture, const float *points, size_t n, const struct clv_progress *progress,
                            struct clv_error *err)
 {
     struct mixture_view view;
@@ -165,10 +165,10 @@ static enum clv_status run(float *mixture, const float *places, size_t n, const 
             mixture_view_init(&view, mixture);
         for (size_t i = 0; i < n; i++) {
             if (is_soft)
-                mixture_shares(share, &view, places + i * D);
+                mixture_shares(share, &view, points + i * D);
             else
-                nearest(share, mixture, places + i * D);
-            add(&sums, places + i * D, share);
+                nearest(share, mixture, points + i * D);
+            add(&sums, points + i * D, share);
         }
         move(mixture, &sums, n);
     }
@@ -179,19 +179,19 @@ enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_
                               const struct codebook_options *options, struct clv_error *err)
 {
     OWNED_ARRAY float *result = array_zalloc(CLV_MIXTURE_SIZE, sizeof *result),
-                      *places = array_alloc(n, D * sizeof *places);
-    NEED(result && places);
+                      *points = array_alloc(n, D * sizeof *points);
+    NEED(result && points);
     MUST(find_axes(result, descriptors, n, err));
     for (size_t i = 0; i < n; i++)
-        mixture_place(places + i * D, result, descriptors + i * SIZE);
+        mixture_point(points + i * D, result, descriptors + i * SIZE);
     for (int k = 0; k < K; k++) {
         uint32_t start =
             rng_below(options->seed, options->stream, (uint64_t)k, (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX));
-        memcpy(result + MIXTURE_MEAN + k * D, places + (size_t)start * D, D * sizeof *result);
+        memcpy(result + MIXTURE_MEAN + k * D, points + (size_t)start * D, D * sizeof *result);
         for (int d = 0; d < D; d++)
             result[MIXTURE_VARIANCE + k * D + d] = 1;
     }
-    MUST(run(result, places, n, options->progress, err));
+    MUST(run(result, points, n, options->progress, err));
     *mixture = TAKE(result);
     return CLV_OK;
 }

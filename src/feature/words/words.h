@@ -20,7 +20,8 @@ struct codebook_options {
 
 /* Centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most n_iterations of
  * Lloyd's algorithm, with centres rounded to bytes after each (VLFeat's: at the end). With fewer distinct descriptors
- * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream, same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
+ * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream,
+ * same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
  * codebook is untouched. O(n x n_words x n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
@@ -65,9 +66,9 @@ struct mixture_view {
 };
 void mixture_view_init(struct mixture_view *view, const float *mixture);
 
-/* place[DIMENSIONS] of a descriptor, and share[COMPONENTS], the components' posteriors. */
-void mixture_place(float *place, const float *mixture, const uint8_t *descriptor);
-void mixture_shares(float *share, const struct mixture_view *view, const float *place);
+/* point[DIMENSIONS] of a descriptor, and share[COMPONENTS], the components' posteriors. */
+void mixture_point(float *point, const float *mixture, const uint8_t *descriptor);
+void mixture_shares(float *share, const struct mixture_view *view, const float *point);
 
 /* Instruction sets of the assignment; every level gives the same words. */
 enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
@@ -152,8 +153,8 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
                                     int32_t step_px, struct clv_error *err) CLV_CHECK;
 
-/* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column, below
- * sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
+/* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column,
+ * below sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
 int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px);
 enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *image, int32_t bin_px, int32_t step_px,
                                   const uint32_t *cells, size_t n, struct clv_error *err) CLV_CHECK;

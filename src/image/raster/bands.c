@@ -261,13 +261,13 @@ bool bands_are_plain(struct clv_bands *bands, const struct raster *raster)
 enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
                            struct clv_error *err)
 {
-    struct clv_bands own = {0};
+    struct clv_bands learned = {0};
     OWNED(clv_image_release) struct clv_image result = {0};
     size_t width = (size_t)raster->width;
     OWNED_ARRAY float *values = NULL;
     if (!bands)
-        MUST(learn_own(&own, raster, err));
-    bands = bands ? bands : &own;
+        MUST(learn_own(&learned, raster, err));
+    bands = bands ? bands : &learned;
     if (raster->n_bands != bands->n_bands)
         return raster_fail_bands(raster, raster->parts->map.path, bands->n_bands, err);
     MUST(clv_image_new(&result, raster->width, raster->height, 3, err));

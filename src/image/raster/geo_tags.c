@@ -32,8 +32,8 @@ void geo_tags_declare(TIFF *tiff)
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof *fields);
 }
 
-/* *values of a tag and how many, 0 where there is no such tag of that type. Which kind of count libtiff wants to be
- * asked by depends on whether it knows the tag. */
+/* Gets *values of a tag and their number, 0 if there is no such tag of that type. libtiff takes another type of count
+ * for tags that it does not know. */
 static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType type)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
@@ -55,7 +55,7 @@ static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType 
     return is_found && *values ? n : 0;
 }
 
-/* A copy of a tag's numbers; NULL: there are none, or (*is_short) no memory. */
+/* Returns a copy of a tag's numbers, or NULL if there are none, or if memory is short (*is_short). */
 static void *copy_numbers(uint16_t *n, bool *is_short, TIFF *tiff, uint32_t tag, TIFFDataType type)
 {
     void *values, *copy = NULL;
@@ -68,7 +68,7 @@ static void *copy_numbers(uint16_t *n, bool *is_short, TIFF *tiff, uint32_t tag,
     return copy;
 }
 
-/* A text, which libtiff need not have ended; NULL as above. */
+/* Returns a copy of a tag's text, which may lack its final 0; NULL as above. */
 static char *copy_text(bool *is_short, TIFF *tiff, uint32_t tag)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
@@ -84,10 +84,10 @@ static char *copy_text(bool *is_short, TIFF *tiff, uint32_t tag)
     return copy;
 }
 
-enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,
+enum clv_status geo_tags_read(struct georeference *georeference, bool *has_no_data, double *no_data, TIFF *tiff,
                               struct clv_error *err)
 {
-    OWNED(raster_place_release) struct raster_place result = {0};
+    OWNED(georeference_release) struct georeference result = {0};
     bool is_short = false;
     OWNED_ARRAY char *missing = copy_text(&is_short, tiff, TAG_NO_DATA);
     char *end = NULL;
@@ -101,24 +101,24 @@ enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, dou
     *has_no_data = missing && end != missing && !isnan(*no_data);
     result.may_lack_data = *has_no_data;
     NEED(!is_short);
-    *place = TAKE(result);
+    *georeference = TAKE(result);
     return CLV_OK;
 }
 
-bool geo_tags_write(TIFF *tiff, const struct raster_place *place)
+bool geo_tags_write(TIFF *tiff, const struct georeference *georeference)
 {
     const struct {
         uint32_t tag;
         uint16_t n;
         const void *values;
-    } numbers[] = {{TAG_SCALE, place->n_scale, place->scale},
-                   {TAG_TIE_POINTS, place->n_tie_points, place->tie_points},
-                   {TAG_TRANSFORMATION, place->n_transformation, place->transformation},
-                   {TAG_KEYS, place->n_keys, place->keys},
-                   {TAG_DOUBLES, place->n_doubles, place->doubles}};
+    } numbers[] = {{TAG_SCALE, georeference->n_scale, georeference->scale},
+                   {TAG_TIE_POINTS, georeference->n_tie_points, georeference->tie_points},
+                   {TAG_TRANSFORMATION, georeference->n_transformation, georeference->transformation},
+                   {TAG_KEYS, georeference->n_keys, georeference->keys},
+                   {TAG_DOUBLES, georeference->n_doubles, georeference->doubles}};
     bool is_written = true;
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         is_written &= !numbers[k].n || TIFFSetField(tiff, numbers[k].tag, numbers[k].n, numbers[k].values);
-    is_written &= !place->may_lack_data || TIFFSetField(tiff, TAG_NO_DATA, NO_DATA_OF_MASKS);
-    return is_written && (!place->texts || TIFFSetField(tiff, TAG_TEXTS, place->texts));
+    is_written &= !georeference->may_lack_data || TIFFSetField(tiff, TAG_NO_DATA, NO_DATA_OF_MASKS);
+    return is_written && (!georeference->texts || TIFFSetField(tiff, TAG_TEXTS, georeference->texts));
 }

@@ -22,7 +22,7 @@ void raster_close(struct raster *self)
     for (size_t k = 0; k < self->n_parts; k++)
         close_part(&self->parts[k]);
     array_free(self->parts);
-    raster_place_release(&self->place);
+    georeference_release(&self->georeference);
     *self = (struct raster){0};
 }
 
@@ -44,7 +44,7 @@ static enum clv_status look_at_array(struct raster_part *part, struct raster *ow
                            .height = (int32_t)array->shape[0],
                            .n_bands = (int32_t)n_bands,
                            .is_bytes = array->type == NUMBER_U8,
-                           .place.may_lack_data = is_float};
+                           .georeference.may_lack_data = is_float};
     return CLV_OK;
 }
 
@@ -65,7 +65,7 @@ static void look_at_image(struct raster_part *part, struct raster *own)
                            .is_photograph = true,
                            .is_plain = true,
                            .is_bytes = true,
-                           .place = own->place};
+                           .georeference = own->georeference};
 }
 
 /* Decodes a file that does not store bands. */
@@ -377,7 +377,7 @@ enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const s
     struct image_part part = *window;
     size_t width = (size_t)part.width, n_bands = (size_t)self->n_bands, most = VALUES_AT_ONCE / (width * n_bands);
     int32_t step = most < 1 ? 1 : most < (size_t)window->height ? (int32_t)most : window->height;
-    if (!self->place.may_lack_data)
+    if (!self->georeference.may_lack_data)
         return CLV_OK;
     OWNED_ARRAY float *values = array_alloc((size_t)step * width, n_bands * sizeof *values);
     NEED(values);
@@ -403,15 +403,15 @@ enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t heig
     return raster_void_labels(labels, &raster, &all, err);
 }
 
-void raster_find_place(struct raster_place *place, const char *path)
+void georeference_find(struct georeference *georeference, const char *path)
 {
     OWNED(raster_close) struct raster raster = {0};
     struct clv_error ignored;
-    *place = (struct raster_place){0};
+    *georeference = (struct georeference){0};
     if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff") && !raster_gdal_knows(path)) ||
         raster_open(&raster, path, NULL, &ignored) != CLV_OK)
         return;
-    *place = TAKE(raster.place);
+    *georeference = TAKE(raster.georeference);
 }
 
 bool raster_may_be(const char *path, const struct clv_image_limits *limits)

@@ -1,4 +1,4 @@
-/* Rasters: images of any number of bands, samples of any depth, and a place on Earth, read by windows. raster_tiff.c
+/* Rasters: images of any number of bands, samples of any depth, and a georeference, read by windows. raster_tiff.c
  * reads TIFFs and raster.c all else, values.c whole files of them; bands.c makes ordinary images of bands.
  * raster_write.c writes masks and other rasters, raster_rows.c reads them again by rows.
  *
@@ -56,7 +56,7 @@ enum clv_status number_array_of(struct number_array *view, const struct clv_arra
 /* "16 x 32 x 32" */
 void number_shape_name(char *name, size_t size, const struct number_array *array);
 
-/* Numbers from one place of a dimension to the next. */
+/* Numbers from one index of a dimension to the next. */
 size_t number_stride(const struct number_array *array, int32_t dimension);
 
 /* The array of a .npy file, a view of its bytes; types are those that `readable` names, which ends the message about
@@ -69,28 +69,28 @@ enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes
 
 /* Where a raster lies on Earth: GeoTIFF's tags as they stand in the file (OGC 19-008r4), and what follows from them. */
 
-/* Zeros: no place. Its arrays are its own. */
-struct raster_place {
+/* Zeros: no georeference. Its arrays are its own. */
+struct georeference {
     double *scale, *tie_points, *transformation, *doubles; /* tags 33550, 33922, 34264 and 34736 */
     uint16_t *keys;                                        /* tag 34735: four numbers a key, after four of a head */
     char *texts;                                           /* tag 34737 */
     uint16_t n_scale, n_tie_points, n_transformation, n_doubles, n_keys;
     bool may_lack_data; /* somewhere; of a mask: RASTER_VOID is its no-data value, tag 42113 */
 };
-void raster_place_release(struct raster_place *place);
-bool raster_has_place(const struct raster_place *place);
+void georeference_release(struct georeference *georeference);
+bool georeference_exists(const struct georeference *georeference);
 
 /* Coordinates of a corner of pixels, (0, 0) the upper left one's: by the transformation, or by the first tie point and
  * the scale. False, and the corner itself, where the raster has neither. Where the keys say that coordinates are those
  * of pixels' centres, the corner is half a pixel before them. */
-bool raster_place_at(double at[2], const struct raster_place *place, double x, double y);
+bool georeference_at(double at[2], const struct georeference *georeference, double x, double y);
 
 /* From such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], y with the next three. False: it has none, or
  * one that cannot be turned round. */
-bool raster_place_inverse(double m[6], const struct raster_place *place);
+bool georeference_inverse(double m[6], const struct georeference *georeference);
 
 /* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */
-int raster_place_epsg(bool *is_geographic, const struct raster_place *place);
+int georeference_epsg(bool *is_geographic, const struct georeference *georeference);
 
 /* How a raster is opened: images that store no bands are decoded as a whole or refused; RASTER_STORED takes indices of
  * palettes for a band, too. */
@@ -109,12 +109,12 @@ struct raster_part {
 
 struct raster {
     int32_t width, height, n_bands;
-    bool is_colour;            /* the first three bands are red, green and blue */
-    bool is_photograph;        /* what clv_image_read shows as it is: colours or grey of up to 8 bits */
-    bool is_plain;             /* what it shows at all, 16 bits squeezed */
-    bool is_bytes;             /* all samples are whole numbers of 8 bits */
-    bool has_palette;          /* samples are indices of colours */
-    struct raster_place place; /* of the first file */
+    bool is_colour;                   /* the first three bands are red, green and blue */
+    bool is_photograph;               /* what clv_image_read shows as it is: colours or grey of up to 8 bits */
+    bool is_plain;                    /* what it shows at all, 16 bits squeezed */
+    bool is_bytes;                    /* all samples are whole numbers of 8 bits */
+    bool has_palette;                 /* samples are indices of colours */
+    struct georeference georeference; /* of the first file */
     enum raster_access access;
     struct raster_part *parts; /* [n_parts] */
     size_t n_parts;
@@ -178,9 +178,9 @@ enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const s
 enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* *place of a TIFF called .tif or .tiff or of a file of GDAL's (raster_place_release), zeros of other files and what
+/* *georeference of a TIFF called .tif or .tiff or of a file of GDAL's (georeference_release), zeros of other files and what
  * cannot be opened. */
-void raster_find_place(struct raster_place *place, const char *path);
+void georeference_find(struct georeference *georeference, const char *path);
 
 /* Whether a file may be a raster that clv_image_decode does not show, by its name, the limits and GDAL. */
 bool raster_may_be(const char *path, const struct clv_image_limits *limits);
@@ -241,13 +241,13 @@ void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct 
 
 /* GeoTIFF's tags and GDAL's no-data value in TIFFs that libtiff has open. */
 
-/* Reads the tags of the directory that libtiff has read; *place is only written to. A no-data value that is not a
+/* Reads the tags of the directory that libtiff has read; *georeference is only written to. A no-data value that is not a
  * number counts as none. */
-enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,
+enum clv_status geo_tags_read(struct georeference *georeference, bool *has_no_data, double *no_data, TIFF *tiff,
                               struct clv_error *err) CLV_CHECK;
 
 /* Into the directory that is being written; false: libtiff refuses. */
-bool geo_tags_write(TIFF *tiff, const struct raster_place *place);
+bool geo_tags_write(TIFF *tiff, const struct georeference *georeference);
 
 /* Before a directory is written: what kinds these tags are, for this file alone. */
 void geo_tags_declare(TIFF *tiff);
@@ -257,7 +257,7 @@ void geo_tags_declare(TIFF *tiff);
 struct raster_tiff;
 
 /* *tiff is NULL where the page is one that its colours are all of (palette unless takes_palette, YCbCr, ..), which
- * clv_image_decode reads; else it, and what the raster says of it, are filled in; the place is in both cases. its bytes
+ * clv_image_decode reads; else it, and what the raster says of it, are filled in; the georeference is in both cases. its bytes
  * must stay. */
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
                                  bool takes_palette, struct clv_error *err) CLV_CHECK;
@@ -274,7 +274,7 @@ enum clv_status raster_tiff_read_whole(uint8_t *labels, int32_t *numbers, struct
 void raster_tiff_block(int32_t *width, int32_t *height, const struct raster_tiff *self);
 
 /* Files that GDAL reads, like TIFFs above; builds WITH_GDAL=0 know none. Formats that this folder reads are not left to
- * GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The place has the tags
+ * GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The georeference has the tags
  * that GDAL writes into GeoTIFFs. */
 
 struct raster_gdal;
@@ -336,8 +336,8 @@ void raster_rows_close(struct raster_rows *self);
 enum clv_status raster_rows_next(bool *more, struct raster_rows *self, struct clv_error *err) CLV_CHECK;
 void raster_rows_rewind(struct raster_rows *self);
 
-/* A new place of the part of a raster whose upper left corner is at the pixel (left, top). */
-enum clv_status raster_place_of_part(struct raster_place *part, const struct raster_place *place, int32_t left,
+/* A new georeference of the part of a raster whose upper left corner is at the pixel (left, top). */
+enum clv_status georeference_of_part(struct georeference *part, const struct georeference *georeference, int32_t left,
                                      int32_t top, struct clv_error *err) CLV_CHECK;
 
 /* Tiled GeoTIFFs: masks, images of objects, overlays and cut-outs. */
@@ -365,14 +365,14 @@ struct raster_writer {
     char message[200];
 };
 
-/* Begins a file of the image's size, a BigTIFF from 4 GB of pixels on, with its palette (NULL: grey) and the place's
+/* Begins a file of the image's size, a BigTIFF from 4 GB of pixels on, with its palette (NULL: grey) and the georeference's
  * tags (NULL or zeros: none). *self must not move. Release it with commit or abort, once. */
 enum clv_status raster_writer_open(struct raster_writer *self, const char *path, const struct label_image *image,
-                                   const struct raster_place *place, struct clv_error *err) CLV_CHECK;
+                                   const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
 
 /* Begins a file of any layout in the same way. Only masks (one channel of 8 bits) name a no-data value. */
 enum clv_status raster_writer_create(struct raster_writer *self, const char *path, const struct raster_layout *layout,
-                                     const struct raster_place *place, struct clv_error *err) CLV_CHECK;
+                                     const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
 
 /* The next tile, row after row of them: its pixels that are in the image, rows `stride` pixels apart. Samples of more
  * than a byte are in the machine's order. */
@@ -390,7 +390,7 @@ enum clv_status raster_writer_add_page(struct raster_writer *self, const char *p
                                        size_t n_pages, struct clv_error *err) CLV_CHECK;
 
 /* All of it at once. */
-enum clv_status raster_write_labels(const char *path, const struct label_image *image, const struct raster_place *place,
-                                    struct clv_error *err) CLV_CHECK;
+enum clv_status raster_write_labels(const char *path, const struct label_image *image,
+                                    const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -94,8 +94,8 @@ static void unlink_virtual(const char **name)
         VSIUnlink(*name);
 }
 
-/* The dataset's place as the tags that GDAL gives a GeoTIFF there, of one pixel and in memory. */
-static enum clv_status find_place(struct raster_place *place, GDALDatasetH dataset, struct clv_error *err)
+/* Reads the dataset's georeference from the tags that GDAL writes to a GeoTIFF of one pixel with it, in memory. */
+static enum clv_status find_georeference(struct georeference *georeference, GDALDatasetH dataset, struct clv_error *err)
 {
     char name[64];
     double transform[6];
@@ -104,11 +104,11 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     GDALDriverH driver = GDALGetDriverByName("GTiff");
     if (!driver || (!has_transform && !system))
         return CLV_OK;
-    snprintf(name, sizeof name, "/vsimem/cleave-%p.tif", (void *)place);
+    snprintf(name, sizeof name, "/vsimem/cleave-%p.tif", (void *)georeference);
     OWNED(unlink_virtual) const char *written = NULL;
     GDALDatasetH tiny = GDALCreate(driver, name, 1, 1, 1, GDT_Byte, NULL);
     if (!tiny)
-        return fail_gdal(err, "place");
+        return fail_gdal(err, "georeference");
     if (has_transform)
         (void)GDALSetGeoTransform(tiny, transform);
     if (system)
@@ -121,13 +121,13 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
     if (!bytes)
-        return fail_gdal(err, "place");
+        return fail_gdal(err, "georeference");
     MUST(raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, false, err));
-    *place = read.place;
+    *georeference = read.georeference;
     return CLV_OK;
 }
 
-/* Sizes and bands. A last band of transparency does not count as a band: masks tell of it. */
+/* Reads sizes and bands. A last band of transparency is not counted, as masks have it. */
 static enum clv_status look(struct raster_gdal *self, struct raster *raster, const struct clv_image_limits *limits,
                             struct clv_error *err)
 {
@@ -177,8 +177,8 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
     if (!self->dataset)
         return fail_gdal(err, "open");
     MUST(look(self, raster, limits, err));
-    MUST(find_place(&raster->place, self->dataset, err));
-    raster->place.may_lack_data = may_lack_data(self);
+    MUST(find_georeference(&raster->georeference, self->dataset, err));
+    raster->georeference.may_lack_data = may_lack_data(self);
     *gdal = TAKE(self);
     return CLV_OK;
 }
@@ -192,7 +192,7 @@ void raster_gdal_close(struct raster_gdal *self)
     arrays_free(self->is_there, self);
 }
 
-/* A band of a window, NAN where it has no data. */
+/* Reads a band of a window: NAN where it has no data. */
 static enum clv_status read_band(float *values, size_t step, struct raster_gdal *self, int b,
                                  const struct image_part *window, struct clv_error *err)
 {
@@ -240,7 +240,7 @@ static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_stric
     return CLV_OK;
 }
 
-/* A VRT lists its sources, but not what sources that are VRTs are made of. */
+/* A VRT lists its sources, but not the sources of those that are VRTs, too. */
 static enum clv_status stamp_dataset(uint64_t *hash, GDALDatasetH dataset, const char *path, bool is_strict, int depth,
                                      struct clv_error *err)
 {

@@ -76,7 +76,7 @@ static enum clv_status count_bands(struct raster_tiff *self, struct raster *rast
     raster->is_colour = n_colours == 3;
     raster->is_bytes = is_whole && file->bits == 8;
     raster->has_palette = file->photometric == PHOTOMETRIC_PALETTE;
-    raster->place.may_lack_data |= self->has_alpha || file->format == SAMPLEFORMAT_IEEEFP;
+    raster->georeference.may_lack_data |= self->has_alpha || file->format == SAMPLEFORMAT_IEEEFP;
     raster->is_photograph = has_colours_alone && file->bits <= 8;
     raster->is_plain = raster->is_photograph || (has_colours_alone && file->bits == 16);
     return CLV_OK;
@@ -102,10 +102,10 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     *tiff = NULL;
     OWNED(raster_tiff_drop) struct raster_tiff *self = array_zalloc(1, sizeof *self);
     NEED(self);
-    OWNED(raster_place_release) struct raster_place place = {0};
+    OWNED(georeference_release) struct georeference georeference = {0};
     struct raster result = {0};
     MUST(tiff_open(&self->file, from, err));
-    MUST(geo_tags_read(&place, &self->has_no_data, &self->no_data, self->file.tiff, err));
+    MUST(geo_tags_read(&georeference, &self->has_no_data, &self->no_data, self->file.tiff, err));
     if (is_stored(&self->file, takes_palette)) {
         MUST(check_samples(&self->file, err));
         MUST(count_bands(self, &result, err));
@@ -114,8 +114,8 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
         result.height = (int32_t)self->file.height;
         *tiff = TAKE(self);
     }
-    place.may_lack_data |= result.place.may_lack_data; /* count_bands found a reason */
-    result.place = TAKE(place);
+    georeference.may_lack_data |= result.georeference.may_lack_data; /* count_bands found a reason */
+    result.georeference = TAKE(georeference);
     *raster = result;
     return CLV_OK;
 }

@@ -60,8 +60,8 @@ static bool put_palette(TIFF *tiff, const struct raster_layout *layout)
     return TIFFSetField(tiff, TIFFTAG_COLORMAP, channels[0], channels[1], channels[2]);
 }
 
-/* The tags of what is not a mask. Differences between neighbours deflate better where these are colours, and the quickest
- * level is within a few percent of the others on photographs. */
+/* The tags of what is not a mask. Differences between neighbours deflate better where these are colours, and the
+ * quickest level is within a few percent of the others on photographs. */
 static bool put_kind(TIFF *tiff, const struct raster_layout *layout)
 {
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
@@ -72,15 +72,15 @@ static bool put_kind(TIFF *tiff, const struct raster_layout *layout)
     return TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL) && TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, 1);
 }
 
-static bool put_place(TIFF *tiff, const struct raster_layout *layout, const struct raster_place *place)
+static bool put_georeference(TIFF *tiff, const struct raster_layout *layout, const struct georeference *georeference)
 {
-    struct raster_place own = place ? *place : (struct raster_place){0}; /* a view */
-    own.may_lack_data &= layout->n_channels == 1 && layout->bits == 8;
-    return geo_tags_write(tiff, &own);
+    struct georeference view = georeference ? *georeference : (struct georeference){0}; /* a view */
+    view.may_lack_data &= layout->n_channels == 1 && layout->bits == 8;
+    return geo_tags_write(tiff, &view);
 }
 
 static bool put_head(const struct raster_writer *self, const struct raster_layout *layout,
-                     const struct raster_place *place)
+                     const struct georeference *georeference)
 {
     bool is_grey = layout->n_channels == 1;
     TIFF *tiff = (TIFF *)self->tiff;
@@ -103,7 +103,7 @@ static bool put_head(const struct raster_writer *self, const struct raster_layou
     for (size_t k = 0; k < sizeof fields / sizeof *fields - (self->description ? 1 : 0) && is_put; k++)
         is_put = TIFFSetField(tiff, fields[k].tag, fields[k].value);
     return is_put && put_kind(tiff, layout) && (!layout->palette || put_palette(tiff, layout)) &&
-           put_place(tiff, layout, place);
+           put_georeference(tiff, layout, georeference);
 }
 
 static struct raster_layout layout_of(const struct label_image *image)
@@ -112,7 +112,7 @@ static struct raster_layout layout_of(const struct label_image *image)
 }
 
 static enum clv_status begin(struct raster_writer *self, const char *path, bool is_big,
-                             const struct raster_layout *layout, const struct raster_place *place,
+                             const struct raster_layout *layout, const struct georeference *georeference,
                              struct clv_error *err)
 {
     self->pixel_bytes = (size_t)layout->n_channels * (size_t)layout->bits / 8;
@@ -126,7 +126,7 @@ static enum clv_status begin(struct raster_writer *self, const char *path, bool 
         TIFFOpenOptionsFree(options);
     }
     self->tile = array_alloc((size_t)RASTER_TILE * RASTER_TILE, self->pixel_bytes);
-    if (self->tile && put_head(self, layout, place))
+    if (self->tile && put_head(self, layout, georeference))
         return CLV_OK;
     enum clv_status status = options && self->tile ? refused(self, self->file.path, err) : fail_memory(err);
     raster_writer_abort(self); /* the caller has no writer to abort */
@@ -134,18 +134,18 @@ static enum clv_status begin(struct raster_writer *self, const char *path, bool 
 }
 
 enum clv_status raster_writer_open(struct raster_writer *self, const char *path, const struct label_image *image,
-                                   const struct raster_place *place, struct clv_error *err)
+                                   const struct georeference *georeference, struct clv_error *err)
 {
     const struct raster_layout layout = layout_of(image);
-    return raster_writer_create(self, path, &layout, place, err);
+    return raster_writer_create(self, path, &layout, georeference, err);
 }
 
 enum clv_status raster_writer_create(struct raster_writer *self, const char *path, const struct raster_layout *layout,
-                                     const struct raster_place *place, struct clv_error *err)
+                                     const struct georeference *georeference, struct clv_error *err)
 {
     double n_bytes = (double)layout->width * layout->height * layout->n_channels * layout->bits / 8;
     *self = (struct raster_writer){.width = layout->width, .height = layout->height};
-    return begin(self, path, n_bytes > (double)SMALL_MOST, layout, place, err);
+    return begin(self, path, n_bytes > (double)SMALL_MOST, layout, georeference, err);
 }
 
 enum clv_status raster_writer_put(struct raster_writer *self, const void *pixels, size_t stride, struct clv_error *err)
@@ -234,11 +234,11 @@ static enum clv_status put_page(struct raster_writer *self, const uint8_t *label
     return CLV_OK;
 }
 
-enum clv_status raster_write_labels(const char *path, const struct label_image *image, const struct raster_place *place,
-                                    struct clv_error *err)
+enum clv_status raster_write_labels(const char *path, const struct label_image *image,
+                                    const struct georeference *georeference, struct clv_error *err)
 {
     OWNED(raster_writer_abort) struct raster_writer writer = {0};
-    MUST(raster_writer_open(&writer, path, image, place, err));
+    MUST(raster_writer_open(&writer, path, image, georeference, err));
     MUST(put_page(&writer, image->labels, err));
     return raster_writer_commit(&writer, err);
 }

@@ -7,7 +7,7 @@
 #include "infer/bp/bp.h"
 #include "infer/infer.h"
 
-struct passing {
+struct pass_state {
     struct clv_bp *bp;
     const struct clv_field *field;
     int32_t *y, *best; /* of this pass, and the best so far */
@@ -22,7 +22,7 @@ static bool is_ahead(const struct clv_bp *bp, int32_t arc, bool is_backward)
 }
 
 /* The best label given those of the nodes passed and the messages of the others. */
-static int32_t decide(const struct passing *self, const double *belief, int32_t node, bool is_backward)
+static int32_t decide(const struct pass_state *self, const double *belief, int32_t node, bool is_backward)
 {
     const struct clv_bp *bp = self->bp;
     size_t k = (size_t)bp->n_labels;
@@ -45,7 +45,7 @@ static int32_t decide(const struct passing *self, const double *belief, int32_t 
 /* With node s's belief b_s, less its largest value, and g_s = 1 / max(arcs ahead, arcs behind),
  *     M_st(x_t) = max over x_s of g_s b_s - M_ts + f_st,     less its largest value;
  * returns what was taken out, of which the bound is the sum. */
-static double pass_node(struct passing *self, int32_t node, bool is_backward)
+static double pass_node(struct pass_state *self, int32_t node, bool is_backward)
 {
     struct clv_bp *bp = self->bp;
     size_t k = (size_t)bp->n_labels;
@@ -77,7 +77,7 @@ static double pass_node(struct passing *self, int32_t node, bool is_backward)
 }
 
 /* All nodes once; returns the bound. */
-static double pass(struct passing *self, bool is_backward)
+static double pass(struct pass_state *self, bool is_backward)
 {
     struct clv_bp *bp = self->bp;
     double bound = 0;
@@ -107,7 +107,7 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
     OWNED_ARRAY int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);
     NEED(labels);
     bp_leave_linear(bp);
-    struct passing self = {bp, field, labels, labels + field->n_nodes, -INFINITY};
+    struct pass_state self = {bp, field, labels, labels + field->n_nodes, -INFINITY};
     struct clv_trws_result found = {.bound = INFINITY};
     while (!found.is_converged && found.n_iterations < used.max_iterations) {
         double before = found.bound;

@@ -1,21 +1,21 @@
-/* Chains, summed: forward-backward. Sums of exponentials are products of a vector with exp(table - its maximum), which
- * for a table that all links share is made once. As long as no number gets too small the vectors stay out of the log
- * domain, their maximum 1, so that a node costs one logarithm; otherwise the chain is done again with logarithms of
- * everything. */
+/* Sums over chains, by forward-backward. Sums of exponentials are products of a vector with exp(table - its maximum); a
+ * table that all links share is exponentiated once. While no number gets too small, vectors are kept outside of the log
+ * domain with maximum 1, so that a node costs one logarithm. Otherwise the whole chain is computed again with
+ * logarithms. */
 #include <string.h>
 
 #include "base/base.h"
 #include "infer/chain/chain.h"
 #include "infer/infer.h"
 
-/* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
+/* Sums below this may have lost terms by underflow, and are computed again with their own maximum. */
 #define SAFE_SUM 1e-200
 
-/* Outside the log domain nothing may get below this part of the largest: products of two still lose nothing that
- * counts. */
+/* Outside of the log domain no number may be smaller than this part of the largest, so that products of two numbers
+ * lose nothing that matters. */
 #define SMALLEST 1e-70
 
-/* exp(table - top) of the link at hand, both ways round. */
+/* exp(table - top) of the current link, in both orders. */
 struct kernel {
     double *there, *back; /* [K][K], the second one transposed */
     double top;
@@ -95,7 +95,7 @@ struct passes {
     double log_partition;
 };
 
-/* value /= its maximum, which is returned; 0 if the smallest gets too small against it, or the maximum itself is. */
+/* Divides value by its maximum and returns that. Returns 0 if the smallest entry, or the maximum, is too small. */
 static double normalise(double *value, size_t k)
 {
     double highest = value[0], lowest = value[0];
@@ -110,7 +110,7 @@ static double normalise(double *value, size_t k)
     return highest;
 }
 
-/* Both ways outside the log domain; 0 if that could lose precision. */
+/* Runs both passes outside of the log domain; returns 0 if that could lose precision. */
 static int pass_linearly(struct passes *passes, struct kernel *kernel, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;

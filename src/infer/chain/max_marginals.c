@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "infer/chain/chain.h"
 
-struct tracing {
+struct trace_state {
     double *forward, *backward; /* [n][k] the best score up to a node, with it, and behind it, without it */
     double *transpose;          /* [k][k] */
     double *passing;            /* [2][k] traces that come through a node's labels, and those of the node before */
@@ -22,7 +22,7 @@ static void step_back(double *backward, double *joined, const double *behind, co
     chain_max_step(backward, joined, transpose, nothing, k);
 }
 
-static void fill(struct tracing *self, const struct clv_chain *chain)
+static void fill(struct trace_state *self, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
     memcpy(self->forward, chain->unary, k * sizeof *self->forward);
@@ -38,7 +38,7 @@ static void fill(struct tracing *self, const struct clv_chain *chain)
 }
 
 /* counts += traces from the node and from those behind it, on their way to the start. */
-static void count_to_start(double *counts, struct tracing *self, const struct clv_chain *chain)
+static void count_to_start(double *counts, struct trace_state *self, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
     double *here = self->passing, *next = self->passing + k;
@@ -54,7 +54,7 @@ static void count_to_start(double *counts, struct tracing *self, const struct cl
 }
 
 /* counts += traces from nodes before the node, on their way to the end. */
-static void count_to_end(double *counts, struct tracing *self, const struct clv_chain *chain)
+static void count_to_end(double *counts, struct trace_state *self, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
     double *here = self->passing, *next = self->passing + k;
@@ -73,7 +73,7 @@ static void count_to_end(double *counts, struct tracing *self, const struct clv_
     }
 }
 
-static void tracing_release(struct tracing *self)
+static void tracing_release(struct trace_state *self)
 {
     arrays_free(self->forward, self->backward, self->transpose, self->passing);
 }
@@ -85,7 +85,7 @@ enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_c
     if (chain->n_nodes == 0)
         return CLV_OK;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
-    OWNED(tracing_release) struct tracing self = {
+    OWNED(tracing_release) struct trace_state self = {
         array_alloc(n, k * sizeof(double)), array_alloc(n, k * sizeof(double)), array_alloc(k, k * sizeof(double)),
         array_alloc(k, 2 * sizeof(double))};
     NEED(self.forward && self.backward && self.transpose && self.passing);

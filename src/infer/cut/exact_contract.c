@@ -14,20 +14,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "infer/cut/exact_cut.h"
 
 #define MARGIN     0x1p-40
 #define MAX_ROUNDS 20
 enum { FREE = 2 }; /* in place of a label */
-
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
 
 /* Root a and what hangs on it go to root b. */
 static void join(struct exact_cut *self, int32_t a, int32_t b)

@@ -1,8 +1,7 @@
-/* Cuts of forests in linear time, leaves first. All that a leaf can do is to give its excess to its only neighbour, or
- * to draw its deficit from there, as far as the edge goes; what is then left stays, and the leaf is done. Its label is
- * read off in reverse order: 1 if excess is left over, or if its neighbour has 1 and the edge still carries something
- * from there. A degree and an XOR of its edges are all that a node needs to be found a leaf. The order depends on the
- * graph alone, so it is kept from cut to cut. */
+/* Cuts of forests in linear time, leaves first. A leaf sends its excess to its only neighbour, or draws its deficit
+ * from there, up to the capacity of the edge. Labels follow in reverse order: a leaf has label 1 if excess is left, or
+ * if its neighbour has label 1 and the edge still has capacity from there. Leaves are found by the degree of each node
+ * and the XOR of its edges. The order depends only on the graph, so it is kept from cut to cut. */
 #include <string.h>
 
 #include "base/base.h"
@@ -14,7 +13,7 @@ void forest_cut_release(struct forest_cut *self)
     *self = (struct forest_cut){0};
 }
 
-/* Finds the order, roots last. Returns whether there is one: there is no cycle. */
+/* Finds the order, roots last. Returns false if the graph has a cycle. */
 static bool order(struct forest_cut *self)
 {
     const int32_t(*edges)[2] = (const int32_t(*)[2])self->edges;
@@ -42,7 +41,7 @@ static bool order(struct forest_cut *self)
     return true;
 }
 
-/* Makes self that of this graph. */
+/* Prepares self for this graph. */
 static int hold(struct forest_cut *self, const struct clv_field *field)
 {
     size_t bytes = (size_t)field->n_edges * sizeof *field->edges;

@@ -78,7 +78,7 @@ static void join_factors(double *restrict score, const struct bucket *self, cons
 static void sum_out(struct bucket *self, const struct bucket_step *step, double temperature)
 {
     size_t k = (size_t)self->n_labels, n = step->n_cells * k;
-    double *score = &self->chance[step->first_chance], *left = &self->table[self->factors[step->made].first];
+    double *score = &self->chance[step->first_chance], *left = &self->table[self->factors[step->result].first];
     for (size_t cell = 0; cell < step->n_cells; cell++) {
         double *row = &score[cell * k];
         size_t best = 0;
@@ -106,7 +106,7 @@ static void sum_out(struct bucket *self, const struct bucket_step *step, double 
 static void spread(struct bucket *self, const struct bucket_step *step)
 {
     size_t k = (size_t)self->n_labels, at[MAX_USED];
-    const double *chance = &self->chance[step->first_chance], *above = &self->share[self->factors[step->made].first];
+    const double *chance = &self->chance[step->first_chance], *above = &self->share[self->factors[step->result].first];
     struct walk walk;
     for (int32_t from = 0; from < step->n_used; from += MAX_USED) {
         int32_t label[BUCKET_MAX_SCOPE] = {0};
@@ -197,7 +197,7 @@ enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to,
         bool is_visible = !options->is_visible || options->is_visible[step->node];
         join_factors(&self->chance[step->first_chance], self, step);
         sum_out(self, step, is_visible ? options->visible_temperature : options->hidden_temperature);
-        found += step->n_scope == 0 ? self->table[self->factors[step->made].first] : 0;
+        found += step->n_scope == 0 ? self->table[self->factors[step->result].first] : 0;
     }
     if (to->value)
         *to->value = found;
@@ -207,7 +207,7 @@ enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to,
     for (int32_t s = self->n_steps; s-- > 0;) {
         const struct bucket_step *step = &self->steps[s];
         if (step->n_scope == 0)
-            self->share[self->factors[step->made].first] = 1;
+            self->share[self->factors[step->result].first] = 1;
         spread(self, step);
     }
     for (int32_t i = 0; i < self->n_nodes; i++) {

@@ -28,7 +28,7 @@ static void join(struct bucket *self, int32_t a, int32_t b)
     row_of(self, b)[a / WORD_BITS] |= UINT64_C(1) << (a % WORD_BITS);
 }
 
-/* Neighbours that are left, at most `most` of them are written; returns how many there are. */
+/* Lists the neighbours that are left, at most `most` of them; returns the number of all. */
 static int32_t list_neighbours(int32_t *list, int32_t most, const struct bucket *self, int32_t node)
 {
     const uint64_t *row = row_of(self, node);
@@ -45,7 +45,7 @@ static int32_t list_neighbours(int32_t *list, int32_t most, const struct bucket 
     return n;
 }
 
-/* Pairs of neighbours that eliminating the node would join; INT32_MAX if there are too many neighbours. */
+/* Counts the pairs of neighbours that eliminating the node would join; INT32_MAX if there are too many neighbours. */
 static int32_t fill_of(const struct bucket *self, int32_t node)
 {
     int32_t list[BUCKET_MAX_SCOPE], fill = 0, n = list_neighbours(list, BUCKET_MAX_SCOPE, self, node);
@@ -92,7 +92,7 @@ static struct bucket_factor *add_factor(struct bucket *self, size_t n_cells)
     return factor;
 }
 
-/* Takes the node out; 0 if that would cost too much. */
+/* Eliminates the node; returns 0 if that would cost too much. */
 static int take(struct bucket *self, int32_t node, uint8_t *is_used)
 {
     size_t k = (size_t)self->n_labels, n_cells = 1;
@@ -127,15 +127,15 @@ static int take(struct bucket *self, int32_t node, uint8_t *is_used)
             join(self, step->scope[i], step->scope[j]);
     for (int32_t s = 0; s < step->n_scope; s++)
         forget_fill(self, step->scope[s]);
-    step->made = self->n_factors;
+    step->result = self->n_factors;
     struct bucket_factor *result = add_factor(self, n_cells);
     result->n_nodes = step->n_scope;
     memcpy(result->nodes, step->scope, (size_t)step->n_scope * sizeof *result->nodes);
     return 1;
 }
 
-/* Factors 0 .. n_nodes - 1 are the nodes' own, then come the edges'; those of given labels have no nodes and are never
- * used. */
+/* Factors 0 .. n_nodes - 1 belong to the nodes, the next ones to the edges. Factors of given labels have no nodes and
+ * are never used. */
 static void begin(struct bucket *self)
 {
     size_t k = (size_t)self->n_labels;

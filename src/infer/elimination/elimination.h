@@ -9,28 +9,28 @@
 
 #include "cleave/infer.h"
 
-/* Bucket elimination (Dechter 1999) on graphs that are narrow: as clv_forest_run, but nodes may leave tables over
- * several others behind, whose cells are what it costs. bucket_plan.c finds the order, bucket.c goes through it and
- * back. */
+/* Bucket elimination (Dechter 1999) on narrow graphs. It does what clv_forest_run does, but a node may leave a table
+ * over several others; time and memory are the number of cells. bucket_plan.c finds the order, bucket.c runs it
+ * forwards and backwards. */
 
 /* Limits of the number of nodes that one step joins, its own included, and of nodes of the graph. */
 #define BUCKET_MAX_SCOPE 24
 #define BUCKET_MAX_NODES 4096
 
-/* A table over some nodes, the last of which runs fastest: a node's scores, an edge's, or what a step left behind. */
+/* A table over some nodes, the last of which runs fastest: a node's scores, an edge's, or what a step left. */
 struct bucket_factor {
     int32_t n_nodes;
     int32_t nodes[BUCKET_MAX_SCOPE];
     size_t first; /* cell in `table` and `share` */
 };
 
-/* One node's elimination: factors that have it join in a table over `scope` and the node, of which a factor over
- * `scope` is left. */
+/* The elimination of one node: the factors with the node are joined into a table over `scope` and the node, and summed
+ * to a factor over `scope`. */
 struct bucket_step {
     int32_t node, n_scope;
     int32_t scope[BUCKET_MAX_SCOPE];
     int32_t first_used, n_used; /* into `used` */
-    int32_t made;               /* factor */
+    int32_t result;             /* factor */
     size_t n_cells;             /* n_labels^n_scope */
     size_t first_chance;        /* in `chance` */
 };
@@ -46,7 +46,7 @@ struct bucket {
     uint64_t *neighbours;          /* [n_nodes][words] bits */
     uint8_t *is_left;              /* [n_nodes] */
     int32_t *fill;                 /* [n_nodes] pairs of neighbours that the node would join; -1: not known */
-    struct bucket_factor *factors; /* nodes, edges, what steps make */
+    struct bucket_factor *factors; /* of nodes, of edges, and results of steps */
     int32_t *used;                 /* factors that steps take in */
     struct bucket_step *steps;
     int32_t n_factors, n_used, n_steps;
@@ -77,15 +77,15 @@ struct bucket_outputs {
 enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to, const struct clv_field *field,
                            const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table
- * between them. */
+/* The elimination of one node of a forest: its scores go to the only neighbour that is left, or into a new table
+ * between the two that are. */
 struct elimination {
     int32_t node, n_links; /* links that are left, 0 to 2; of a node with a fixed label any number, not listed here */
     int32_t link[2];       /* tables */
-    int32_t made;          /* the new table, or -1 */
+    int32_t result;        /* the new table, or -1 */
 };
 
-/* Tables 0 .. n_edges - 1 are the field's edges, those behind were made on the way. */
+/* Tables 0 .. n_edges - 1 are the field's edges; later ones are results of steps. */
 struct clv_forest {
     int32_t n_nodes, n_edges, n_labels, n_tables;
     size_t node_capacity, end_capacity, slot_capacity, unary_capacity, pair_capacity, label_capacity;
@@ -100,7 +100,7 @@ struct clv_forest {
     double *unary_share;         /* the same shape: the value's derivative by them, which is the marginal */
     double *message;             /* the same shape: what a node with one link passed on, with none the value in [0] */
     double *table, *table_share; /* [n_tables][n_labels][n_labels] and derivatives */
-    double *oriented[2], *row;   /* [n_labels][n_labels] twice, [n_labels]: of the step at hand */
+    double *oriented[2], *row;   /* [n_labels][n_labels] twice, [n_labels]: of the current step */
 };
 
 /* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest.
@@ -169,7 +169,7 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
-/* The MAP oracle's way with forests: the best labelling, clamped optima and max-marginals of fields of any form and any
+/* How the MAP oracle solves forests: the best labelling, clamped optima and max-marginals of fields of any form and any
  * number of labels. */
 
 /* Holds the forest solved last. All zeros at first. */
@@ -180,7 +180,7 @@ struct forest_map {
     int32_t *link;         /* [n_nodes] the edge to the parent, or -1 */
     int32_t *child;        /* [n_nodes + 1] the children of order[s] are order[child[s] .. child[s + 1] - 1] */
     int32_t *first, *slot; /* [n_nodes + 2] into slot: the edges at each node */
-    uint8_t *is_on_path;   /* [n_nodes] of the clamp at hand: between the node and its root */
+    uint8_t *is_on_path;   /* [n_nodes] between the clamped node and its root */
     double *inward;        /* [n_nodes][n_labels] the best score of the node and all below it, given its label */
     double *message;       /* the same shape: the same given the parent's label, with the link's score */
     double *beyond;        /* the same shape: of the rest of the tree, given the parent's label; if has_beyond */
@@ -195,7 +195,7 @@ void forest_map_release(struct forest_map *self);
  * of memory. The field has passed field_check. O(n_nodes n_labels^2). */
 int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field *field);
 
-/* Finds the labelling of forest_map_solve again. O(n_nodes n_labels). */
+/* Sets y to the labelling of forest_map_solve once more. O(n_nodes n_labels). */
 void forest_map_label(const struct forest_map *self, int32_t *y, const struct clv_field *field);
 
 /* y = the best labelling of the field solved last in which `node` has `label`; ties as above, outwards from the node.

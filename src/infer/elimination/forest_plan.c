@@ -3,15 +3,6 @@
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
 
-static int32_t root_of(int32_t *parent, int32_t node)
-{
-    while (parent[node] != node) {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
-    }
-    return node;
-}
-
 /* Union-find over the edges, in queue[]; those of nodes with labels join nothing. */
 static enum clv_status check_forest(struct clv_forest *forest, const int32_t *label, struct clv_error *err)
 {
@@ -48,7 +39,7 @@ static void list_tables(struct clv_forest *forest)
 static struct elimination *new_step(struct clv_forest *forest, int32_t node)
 {
     struct elimination *step = &forest->steps[forest->n_steps++];
-    *step = (struct elimination){.node = node, .made = -1};
+    *step = (struct elimination){.node = node, .result = -1};
     forest->degree[node] = -1;
     return step;
 }
@@ -86,10 +77,10 @@ static void take_between(struct clv_forest *forest, int32_t node)
             other[step->n_links] = forest_other(forest, forest->slot[s], node);
             step->link[step->n_links++] = forest->slot[s];
         }
-    step->made = forest->n_tables++;
+    step->result = forest->n_tables++;
     for (int k = 0; k < 2; k++) {
-        forest->ends[step->made][k] = other[k];
-        replace_slot(forest, other[k], step->link[k], step->made);
+        forest->ends[step->result][k] = other[k];
+        replace_slot(forest, other[k], step->link[k], step->result);
     }
 }
 

@@ -67,7 +67,7 @@ double forest_eliminate(struct clv_forest *forest, const struct elimination *ste
         return 0;
     }
     const double *second = orient(forest, forest->oriented[1], step->link[1], step->node);
-    double *result = table_of(forest, forest->table, step->made);
+    double *result = table_of(forest, forest->table, step->result);
     for (size_t b = 0; b < k; b++) {
         for (size_t a = 0; a < k; a++)
             forest->row[a] = unary[a] + table[a * k + b];
@@ -143,8 +143,8 @@ static void return_two(struct clv_forest *forest, const struct elimination *step
     const double *unary = &forest->unary[(size_t)step->node * k];
     const double *first = orient(forest, forest->oriented[0], step->link[0], step->node);
     const double *second = orient(forest, forest->oriented[1], step->link[1], step->node);
-    const double *result = table_of(forest, forest->table, step->made);
-    const double *above = table_of(forest, forest->table_share, step->made);
+    const double *result = table_of(forest, forest->table, step->result);
+    const double *above = table_of(forest, forest->table_share, step->result);
     double *share[2], weight[CLV_FOREST_MAX_LABELS], *unary_share = &forest->unary_share[(size_t)step->node * k];
     bool is_row[2];
     for (int side = 0; side < 2; side++) {

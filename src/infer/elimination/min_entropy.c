@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-#define SHANNON 1e-6 /* orders this near to 1 are taken as 1 */
+#define SHANNON 1e-6 /* orders this near to 1 count as 1 */
 
 void min_entropy_release(struct min_entropy *self)
 {
@@ -124,7 +124,7 @@ static void add_unary(struct min_entropy *self, int32_t node, int32_t label, dou
         self->reduced.unary[node] += label ? score : -score;
 }
 
-/* One more table, zeroed, between visible nodes a and b of the field. */
+/* Appends a zeroed table between visible nodes a and b of the field. */
 static double *new_table(struct min_entropy *self, int32_t a, int32_t b)
 {
     size_t size = (size_t)self->reduced.n_labels * (size_t)self->reduced.n_labels;

@@ -32,15 +32,6 @@ static void components_release(struct components *self)
     *self = (struct components){0};
 }
 
-static int32_t root_of(int32_t *parent, int32_t node)
-{
-    while (parent[node] != node) {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
-    }
-    return node;
-}
-
 static enum clv_status components_find(struct components *self, const struct clv_field *field, struct clv_error *err)
 {
     int32_t n = field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
@@ -84,7 +75,7 @@ static enum clv_status chain_marginals(double *marginals, double *log_partition,
     return clv_chain_marginals(marginals, NULL, log_partition, &chain, err);
 }
 
-/* Couplings need no tables in belief propagation, which on forests is exact after one iteration; a second one sees
+/* Belief propagation takes couplings without tables. On forests it is exact after one iteration; a second one detects
  * that. */
 static enum clv_status coupled_marginals(double *marginals, double *log_partition, const struct clv_field *field,
                                          struct clv_error *err)
@@ -100,7 +91,7 @@ static enum clv_status coupled_marginals(double *marginals, double *log_partitio
     return CLV_OK;
 }
 
-/* Marginals of a forest. */
+/* Computes the marginals of a forest. */
 static enum clv_status exact_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
                                        const struct clv_field *field, struct clv_error *err)
 {
@@ -131,7 +122,7 @@ static enum clv_status propagated_marginals(double *marginals, double *log_parti
     return CLV_OK;
 }
 
-/* Marginals where every component has loops. */
+/* Computes marginals of a field whose components all have loops. */
 static enum clv_status looped_marginals(struct clv_oracle *oracle, struct marginals_found *found,
                                         const struct clv_field *field, const struct marginals_options *options,
                                         struct clv_error *err)
@@ -142,7 +133,7 @@ static enum clv_status looped_marginals(struct clv_oracle *oracle, struct margin
                                    options->seed, options->n_samples, err);
 }
 
-/* The field of some nodes of another one, with the edges among them, and memory of its own. */
+/* The part of a field with some of its nodes and the edges between them; owns its memory. */
 struct part {
     struct clv_field field;
     int32_t *nodes; /* [field.n_nodes] in the whole field */
@@ -155,9 +146,9 @@ static void part_release(struct part *self)
     *self = (struct part){0};
 }
 
-/* Nodes whose `loops` is is_looped; no edge joins them with others. place[n_nodes] is scratch. */
-static enum clv_status part_take(struct part *self, int32_t *place, const struct clv_field *field, const uint8_t *loops,
-                                 bool is_looped, struct clv_error *err)
+/* Nodes whose `loops` is is_looped; no edge joins them with others. index_of[n_nodes] is scratch. */
+static enum clv_status part_take(struct part *self, int32_t *index_of, const struct clv_field *field,
+                                 const uint8_t *loops, bool is_looped, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, k = (size_t)field->n_labels;
     size_t columns = k == 2 ? 1 : k, cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
@@ -170,8 +161,8 @@ static enum clv_status part_take(struct part *self, int32_t *place, const struct
     for (size_t i = 0; i < n; i++) {
         if ((loops[i] != 0) != is_looped)
             continue;
-        place[i] = self->field.n_nodes;
-        self->nodes[place[i]] = (int32_t)i;
+        index_of[i] = self->field.n_nodes;
+        self->nodes[index_of[i]] = (int32_t)i;
         memcpy(&self->field.unary[(size_t)self->field.n_nodes++ * columns], &field->unary[i * columns],
                columns * sizeof(double));
     }
@@ -179,34 +170,34 @@ static enum clv_status part_take(struct part *self, int32_t *place, const struct
         size_t own = self->field.is_shared ? 0 : (size_t)self->field.n_edges;
         if ((loops[field->edges[e][0]] != 0) != is_looped)
             continue;
-        self->edges[self->field.n_edges][0] = place[field->edges[e][0]];
-        self->edges[self->field.n_edges++][1] = place[field->edges[e][1]];
+        self->edges[self->field.n_edges][0] = index_of[field->edges[e][0]];
+        self->edges[self->field.n_edges++][1] = index_of[field->edges[e][1]];
         memcpy(&self->field.pairwise[own * cells], &field->pairwise[(field->is_shared ? 0 : e) * cells],
                cells * sizeof(double));
     }
     return CLV_OK;
 }
 
-/* Takes the trees, or the rest, and adds to what was found. */
+/* Solves the trees, or the rest, and adds the result to *found. */
 static enum clv_status add_part(struct clv_oracle *oracle, struct marginals_found *found, const struct clv_field *field,
                                 const struct components *components, bool is_looped,
                                 const struct marginals_options *options, struct clv_error *err)
 {
     OWNED(part_release) struct part part = {0};
     size_t k = (size_t)field->n_labels;
-    OWNED_ARRAY int32_t *place = array_alloc((size_t)field->n_nodes, sizeof *place);
+    OWNED_ARRAY int32_t *index_of = array_alloc((size_t)field->n_nodes, sizeof *index_of);
     OWNED_ARRAY double *marginals = array_alloc((size_t)field->n_nodes, k * sizeof *marginals);
-    NEED(place && marginals);
-    MUST(part_take(&part, place, field, components->loops, is_looped, err));
-    struct marginals_found own = {.marginals = marginals};
+    NEED(index_of && marginals);
+    MUST(part_take(&part, index_of, field, components->loops, is_looped, err));
+    struct marginals_found part_found = {.marginals = marginals};
     if (is_looped)
-        MUST(looped_marginals(oracle, &own, &part.field, options, err));
+        MUST(looped_marginals(oracle, &part_found, &part.field, options, err));
     else
-        MUST(exact_marginals(oracle, marginals, &own.log_partition, &part.field, err));
+        MUST(exact_marginals(oracle, marginals, &part_found.log_partition, &part.field, err));
     for (int32_t i = 0; i < part.field.n_nodes; i++)
         memcpy(&found->marginals[(size_t)part.nodes[i] * k], &marginals[(size_t)i * k], k * sizeof *marginals);
-    found->log_partition += own.log_partition;
-    found->standard_error += own.standard_error;
+    found->log_partition += part_found.log_partition;
+    found->standard_error += part_found.standard_error;
     return CLV_OK;
 }
 
@@ -239,12 +230,12 @@ enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginal
 {
     const struct marginals_options options = {CLV_MARGINALS_SAMPLED, seed, n_samples};
     size_t n = field->n_nodes > 0 ? (size_t)field->n_nodes : 0, k = field->n_labels > 0 ? (size_t)field->n_labels : 0;
-    OWNED_ARRAY double *own = array_alloc(n, k * sizeof *own);
-    NEED(own);
-    struct marginals_found found = {.marginals = own};
+    OWNED_ARRAY double *of_node = array_alloc(n, k * sizeof *of_node);
+    NEED(of_node);
+    struct marginals_found found = {.marginals = of_node};
     MUST(field_marginals(oracle, &found, field, &options, err));
     if (marginals && n)
-        memcpy(marginals, own, n * k * sizeof *own);
+        memcpy(marginals, of_node, n * k * sizeof *of_node);
     if (log_partition)
         *log_partition = found.log_partition;
     if (standard_error)

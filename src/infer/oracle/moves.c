@@ -15,17 +15,18 @@
 /* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
 struct moves {
     const struct clv_field *field;
-    int32_t *best;          /* [n_nodes] the labelling */
-    double score;           /* its own */
-    struct clv_field cut;   /* the move; unary and pairwise have space for the whole field */
-    int32_t (*edges)[2];    /* [n_edges] space for the move's edges */
-    int32_t *nodes, *place; /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
-    int32_t *y;             /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
-    int32_t to[2];          /* what label 0 and 1 of the move stand for; -1: the label before */
-    double own_size;        /* of the field's unaries, see capacities_suffice */
-    bool is_hard;           /* some numbers are so large that what decides is lost where they are added up */
-    int32_t *before;        /* [n_nodes] the labelling before a move, then */
-    double *low;            /* [cut.n_nodes] what its unaries have lost by rounding, then */
+    int32_t *best;        /* [n_nodes] the labelling */
+    double score;         /* its own */
+    struct clv_field cut; /* the move; unary and pairwise have space for the whole field */
+    int32_t (*edges)[2];  /* [n_edges] space for the move's edges */
+    int32_t *nodes,
+        *index_of;   /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
+    int32_t *y;      /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
+    int32_t to[2];   /* what label 0 and 1 of the move stand for; -1: the label before */
+    double own_size; /* of the field's unaries, see capacities_suffice */
+    bool is_hard;    /* some numbers are so large that what decides is lost where they are added up */
+    int32_t *before; /* [n_nodes] the labelling before a move, then */
+    double *low;     /* [cut.n_nodes] what its unaries have lost by rounding, then */
 };
 
 /* Makes move `number` of a kind ready: cut, nodes, to. */
@@ -173,8 +174,8 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     NEED(self.best && self.edges && self.cut.unary && self.cut.pairwise);
     self.low = self.cut.unary + n;
     self.nodes = self.best + n;
-    self.place = self.nodes + n;
-    self.y = self.place + n;
+    self.index_of = self.nodes + n;
+    self.y = self.index_of + n;
     self.before = self.y + n;
     start_apart(self.best, field);
     MUST(measure(&self, err));
@@ -278,7 +279,7 @@ static void list_nodes(struct moves *self, int32_t alpha, int32_t beta)
     for (int32_t i = 0; i < self->field->n_nodes; i++) {
         bool takes_part = self->best[i] == alpha || self->best[i] == beta;
         const double *unary = &self->field->unary[(size_t)i * k];
-        self->place[i] = takes_part ? self->cut.n_nodes : -1;
+        self->index_of[i] = takes_part ? self->cut.n_nodes : -1;
         if (!takes_part)
             continue;
         self->cut.unary[self->cut.n_nodes] = self->low[self->cut.n_nodes] = 0;
@@ -300,7 +301,7 @@ static void make_swap(struct moves *self, int32_t number)
     cut->edges = (const int32_t(*)[2])self->edges;
     cut->n_edges = 0;
     for (int32_t e = 0; e < field->n_edges; e++) {
-        int32_t a = self->place[field->edges[e][0]], b = self->place[field->edges[e][1]];
+        int32_t a = self->index_of[field->edges[e][0]], b = self->index_of[field->edges[e][1]];
         if (a >= 0 && b < 0)
             add_side(self, a, e, 0, self->to);
         if (b >= 0 && a < 0)

@@ -42,15 +42,15 @@ struct marginals_options {
 
 struct marginals_found {
     double *marginals;     /* [n_nodes][n_labels], the caller's */
-    double log_partition;  /* of samples its upper bound, propagated Bethe's estimate; parts of a graph are added up */
+    double log_partition;  /* upper bound if sampled, Bethe's estimate if propagated; the sum over components */
     double standard_error; /* of that bound; 0 without samples */
 };
 
-/* Fills found->marginals, and the rest of *found, which is unchanged on failure but for the marginals. */
+/* Fills found->marginals and sets the rest of *found. On failure only the marginals may have changed. */
 enum clv_status field_marginals(struct clv_oracle *oracle, struct marginals_found *found, const struct clv_field *field,
                                 const struct marginals_options *options, struct clv_error *err) CLV_CHECK;
 
-/* *kind = how field_marginals finds those of this graph: exactly, if no edge closes a loop, else `looped`. */
+/* *kind = how field_marginals computes the marginals of this graph: exactly if no edge closes a loop, else `looped`. */
 enum clv_status field_marginals_kind(enum clv_marginals *kind, const struct clv_field *field, enum clv_marginals looped,
                                      struct clv_error *err) CLV_CHECK;
 

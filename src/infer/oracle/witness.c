@@ -8,7 +8,7 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
-struct forwarding {
+struct forward_state {
     clv_witness_visit *visit;
     void *context;
     const struct capacities *capacities;
@@ -17,12 +17,12 @@ struct forwarding {
 
 static void forward_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
 {
-    const struct forwarding *f = context;
+    const struct forward_state *f = context;
     f->visit(f->context, node, (double)cost * f->unit + capacities_clipped(f->capacities, node), flipped, n_flipped);
 }
 
 static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                  struct forwarding *forwarding, struct clv_error *err)
+                                  struct forward_state *forwarding, struct clv_error *err)
 {
     const struct forest_cut *forest = &oracle->forest;
     if (oracle->is_forest) {
@@ -37,7 +37,7 @@ static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *node
 }
 
 #if WITH_BK
-/* Cut value of a labelling in grid units, and a weight per node that nothing it touches outweighs. */
+/* The cut value of a labelling in grid units, and a weight per node that is larger than all its edges together. */
 static int64_t value_of(const struct clv_oracle *oracle, const uint8_t *label)
 {
     int64_t value = 0;
@@ -60,9 +60,9 @@ static double *outweighing(const struct clv_oracle *oracle)
     return weight;
 }
 
-/* libmaxflow with tree reuse: one re-solve a clamp. */
+/* Clamps by libmaxflow, which reuses its trees: each clamp is solved again from the solution before. */
 static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                struct forwarding *forwarding, struct clv_error *err)
+                                struct forward_state *forwarding, struct clv_error *err)
 {
     size_t n_nodes = (size_t)oracle->n_nodes;
     OWNED_ARRAY uint8_t *base = array_alloc(n_nodes, 1), *label = array_alloc(n_nodes, 1);
@@ -92,15 +92,15 @@ static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes,
 #endif
 
 static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                        const struct forwarding *forwarding)
+                        const struct forward_state *forwarding)
 {
     for (int32_t k = 0; k < n; k++)
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
 }
 
-/* A cut of its own each. */
+/* Clamps by a new cut for each. */
 static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                     const struct forwarding *forwarding, struct clv_error *err)
+                                     const struct forward_state *forwarding, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *flipped = array_alloc((size_t)oracle->n_solved, sizeof *flipped);
     NEED(flipped);
@@ -113,7 +113,7 @@ static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *n
     return CLV_OK;
 }
 
-/* The tree of the field that was solved. It is not made before a clamped optimum is asked for. */
+/* Returns the tree of the field that was solved. It is built when the first clamped optimum is needed. */
 static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
 {
     if (oracle->has_tree)
@@ -127,9 +127,9 @@ static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_fie
     return CLV_OK;
 }
 
-/* Chains and forests. */
+/* Clamps on chains and forests, by forest_map. */
 static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                                  const struct forwarding *forwarding, struct clv_error *err)
+                                  const struct forward_state *forwarding, struct clv_error *err)
 {
     const struct clv_field *field = &oracle->copy;
     size_t n_nodes = (size_t)field->n_nodes;
@@ -153,7 +153,7 @@ static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *node
     return CLV_OK;
 }
 
-/* The list without repetitions, or all nodes. NULL when out of memory. */
+/* Returns the list without repetitions, or all nodes if there is none. NULL when out of memory. */
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
     int32_t count = nodes ? n : oracle->n_solved;
@@ -181,7 +181,7 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     for (int32_t k = 0; nodes && k < n; k++)
         FAIL_IF(nodes[k] < 0 || nodes[k] >= oracle->n_solved, CLV_ERR_USAGE, "witness of node %d of %d", nodes[k],
                 oracle->n_solved);
-    struct forwarding forwarding = {visit, context, &oracle->capacities, ldexp(1, -oracle->capacities.exponent)};
+    struct forward_state forwarding = {visit, context, &oracle->capacities, ldexp(1, -oracle->capacities.exponent)};
     int32_t n_distinct;
     OWNED_ARRAY int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
     NEED(distinct);

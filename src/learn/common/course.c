@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "data/data.h"
 
-enum { PLACE_BEGUN, PLACE_PASS, PLACE_TAKEN, N_PLACE };
+enum { POSITION_BEGUN, POSITION_PASS, POSITION_TAKEN, N_POSITION };
 
 void course_open(struct course *self, const struct clv_learner *learner, struct clv_training_result *result,
                  const struct examples *examples)
@@ -24,16 +24,17 @@ void course_holds(struct course *self, struct state_field field)
         self->fields[self->n_fields++] = field;
 }
 
-static struct state_field place_field(int64_t place[N_PLACE])
+static struct state_field position_field(int64_t position[N_POSITION])
 {
-    return (struct state_field){"place", CLV_I64, N_PLACE, place, STATE_FINITE};
+    return (struct state_field){"place", CLV_I64, N_POSITION, position, STATE_FINITE};
 }
 
 static enum clv_status save_fields(struct course *self, struct clv_error *err)
 {
-    int64_t place[N_PLACE] = {
-        [PLACE_BEGUN] = self->is_begun, [PLACE_PASS] = (int64_t)self->pass, [PLACE_TAKEN] = (int64_t)self->n_taken};
-    self->fields[self->n_fields] = place_field(place);
+    int64_t position[N_POSITION] = {[POSITION_BEGUN] = self->is_begun,
+                                    [POSITION_PASS] = (int64_t)self->pass,
+                                    [POSITION_TAKEN] = (int64_t)self->n_taken};
+    self->fields[self->n_fields] = position_field(position);
     return state_write(&self->checkpoints, self->fields, self->n_fields + 1, self->result, err);
 }
 
@@ -50,24 +51,24 @@ static bool lies_within(int64_t number, size_t most)
 enum clv_status course_resume(struct course *self, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
-    int64_t place[N_PLACE] = {0};
-    const struct state_field field = place_field(place);
+    int64_t position[N_POSITION] = {0};
+    const struct state_field field = position_field(position);
     MUST(checkpoint_read(&tensors, &self->checkpoints, err));
     if (!tensors)
         return CLV_OK;
     MUST(state_read(&field, 1, tensors, &self->checkpoints, err));
-    if (!lies_within(place[PLACE_BEGUN], 1) || !lies_within(place[PLACE_PASS], self->n_passes) ||
-        !lies_within(place[PLACE_TAKEN], self->examples->n))
+    if (!lies_within(position[POSITION_BEGUN], 1) || !lies_within(position[POSITION_PASS], self->n_passes) ||
+        !lies_within(position[POSITION_TAKEN], self->examples->n))
         return state_refuse(&self->checkpoints, "at a pass or an example that there is not", err);
-    if ((size_t)place[PLACE_TAKEN] % self->batch && (size_t)place[PLACE_TAKEN] != self->examples->n)
+    if ((size_t)position[POSITION_TAKEN] % self->batch && (size_t)position[POSITION_TAKEN] != self->examples->n)
         return state_refuse(&self->checkpoints, "within a step", err);
-    if (!place[PLACE_BEGUN])
+    if (!position[POSITION_BEGUN])
         return CLV_OK;
     MUST(state_read(self->fields, self->n_fields, tensors, &self->checkpoints, err));
     MUST(state_read_curve(self->result, tensors, &self->checkpoints, err));
     self->is_begun = true;
-    self->pass = (size_t)place[PLACE_PASS];
-    self->n_taken = (size_t)place[PLACE_TAKEN];
+    self->pass = (size_t)position[POSITION_PASS];
+    self->n_taken = (size_t)position[POSITION_TAKEN];
     return CLV_OK;
 }
 

@@ -24,7 +24,7 @@ struct crf_state {
     struct clv_training_result *result; /* its curve has a point for each step */
 };
 
-#define N_PLACE 3 /* moves kept, the next one's place, evaluations */
+#define N_POSITION 3 /* moves kept, the next one's index, evaluations */
 
 static size_t list_vectors(struct state_field fields[5], double numbers[2], const struct lbfgs *lbfgs)
 {
@@ -43,33 +43,33 @@ static enum clv_status crf_state_write(struct checkpoints *checkpoints, const st
 {
     const struct lbfgs *lbfgs = state->lbfgs;
     bool has_moved = state->result->n_curve > 0;
-    int64_t place[N_PLACE] = {(int64_t)lbfgs->n_kept, (int64_t)lbfgs->next,
-                              has_moved ? (int64_t)state->n_evaluations : 0};
+    int64_t position[N_POSITION] = {(int64_t)lbfgs->n_kept, (int64_t)lbfgs->next,
+                                    has_moved ? (int64_t)state->n_evaluations : 0};
     double numbers[2] = {lbfgs->value, state->first_objective};
-    struct state_field fields[6] = {{"place", CLV_I64, N_PLACE, place, STATE_FINITE}};
+    struct state_field fields[6] = {{"place", CLV_I64, N_POSITION, position, STATE_FINITE}};
     size_t n = 1 + (has_moved ? list_vectors(&fields[1], numbers, lbfgs) : 0);
     return state_write(checkpoints, fields, n, state->result, err);
 }
 
-static enum clv_status read_steps(struct crf_state *state, const struct clv_tensors *tensors, const int64_t *place,
+static enum clv_status read_steps(struct crf_state *state, const struct clv_tensors *tensors, const int64_t *position,
                                   const struct checkpoints *checkpoints, struct clv_error *err)
 {
     struct lbfgs *lbfgs = state->lbfgs;
     double numbers[2], memory = (double)lbfgs->memory;
     struct state_field fields[5];
     size_t n_steps = state->result->n_curve;
-    if (place[0] < 0 || place[1] < 0 || (double)place[0] > memory || (double)place[1] > memory ||
-        place[2] <= (int64_t)n_steps)
+    if (position[0] < 0 || position[1] < 0 || (double)position[0] > memory || (double)position[1] > memory ||
+        position[2] <= (int64_t)n_steps)
         return state_refuse(checkpoints, "moves and evaluations that the steps did not take", err);
-    lbfgs->n_kept = (size_t)place[0];
-    lbfgs->next = (size_t)place[1];
+    lbfgs->n_kept = (size_t)position[0];
+    lbfgs->next = (size_t)position[1];
     size_t n = list_vectors(fields, numbers, lbfgs);
     MUST(state_read(fields, n, tensors, checkpoints, err));
     if (!lbfgs_resume(lbfgs))
         return state_refuse(checkpoints, "moves along which the gradient does not rise", err);
     lbfgs->value = numbers[0];
     state->first_objective = numbers[1];
-    state->n_evaluations = (size_t)place[2];
+    state->n_evaluations = (size_t)position[2];
     return CLV_OK;
 }
 
@@ -78,16 +78,16 @@ static enum clv_status crf_state_read(struct crf_state *state, const struct chec
                                       struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
-    int64_t place[N_PLACE];
-    const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
+    int64_t position[N_POSITION];
+    const struct state_field field = {"place", CLV_I64, N_POSITION, position, STATE_FINITE};
     MUST(checkpoint_read(&tensors, checkpoints, err));
     if (!tensors)
         return CLV_OK;
     MUST(state_read(&field, 1, tensors, checkpoints, err));
     MUST(state_read_curve(state->result, tensors, checkpoints, err));
-    if ((place[2] != 0) != (state->result->n_curve > 0))
+    if ((position[2] != 0) != (state->result->n_curve > 0))
         return state_refuse(checkpoints, "steps without evaluations, or none with them", err);
-    return place[2] != 0 ? read_steps(state, tensors, place, checkpoints, err) : CLV_OK;
+    return position[2] != 0 ? read_steps(state, tensors, position, checkpoints, err) : CLV_OK;
 }
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY };

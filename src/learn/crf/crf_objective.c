@@ -11,7 +11,7 @@
 
 #define FEW_CHUNKS       16
 #define MOST_CHUNKS      1024
-#define EXAMPLES_A_CHUNK 128                /* of more than few chunks; adding up their sums takes little then */
+#define EXAMPLES_A_CHUNK 128                /* with more than a few chunks, so that adding their sums costs little */
 #define WORK_OF_A_THREAD 2e6                /* additions; about half a millisecond */
 #define CHUNK_BYTES      ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
 
@@ -24,7 +24,7 @@ static bool has_plain_edges(const struct clv_problem *problem)
     return true;
 }
 
-/* Looks at all examples: sums up what they say, and finds whether all edges have the same table. */
+/* Reads all examples: adds up Psi(x, y), and finds whether all edges have the same table. */
 static void survey(struct crf_objective *self)
 {
     const struct examples *examples = self->examples;
@@ -46,7 +46,7 @@ static size_t choose_chunks(size_t n, size_t chunk_size)
     return n < most ? n : most;
 }
 
-/* Chunks of about as many nodes each. */
+/* Divides the examples into chunks with about equally many nodes. */
 static void divide(struct crf_objective *self)
 {
     int64_t n_nodes = 0, seen = 0;
@@ -62,7 +62,7 @@ static void divide(struct crf_objective *self)
         self->chunk_first[chunk++] = self->examples->n;
 }
 
-/* Chooses the number of threads: each has enough to do in an evaluation to be worth waiting for. */
+/* Chooses the number of threads, so that the work of each in an evaluation exceeds the cost of starting it. */
 static int choose_threads(const struct crf_objective *self)
 {
     double work = 0;
@@ -117,7 +117,7 @@ void crf_objective_release(struct crf_objective *self)
     *self = (struct crf_objective){0};
 }
 
-/* W with a label a lane; of two labels, label 0 scores 0. */
+/* Transposes W to one lane per label. If there are two labels, label 0 scores 0. */
 static void load_weights(struct crf_objective *self, const double *w)
 {
     size_t lane = self->n_rows == 1;
@@ -129,7 +129,7 @@ static void load_weights(struct crf_objective *self, const double *w)
     self->kernel_fits = self->is_shared && chain_kernel_fill(&self->kernel, self->table, self->k);
 }
 
-/* Where a chunk's sums have its nll. */
+/* The index of the negative log-likelihood in a chunk's sums. */
 static size_t nll_at(const struct crf_objective *self)
 {
     return self->chunk_size - self->width;

@@ -30,7 +30,7 @@ void lbfgs_release(struct lbfgs *self)
     *self = (struct lbfgs){0};
 }
 
-/* F and the gradient of f. */
+/* Computes F and the gradient of f. */
 static enum clv_status evaluate(double *value, double *gradient, const struct lbfgs *self, const double *x,
                                 struct clv_error *err)
 {
@@ -78,7 +78,7 @@ bool lbfgs_resume(struct lbfgs *self)
     return isfinite(lbfgs_slope(self));
 }
 
-/* Place of the i-th last move, from 1. */
+/* Index of the i-th last move; i counts from 1. */
 static size_t place_of(const struct lbfgs *self, size_t i)
 {
     return (self->next + self->memory - i) % self->memory;
@@ -111,8 +111,8 @@ static void turn(struct lbfgs *self)
             direction[k] = 0;
 }
 
-/* Keeps the move from x to the trial, unless the gradient did not rise along it: H stays positive definite. Direction
- * and slope are over by then, and hold it meanwhile. */
+/* Keeps the move from x to the trial if the gradient rose along it, so that H stays positive definite. Uses `direction`
+ * and `slope`, which are no longer needed, as scratch. */
 static void remember(struct lbfgs *self)
 {
     size_t n = self->size, k = self->next;
@@ -171,7 +171,7 @@ static enum clv_status search_orthant(struct line_point *found, int *n_tried, st
     return CLV_OK;
 }
 
-/* Along -H slope, the trial being where it leads. */
+/* Searches along -H slope; the trial is the point that was found. */
 static enum clv_status search(struct line_point *found, int *n_tried, struct lbfgs *self, struct clv_error *err)
 {
     turn(self);
@@ -188,7 +188,7 @@ static enum clv_status search(struct line_point *found, int *n_tried, struct lbf
     return line_search(found, n_tried, &line, &start, step, err);
 }
 
-/* Searches with the memory and, where it misleads, without it: n_kept and next are 0 then. */
+/* Searches with the memory. If that finds no step, forgets it (n_kept and next are 0) and searches without. */
 static enum clv_status search_twice(struct line_point *found, int *n_evaluations, struct lbfgs *self,
                                     struct clv_error *err)
 {
@@ -208,7 +208,7 @@ enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, 
     size_t n_kept = self->n_kept, next = self->next;
     enum clv_status status = search_twice(&found, n_evaluations, self, err);
     *moved = !status && found.step > 0;
-    if (!*moved) { /* after a failure, too: an interrupted training is resumed from this state */
+    if (!*moved) { /* also after a failure, as an interrupted training resumes from this state */
         self->n_kept = n_kept;
         self->next = next;
         return status;

@@ -48,14 +48,14 @@ static enum clv_status step_plainly(struct hidden_descent *self, struct clv_erro
 {
     double value, *w = self->ascent.w;
     MUST(surrogate_at(&value, self, w, err));
-    if (value < self->place.lowest) {
-        self->place.lowest = value;
+    if (value < self->position.lowest) {
+        self->position.lowest = value;
         memcpy(self->best, w, self->hidden.size * sizeof *w);
     }
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] -= self->plane[k];
     hidden_descent_step(self);
-    self->place.n_inner++;
+    self->position.n_inner++;
     self->course.pass++;
     return CLV_OK;
 }
@@ -63,24 +63,24 @@ static enum clv_status step_plainly(struct hidden_descent *self, struct clv_erro
 /* Does what comes next: the plane, one of n_inner plain steps, of which the lowest point is kept, or a look. */
 static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_error *err)
 {
-    struct hidden_place *place = &self->place;
-    if (place->stage == STAGE_LINEARISE) {
+    struct hidden_position *position = &self->position;
+    if (position->stage == STAGE_LINEARISE) {
         memcpy(self->ascent.w, self->best, self->hidden.size * sizeof *self->best);
-        place->lowest = INFINITY;
-        place->n_inner = 0;
+        position->lowest = INFINITY;
+        position->n_inner = 0;
         MUST(linearise(self, err));
-        place->stage = STAGE_LOWER;
+        position->stage = STAGE_LOWER;
         return CLV_OK;
     }
-    if (place->stage == STAGE_LOWER) {
-        if (place->n_inner < self->n_inner && !is_done(self))
+    if (position->stage == STAGE_LOWER) {
+        if (position->n_inner < self->n_inner && !is_done(self))
             return step_plainly(self, err);
-        place->stage = STAGE_LOOK;
+        position->stage = STAGE_LOOK;
         return CLV_OK;
     }
-    if (place->stage == STAGE_LOOK)
+    if (position->stage == STAGE_LOOK)
         MUST(hidden_descent_look(self, self->best, err));
-    place->stage = STAGE_LINEARISE;
+    position->stage = STAGE_LINEARISE;
     return CLV_OK;
 }
 
@@ -88,10 +88,10 @@ static enum clv_status start_dual(struct hidden_descent *self, struct clv_error 
 {
     MUST(hidden_dual_lay(self->dual, self->best, err));
     MUST(linearise(self, err));
-    MUST(surrogate_at(&self->place.lowest, self, self->best, err));
+    MUST(surrogate_at(&self->position.lowest, self, self->best, err));
     hidden_dual_set_plane(self->dual, self->plane);
-    self->place.next_look = self->course.look_every;
-    self->place.stage = STAGE_LOWER;
+    self->position.next_look = self->course.look_every;
+    self->position.stage = STAGE_LOWER;
     return CLV_OK;
 }
 
@@ -99,15 +99,15 @@ static enum clv_status start_dual(struct hidden_descent *self, struct clv_error 
 static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
 {
     struct course *course = &self->course;
-    struct hidden_place *place = &self->place;
-    if (place->n_inner + 1 >= self->n_inner || course->pass + 1 >= course->n_passes) {
-        place->stage = STAGE_EVALUATE;
+    struct hidden_position *position = &self->position;
+    if (position->n_inner + 1 >= self->n_inner || course->pass + 1 >= course->n_passes) {
+        position->stage = STAGE_EVALUATE;
         return CLV_OK;
     }
     MUST(hidden_dual_steps(&course->n_taken, self->dual, self->training->seed, course->pass, err));
     if (course->n_taken == self->hidden.examples.n) {
         course->n_taken = 0;
-        place->n_inner++;
+        position->n_inner++;
         course->pass++;
     }
     return CLV_OK;
@@ -120,12 +120,12 @@ static enum clv_status evaluate(struct hidden_descent *self, struct clv_error *e
     double value;
     MUST(surrogate_at(&value, self, self->dual->average, err));
     self->course.pass++;
-    self->place.n_inner = 0;
-    self->place.stage = STAGE_LOOK;
-    if (value < self->place.lowest) {
-        self->place.lowest = value;
+    self->position.n_inner = 0;
+    self->position.stage = STAGE_LOOK;
+    if (value < self->position.lowest) {
+        self->position.lowest = value;
         memcpy(self->best, self->dual->average, self->hidden.size * sizeof *self->best);
-        self->place.stage = STAGE_LINEARISE;
+        self->position.stage = STAGE_LINEARISE;
     }
     return CLV_OK;
 }
@@ -135,25 +135,25 @@ static enum clv_status move_plane(struct hidden_descent *self, struct clv_error 
     size_t size = self->hidden.size;
     double tangent = inner_product(self->best, self->plane, size);
     MUST(linearise(self, err));
-    self->place.lowest += tangent - inner_product(self->best, self->plane, size);
+    self->position.lowest += tangent - inner_product(self->best, self->plane, size);
     hidden_dual_set_plane(self->dual, self->plane);
-    self->place.stage = STAGE_LOOK;
+    self->position.stage = STAGE_LOOK;
     return CLV_OK;
 }
 
 static enum clv_status look(struct hidden_descent *self, struct clv_error *err)
 {
-    if (self->course.pass >= self->place.next_look || is_done(self)) {
+    if (self->course.pass >= self->position.next_look || is_done(self)) {
         MUST(hidden_descent_look(self, self->best, err));
-        self->place.next_look = self->course.pass + self->course.look_every;
+        self->position.next_look = self->course.pass + self->course.look_every;
     }
-    self->place.stage = STAGE_LOWER;
+    self->position.stage = STAGE_LOWER;
     return CLV_OK;
 }
 
 static enum clv_status go_on_by_dual(struct hidden_descent *self, struct clv_error *err)
 {
-    switch (self->place.stage) {
+    switch (self->position.stage) {
     case STAGE_START: return start_dual(self, err);
     case STAGE_LOWER: return lower(self, err);
     case STAGE_EVALUATE: return evaluate(self, err);
@@ -174,8 +174,8 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
         if (self->dual)
             hidden_dual_resume(self->dual, self->plane);
     }
-    if (self->place.stage == STAGE_START && self->is_published)
-        self->place.stage = STAGE_LINEARISE;
+    if (self->position.stage == STAGE_START && self->is_published)
+        self->position.stage = STAGE_LINEARISE;
     return CLV_OK;
 }
 
@@ -184,7 +184,7 @@ static enum clv_status alternate(struct hidden_descent *self, struct clv_error *
 {
     enum hidden_stage first = self->is_published ? STAGE_LINEARISE : STAGE_LOWER;
     MUST(begin(self, err));
-    while (!(is_done(self) && self->place.stage == first) && !course_stops(&self->course)) {
+    while (!(is_done(self) && self->position.stage == first) && !course_stops(&self->course)) {
         MUST(self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err));
         MUST(course_keep(&self->course, err));
     }

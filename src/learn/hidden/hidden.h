@@ -170,7 +170,7 @@ enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FUL
 enum hidden_stage { STAGE_START, STAGE_LOWER, STAGE_EVALUATE, STAGE_LINEARISE, STAGE_LOOK };
 
 /* Where a descent is, between two steps, besides its course's pass and n_taken. */
-struct hidden_place {
+struct hidden_position {
     bool is_sharp; /* whether smooth passes, if any, are over */
     enum hidden_stage stage;
     size_t n_inner;   /* passes since the linearisation */
@@ -184,7 +184,7 @@ struct hidden_descent {
     struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct course course;
-    struct hidden_place place;
+    struct hidden_position position;
     struct hidden hidden;
     enum hidden_solver solver;
     bool is_published; /* plain steps on all examples, c = 1, all weights start at random */
@@ -265,14 +265,14 @@ extern const struct clv_learner hcrf_learner;
 extern const struct clv_learner eps_learner;
 
 /* The checkpoint of a training with hidden variables: weights, what its solver keeps besides them, the messages that
- * belief propagation goes on from, the place. */
+ * belief propagation goes on from, the position. */
 
-/* Opens the checkpoint to go on from, if there is one, and puts back the place. The caller owns *tensors, which is NULL
- * without a checkpoint or if nothing was done before it. */
+/* Opens the checkpoint to go on from, if there is one, and puts back the position. The caller owns *tensors, which is
+ * NULL without a checkpoint or if nothing was done before it. */
 enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_descent *self,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Puts back the rest, once temperatures and memory are those of the place. */
+/* Puts back the rest, once temperatures and memory are those of the position. */
 enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensors *tensors,
                                   struct clv_error *err) CLV_CHECK;
 

@@ -109,8 +109,8 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     MUST(hidden_state_open(&tensors, self, err));
-    self->place.stage = STAGE_LOWER;
-    if (self->place.is_sharp)
+    self->position.stage = STAGE_LOWER;
+    if (self->position.is_sharp)
         self->ascent.rate = self->rate / SHARP_STEPS;
     else if (self->n_smooth > 0)
         MUST(hidden_set_temperatures(&self->hidden, 1, 1, err));
@@ -132,9 +132,9 @@ static enum clv_status run_passes(struct hidden_descent *self, struct clv_error 
             MUST(hidden_descent_look(self, ascent_point(&self->ascent), err));
             continue;
         }
-        if (course->pass == self->n_smooth && self->n_smooth > 0 && !self->place.is_sharp) {
+        if (course->pass == self->n_smooth && self->n_smooth > 0 && !self->position.is_sharp) {
             MUST(use_maxima(self, &settings, err));
-            self->place.is_sharp = true;
+            self->position.is_sharp = true;
         }
         MUST(run_pass(self, err));
     }

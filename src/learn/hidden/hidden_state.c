@@ -1,5 +1,5 @@
 /* Checkpoints of trainings with hidden variables: weights, sums of the solver, messages of belief propagation, and the
- * place in the training. Start at hidden_save. */
+ * position in the training. Start at hidden_save. */
 #include "learn/hidden/hidden.h"
 
 #include <string.h>
@@ -7,7 +7,16 @@
 #include "base/base.h"
 #include "data/data.h"
 
-enum { PLACE_DONE, PLACE_TAKEN, PLACE_SHARP, PLACE_STEPS, PLACE_STAGE, PLACE_INNER, PLACE_NEXT_LOOK, N_PLACE };
+enum {
+    POSITION_DONE,
+    POSITION_TAKEN,
+    POSITION_SHARP,
+    POSITION_STEPS,
+    POSITION_STAGE,
+    POSITION_INNER,
+    POSITION_NEXT_LOOK,
+    N_POSITION
+};
 enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 
 /* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow.
@@ -16,7 +25,7 @@ enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 
 /* State that is not in one array of the descent. */
 struct gathered {
-    int64_t place[N_PLACE];
+    int64_t position[N_POSITION];
     double numbers[N_NUMBERS];
     float *messages;
     int64_t *counts; /* [n][MESSAGES_COUNTS] */
@@ -61,7 +70,7 @@ static size_t list_cccp(struct state_field *fields, size_t n, const struct hidde
     return n;
 }
 
-/* Everything but the place. */
+/* Everything but the position. */
 static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const struct hidden_descent *self,
                           struct gathered *gathered)
 {
@@ -88,22 +97,22 @@ enum clv_status hidden_save(void *descent, struct clv_error *err)
     struct course *course = &self->course;
     OWNED(gathered_release) struct gathered gathered = {0};
     struct state_field fields[STATE_MAX_FIELDS];
-    const struct hidden_place *place = &self->place;
+    const struct hidden_position *position = &self->position;
     MUST(gathered_open(&gathered, self, err));
-    const int64_t numbers[N_PLACE] = {[PLACE_DONE] = (int64_t)course->pass,
-                                      [PLACE_TAKEN] = (int64_t)course->n_taken,
-                                      [PLACE_SHARP] = place->is_sharp,
-                                      [PLACE_STEPS] = (int64_t)self->ascent.n_steps,
-                                      [PLACE_STAGE] = place->stage,
-                                      [PLACE_INNER] = (int64_t)place->n_inner,
-                                      [PLACE_NEXT_LOOK] = (int64_t)place->next_look};
-    memcpy(gathered.place, numbers, sizeof numbers);
-    gathered.numbers[OF_LOWEST] = place->lowest;
+    const int64_t numbers[N_POSITION] = {[POSITION_DONE] = (int64_t)course->pass,
+                                         [POSITION_TAKEN] = (int64_t)course->n_taken,
+                                         [POSITION_SHARP] = position->is_sharp,
+                                         [POSITION_STEPS] = (int64_t)self->ascent.n_steps,
+                                         [POSITION_STAGE] = position->stage,
+                                         [POSITION_INNER] = (int64_t)position->n_inner,
+                                         [POSITION_NEXT_LOOK] = (int64_t)position->next_look};
+    memcpy(gathered.position, numbers, sizeof numbers);
+    gathered.numbers[OF_LOWEST] = position->lowest;
     gathered.numbers[OF_LOSS] = self->dual ? self->dual->point.loss : 0;
     gathered.numbers[OF_STEPS] = self->dual ? self->dual->n_steps : 0;
     messages_copy(gathered.messages, gathered.counts, &self->hidden, self->all, self->hidden.examples.n);
-    size_t n = place->stage == STAGE_START ? 0 : list_fields(fields, self, &gathered);
-    fields[n] = (struct state_field){"place", CLV_I64, N_PLACE, gathered.place, STATE_FINITE};
+    size_t n = position->stage == STAGE_START ? 0 : list_fields(fields, self, &gathered);
+    fields[n] = (struct state_field){"place", CLV_I64, N_POSITION, gathered.position, STATE_FINITE};
     return state_write(&course->checkpoints, fields, n + 1, course->result, err);
 }
 
@@ -112,45 +121,47 @@ static bool lies_within(int64_t number, size_t most)
     return number >= 0 && (uint64_t)number <= most;
 }
 
-static enum clv_status check_place(const int64_t *place, const struct hidden_descent *self, struct clv_error *err)
+static enum clv_status check_position(const int64_t *position, const struct hidden_descent *self, struct clv_error *err)
 {
     const struct course *course = &self->course;
     size_t n = self->hidden.examples.n, most = course->n_passes;
     bool is_cccp = self->solver == SOLVER_CCCP;
-    if (!lies_within(place[PLACE_DONE], most) || !lies_within(place[PLACE_TAKEN], n) ||
-        !lies_within(place[PLACE_SHARP], 1) || (place[PLACE_SHARP] && place[PLACE_DONE] < (int64_t)self->n_smooth))
+    if (!lies_within(position[POSITION_DONE], most) || !lies_within(position[POSITION_TAKEN], n) ||
+        !lies_within(position[POSITION_SHARP], 1) ||
+        (position[POSITION_SHARP] && position[POSITION_DONE] < (int64_t)self->n_smooth))
         return state_refuse(&self->course.checkpoints, "at a pass or an example that there is not", err);
-    if (place[PLACE_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)course->batch) && place[PLACE_TAKEN] != (int64_t)n)
+    if (position[POSITION_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)course->batch) &&
+        position[POSITION_TAKEN] != (int64_t)n)
         return state_refuse(&self->course.checkpoints, "within a step", err);
-    if (!lies_within(place[PLACE_STEPS], most * n))
+    if (!lies_within(position[POSITION_STEPS], most * n))
         return state_refuse(&self->course.checkpoints, "after steps that were not made", err);
-    if (!lies_within(place[PLACE_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
-        !lies_within(place[PLACE_INNER], self->n_inner) ||
-        !lies_within(place[PLACE_NEXT_LOOK], most + course->look_every))
+    if (!lies_within(position[POSITION_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
+        !lies_within(position[POSITION_INNER], self->n_inner) ||
+        !lies_within(position[POSITION_NEXT_LOOK], most + course->look_every))
         return state_refuse(&self->course.checkpoints, "at a stage that there is not", err);
     return CLV_OK;
 }
 
 enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_descent *self, struct clv_error *err)
 {
-    int64_t place[N_PLACE] = {0};
-    const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
+    int64_t position[N_POSITION] = {0};
+    const struct state_field field = {"place", CLV_I64, N_POSITION, position, STATE_FINITE};
     OWNED(tensors_drop) struct clv_tensors *result = NULL;
     *tensors = NULL;
     MUST(checkpoint_read(&result, &self->course.checkpoints, err));
     if (!result)
         return CLV_OK;
     MUST(state_read(&field, 1, result, &self->course.checkpoints, err));
-    MUST(check_place(place, self, err));
-    if (place[PLACE_STAGE] == STAGE_START)
+    MUST(check_position(position, self, err));
+    if (position[POSITION_STAGE] == STAGE_START)
         return CLV_OK;
-    self->course.pass = (size_t)place[PLACE_DONE];
-    self->course.n_taken = (size_t)place[PLACE_TAKEN];
-    self->ascent.n_steps = (double)place[PLACE_STEPS];
-    self->place = (struct hidden_place){.is_sharp = place[PLACE_SHARP] != 0,
-                                        .stage = (enum hidden_stage)place[PLACE_STAGE],
-                                        .n_inner = (size_t)place[PLACE_INNER],
-                                        .next_look = (size_t)place[PLACE_NEXT_LOOK]};
+    self->course.pass = (size_t)position[POSITION_DONE];
+    self->course.n_taken = (size_t)position[POSITION_TAKEN];
+    self->ascent.n_steps = (double)position[POSITION_STEPS];
+    self->position = (struct hidden_position){.is_sharp = position[POSITION_SHARP] != 0,
+                                              .stage = (enum hidden_stage)position[POSITION_STAGE],
+                                              .n_inner = (size_t)position[POSITION_INNER],
+                                              .next_look = (size_t)position[POSITION_NEXT_LOOK]};
     *tensors = TAKE(result);
     return CLV_OK;
 }
@@ -167,7 +178,7 @@ enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensor
             (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))
             return state_refuse(&self->course.checkpoints, "after runs of belief propagation that were not made", err);
     messages_put(&self->hidden, gathered.messages, gathered.counts, self->all, self->hidden.examples.n);
-    self->place.lowest = gathered.numbers[OF_LOWEST];
+    self->position.lowest = gathered.numbers[OF_LOWEST];
     if (self->dual) {
         self->dual->point.loss = gathered.numbers[OF_LOSS];
         self->dual->n_steps = gathered.numbers[OF_STEPS];

@@ -13,7 +13,7 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 
-/* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
+/* Belief propagation stops early: the remaining error of its messages changes gradients by less than the step does. */
 #define TOLERANCE 1e-3
 
 /* Workspaces that are not finished yet. */
@@ -88,7 +88,7 @@ enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct
     return CLV_OK;
 }
 
-/* Marginals of a labelling: all at its labels. */
+/* Sets the marginals of a labelling: 1 at its labels, else 0. */
 static void set_certain(struct hidden_term *term, const struct clv_field *field, const int32_t *y)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, k = (size_t)field->n_labels;
@@ -190,7 +190,7 @@ static enum clv_status resume(struct hidden_workspace *self, struct clv_bp_optio
     return options->is_warm ? bp_resume(self->bp, field, self->item->messages[which], err) : CLV_OK;
 }
 
-/* The item keeps the run's messages, unless this is but a look. */
+/* Stores the run's messages in the item, unless the run only evaluates. */
 static void keep(struct hidden_workspace *self, enum hidden_messages which)
 {
     if (self->is_looking || !self->item->messages[which])
@@ -199,7 +199,7 @@ static void keep(struct hidden_workspace *self, enum hidden_messages which)
     self->item->has_messages[which] = 1;
 }
 
-/* How long the run took, of the free term. */
+/* Notes how long the run of the free term took. */
 static void count(const struct hidden_workspace *self)
 {
     if (self->is_looking)
@@ -209,7 +209,7 @@ static void count(const struct hidden_workspace *self)
     self->item->n_converged += self->bp->is_converged;
 }
 
-/* Belief propagation that sums. */
+/* Runs sum-product belief propagation. */
 static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *term, const struct clv_field *field,
                            const struct clv_bp_options *options, struct clv_error *err)
 {
@@ -220,8 +220,8 @@ static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *te
     return CLV_OK;
 }
 
-/* The field that is left of another one once some nodes have their labels: what their edges score is in their
- * neighbours' unaries, and no edge of theirs remains. */
+/* Removes nodes with fixed labels from a field: adds the scores of their edges to the unaries of their neighbours, and
+ * drops the edges. */
 static enum clv_status fix_labels(struct hidden_rest *rest, struct clv_field *left, const struct clv_field *field,
                                   const int32_t *label, struct clv_error *err)
 {
@@ -254,7 +254,7 @@ static enum clv_status fix_labels(struct hidden_rest *rest, struct clv_field *le
     return CLV_OK;
 }
 
-/* self->y = the best labelling with these labels given (NULL: none), by a minimum cut. */
+/* Sets self->y to the best labelling with these labels fixed (NULL: none), by a minimum cut. */
 static enum clv_status cut(struct hidden_workspace *self, const struct clv_field *field, const int32_t *label,
                            struct clv_error *err)
 {
@@ -331,7 +331,7 @@ static void swap_terms(struct hidden_term *a, struct hidden_term *b)
     *b = kept;
 }
 
-/* self->free = the term of self->y's visible labels, if it is the better one. */
+/* Replaces self->free by the term of self->y's visible labels, if that is larger. */
 static enum clv_status try_labels(bool *is_better, struct hidden_workspace *self, const struct clv_field *augmented,
                                   struct clv_error *err)
 {
@@ -353,8 +353,8 @@ static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, 
     return try_labels(is_better, self, augmented, err);
 }
 
-/* At T_y = 0 < T_h: labellings of the visible nodes, by what they are worth. Mixed-product goes on from its messages,
- * unless the joint maximum has something better, near which it starts again then. */
+/* The free term at T_y = 0 < T_h: searches labellings of the visible nodes. Mixed-product continues from its messages,
+ * or restarts near the joint maximum if that scores higher. */
 static enum clv_status mix(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(self, CLV_BP_MIXED);
@@ -373,7 +373,7 @@ static enum clv_status mix(struct hidden_workspace *self, const struct clv_field
     return mix_once(&is_better, self, &options, augmented, err);
 }
 
-/* At T_y > 0: on from the messages, and from near the truth. */
+/* The free term at T_y > 0: continues from the messages, and starts once near the truth. */
 static enum clv_status sum_all(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
     bool is_mixed = self->settings->visible_temperature != self->settings->hidden_temperature;

@@ -10,9 +10,9 @@
 #include "learn/hidden/hidden.h"
 #include "mrf/problem.h"
 
-enum { MOST_PARTS = 256, EXAMPLES_A_PART = 64 }; /* of more than HIDDEN_PARTS parts */
+enum { MOST_PARTS = 256, EXAMPLES_A_PART = 64 }; /* if there are more than HIDDEN_PARTS parts */
 
-/* Which of the examples' terms elimination can do. Threads share nothing but what is theirs. */
+/* Finds which of the examples' terms elimination can compute. Each thread has a workspace of its own. */
 static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct hidden *self = context;
@@ -20,7 +20,7 @@ static enum clv_status look_at_graph(void *context, size_t index, int thread, st
                               &self->examples.problems[index], &self->examples.layout, err);
 }
 
-/* The unit of the loss, in which a known node weighs 1 on the mean. */
+/* Sets the unit of the loss, in which a known node weighs 1 on average. */
 static void weigh_loss(struct hidden *self)
 {
     size_t k = (size_t)self->examples.layout.n_labels;
@@ -157,7 +157,7 @@ static void add_expectation(double *psi, const struct clv_problem *problem, cons
                   minus ? minus->pairs : NULL);
 }
 
-/* A pass that is done in parts. */
+/* A pass over examples, which is divided into parts. */
 struct parts {
     struct hidden *self;
     struct hidden_pass pass;
@@ -198,7 +198,7 @@ static enum clv_status do_example(const struct parts *parts, size_t index, doubl
     return CLV_OK;
 }
 
-/* Every n_parts-th example taken, from the part's number on. */
+/* Runs a part: every n_parts-th of the taken examples, beginning with the part's number. */
 static enum clv_status do_part(void *context, size_t part, int thread, struct clv_error *err)
 {
     const struct parts *parts = context;
@@ -241,7 +241,7 @@ static bool part_results(struct comm_piece *piece, void *context, size_t part, s
     return true;
 }
 
-/* Trainings that keep checkpoints can undo what a step that is interrupted has done to messages and counts. */
+/* In a training with checkpoints, the changes of an interrupted step to messages and counts can be undone. */
 static enum clv_status remember(struct hidden *self, const int32_t *taken, size_t n, struct clv_error *err)
 {
     struct hidden_memo *memo = &self->memo;

@@ -1,11 +1,11 @@
-/* Descent on objectives with hidden nodes whose terms are expectations of the joint feature: what the baselines m3e and
- * modlat share.
+/* Descent on objectives with hidden nodes whose terms are expectations of the joint feature. The baselines m3e and
+ * modlat share it.
  *
  *     s^2/2 |w|^2 + C sum_i hinge_i(w),   gradient of hinge_i = sum over labels of free(.) Psi - clamped(.) Psi
  *
- * with a weight free[node][label], and clamped likewise, for every label of a node; a pair of labels weighs the product
- * of its ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. s and C are in the
- * units of the learner (examples_squared_unit). */
+ * with weights free[node][label] and clamped[node][label] for every label of a node; a pair of labels weighs the
+ * product of its ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. s and C are
+ * in the units of the learner (examples_squared_unit). */
 #ifndef LEARN_LATENT_LATENT_H
 #define LEARN_LATENT_LATENT_H
 
@@ -79,11 +79,11 @@ struct latent {
     void *context;          /* of latent_terms */
 };
 
-/* Opens the examples and a course of the learner's. CLV_ERR_USAGE, naming the example, where hidden nodes are joined. */
+/* Opens the examples and a course for the learner. CLV_ERR_USAGE, naming the example, if an edge joins hidden nodes. */
 enum clv_status latent_open(struct latent *self, const struct clv_learner *learner, struct clv_training_result *result,
                             const struct clv_training *training, const struct latent_rules *rules, void *context,
                             struct clv_error *err) CLV_CHECK;
-/* The bytes that it keeps of the examples: two weights of every label. */
+/* Returns the bytes that it keeps for the examples: two weights of every label. */
 double latent_bytes(const struct clv_training *training);
 void latent_release(struct latent *self); /* also after a failure, and of zeros */
 
@@ -113,8 +113,8 @@ enum clv_status latent_pass(bool *is_through, struct latent *self, struct ascent
                             latent_terms *terms, struct clv_error *err) CLV_CHECK;
 
 /* Two baselines with latent variables, for chains of visible and hidden nodes in turn and trees like them: max-margin
- * min-entropy models (m3e.c) and ModLat (modlat.c). They stand apart: both descend by latent.c, and nothing else uses
- * that. The learners with hidden variables for any graph are those of learn/hidden. */
+ * min-entropy models (m3e.c) and ModLat (modlat.c). Only these two use latent.c. The learners with hidden variables for
+ * any graph are those of learn/hidden. */
 
 extern const struct clv_learner m3e_learner;
 extern const struct clv_learner modlat_learner;

@@ -169,9 +169,9 @@ static void sum_bucket(struct bcfw *self, size_t bucket)
 /* The examples of the next steps, each once; how many. Without gaps that are known to be open there are none. */
 static size_t choose_batch(struct bcfw *self)
 {
-    size_t left = self->n - self->place.draw, n = 0;
+    size_t left = self->n - self->position.draw, n = 0;
     while (n < self->batch && n < left) {
-        size_t example = pick_example(self, self->n_passes, self->place.draw + n);
+        size_t example = pick_example(self, self->n_passes, self->position.draw + n);
         if (example == self->n)
             break;
         self->directions[n++].example = example;
@@ -194,17 +194,17 @@ static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error 
         MUST(take_step(self, &self->directions[t], err));
         sum_bucket(self, self->directions[t].example / BCFW_BUCKET);
     }
-    self->place.draw += n;
+    self->position.draw += n;
     return CLV_OK;
 }
 
-/* The rest of the pass that the place is in, n steps in all. */
+/* The rest of the pass that the position is in, n steps in all. */
 static enum clv_status run_pass(struct bcfw *self, struct clv_error *err)
 {
     rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, self->n_passes));
-    while (self->place.draw < self->n) {
+    while (self->position.draw < self->n) {
         if (!self->rules.sampling)
-            examples_expect(&self->examples, self->order + self->place.draw, self->n - self->place.draw);
+            examples_expect(&self->examples, self->order + self->position.draw, self->n - self->position.draw);
         size_t n = course_stops(&self->course) ? 0 : choose_batch(self);
         if (!n)
             return CLV_OK;
@@ -296,10 +296,10 @@ void bcfw_put_variance(struct bcfw *self, const double *variance)
 /* Before a pass's first step: from time to time a look at all. *is_over: no further pass is needed. */
 static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_error *err)
 {
-    size_t pass = self->place.pass;
+    size_t pass = self->position.pass;
     *is_over = false;
-    if (self->place.is_checked || (pass % CHECK_EVERY != 0 && pass != self->rules.passes)) {
-        self->place.is_checked = true;
+    if (self->position.is_checked || (pass % CHECK_EVERY != 0 && pass != self->rules.passes)) {
+        self->position.is_checked = true;
         return CLV_OK;
     }
     MUST(check(self, pass, err));
@@ -307,7 +307,7 @@ static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_e
         MUST(add_to_curve(self, pass, err));
     double gap = self->best_objective - self->best_dual;
     *is_over = pass == self->rules.passes || gap <= self->rules.gap * self->best_objective;
-    self->place.is_checked = true;
+    self->position.is_checked = true;
     return CLV_OK;
 }
 
@@ -320,7 +320,7 @@ static enum clv_status run_passes(struct bcfw *self, struct clv_error *err)
         if (self->course.stopped)
             break;
         self->n_passes++;
-        self->place = (struct bcfw_place){.pass = self->place.pass + 1};
+        self->position = (struct bcfw_position){.pass = self->position.pass + 1};
         MUST(begin_pass(&is_over, self, err));
     }
     return CLV_OK;
@@ -330,7 +330,7 @@ enum clv_status bcfw_solve(struct bcfw *self, struct clv_error *err)
 {
     MUST(course_take(&self->course, run_passes(self, err)));
     if (!self->course.stopped)
-        self->place = (struct bcfw_place){0};
+        self->position = (struct bcfw_position){0};
     return CLV_OK;
 }
 

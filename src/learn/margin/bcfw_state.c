@@ -9,13 +9,13 @@
 #include "learn/common/common.h"
 #include "mrf/problem.h"
 
-enum { PLACE_PASS, PLACE_DRAW, PLACE_CHECKED, PLACE_PASSES, PLACE_STEPS, N_PLACE };
+enum { POSITION_PASS, POSITION_DRAW, POSITION_CHECKED, POSITION_PASSES, POSITION_STEPS, N_POSITION };
 enum { OF_LOSS, OF_OBJECTIVE, OF_HINGE, OF_DUAL, N_NUMBERS };
 
 /* Arrays that blocks own, one after the other. */
 struct gathered {
     struct arena arena; /* of the arrays below */
-    int64_t place[N_PLACE];
+    int64_t position[N_POSITION];
     double numbers[N_NUMBERS];
     double *loss, *gap; /* [n] */
     int64_t *n_support; /* [n] */
@@ -45,7 +45,7 @@ static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const str
                           struct gathered *gathered)
 {
     size_t n = 0;
-    fields[n++] = (struct state_field){"place", CLV_I64, N_PLACE, gathered->place, STATE_FINITE};
+    fields[n++] = (struct state_field){"place", CLV_I64, N_POSITION, gathered->position, STATE_FINITE};
     fields[n++] = (struct state_field){"numbers", CLV_F64, N_NUMBERS, gathered->numbers, STATE_NUMBER};
     fields[n++] = (struct state_field){"dual", CLV_F64, bcfw->size, bcfw->dual.v, STATE_FINITE};
     fields[n++] = (struct state_field){"best", CLV_F64, bcfw->size, bcfw->best, STATE_FINITE};
@@ -69,14 +69,14 @@ static size_t list_shares(struct state_field fields[2], const struct gathered *g
 
 static enum clv_status gather(struct gathered *gathered, const struct bcfw *bcfw, struct clv_error *err)
 {
-    const struct bcfw_place *place = &bcfw->place;
+    const struct bcfw_position *position = &bcfw->position;
     MUST(gathered_open(gathered, bcfw, err));
-    const int64_t numbers[] = {[PLACE_PASS] = (int64_t)place->pass,
-                               [PLACE_DRAW] = (int64_t)place->draw,
-                               [PLACE_CHECKED] = place->is_checked,
-                               [PLACE_PASSES] = bcfw->n_passes,
-                               [PLACE_STEPS] = (int64_t)bcfw->n_steps};
-    memcpy(gathered->place, numbers, sizeof numbers);
+    const int64_t numbers[] = {[POSITION_PASS] = (int64_t)position->pass,
+                               [POSITION_DRAW] = (int64_t)position->draw,
+                               [POSITION_CHECKED] = position->is_checked,
+                               [POSITION_PASSES] = bcfw->n_passes,
+                               [POSITION_STEPS] = (int64_t)bcfw->n_steps};
+    memcpy(gathered->position, numbers, sizeof numbers);
     const double values[] = {[OF_LOSS] = bcfw->dual.loss,
                              [OF_OBJECTIVE] = bcfw->best_objective,
                              [OF_HINGE] = bcfw->best_hinge,
@@ -114,17 +114,19 @@ enum clv_status bcfw_save(void *bcfw, struct clv_error *err)
     return state_write(&self->course.checkpoints, fields, n, self->course.result, err);
 }
 
-static enum clv_status check_place(const int64_t *place, const struct bcfw *bcfw, struct clv_error *err)
+static enum clv_status check_position(const int64_t *position, const struct bcfw *bcfw, struct clv_error *err)
 {
-    int64_t n = (int64_t)bcfw->n, most = (int64_t)bcfw->rules.passes, n_passes = place[PLACE_PASSES];
+    int64_t n = (int64_t)bcfw->n, most = (int64_t)bcfw->rules.passes, n_passes = position[POSITION_PASSES];
     const struct checkpoints *checkpoints = &bcfw->course.checkpoints;
-    if (place[PLACE_PASS] < 0 || place[PLACE_PASS] > most || n_passes < place[PLACE_PASS] || n_passes > UINT32_MAX ||
-        place[PLACE_DRAW] < 0 || place[PLACE_DRAW] > n)
+    if (position[POSITION_PASS] < 0 || position[POSITION_PASS] > most || n_passes < position[POSITION_PASS] ||
+        n_passes > UINT32_MAX || position[POSITION_DRAW] < 0 || position[POSITION_DRAW] > n)
         return state_refuse(checkpoints, "at a pass or a draw that there is not", err);
-    if ((place[PLACE_CHECKED] != 0 && place[PLACE_CHECKED] != 1) || (place[PLACE_DRAW] > 0 && !place[PLACE_CHECKED]) ||
-        (place[PLACE_PASS] == most && place[PLACE_CHECKED]))
+    if ((position[POSITION_CHECKED] != 0 && position[POSITION_CHECKED] != 1) ||
+        (position[POSITION_DRAW] > 0 && !position[POSITION_CHECKED]) ||
+        (position[POSITION_PASS] == most && position[POSITION_CHECKED]))
         return state_refuse(checkpoints, "between a pass and its check", err);
-    if (place[PLACE_STEPS] < 0 || place[PLACE_STEPS] > n * place[PLACE_PASS] + place[PLACE_DRAW])
+    if (position[POSITION_STEPS] < 0 ||
+        position[POSITION_STEPS] > n * position[POSITION_PASS] + position[POSITION_DRAW])
         return state_refuse(checkpoints, "after more steps than draws", err);
     return CLV_OK;
 }
@@ -132,7 +134,7 @@ static enum clv_status check_place(const int64_t *place, const struct bcfw *bcfw
 /* Numbers of shares, each at most one step's, and in all as many as there are. */
 static enum clv_status count_shares(struct gathered *gathered, const struct bcfw *bcfw, struct clv_error *err)
 {
-    int64_t most = ((int64_t)gathered->place[PLACE_PASSES] + 1) * (int64_t)bcfw->n;
+    int64_t most = ((int64_t)gathered->position[POSITION_PASSES] + 1) * (int64_t)bcfw->n;
     for (size_t i = 0; i < bcfw->n; i++) {
         if (gathered->n_support[i] < 0 || gathered->n_support[i] > most ||
             (gathered->n_support[i] && !bcfw->rules.keeps_support))
@@ -144,10 +146,11 @@ static enum clv_status count_shares(struct gathered *gathered, const struct bcfw
 
 static enum clv_status scatter(struct bcfw *bcfw, const struct gathered *gathered, struct clv_error *err)
 {
-    const int64_t *place = gathered->place;
-    bcfw->place = (struct bcfw_place){(size_t)place[PLACE_PASS], (size_t)place[PLACE_DRAW], place[PLACE_CHECKED] != 0};
-    bcfw->n_passes = (uint32_t)place[PLACE_PASSES];
-    bcfw->n_steps = (size_t)place[PLACE_STEPS];
+    const int64_t *position = gathered->position;
+    bcfw->position = (struct bcfw_position){(size_t)position[POSITION_PASS], (size_t)position[POSITION_DRAW],
+                                            position[POSITION_CHECKED] != 0};
+    bcfw->n_passes = (uint32_t)position[POSITION_PASSES];
+    bcfw->n_steps = (size_t)position[POSITION_STEPS];
     bcfw->dual.loss = gathered->numbers[OF_LOSS];
     bcfw->best_objective = gathered->numbers[OF_OBJECTIVE];
     bcfw->best_hinge = gathered->numbers[OF_HINGE];
@@ -174,7 +177,7 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
     const struct checkpoints *checkpoints = &self->course.checkpoints;
     size_t n = list_fields(fields, self, gathered);
     MUST(state_read(fields, n, tensors, checkpoints, err));
-    MUST(check_place(gathered->place, self, err));
+    MUST(check_position(gathered->position, self, err));
     MUST(count_shares(gathered, self, err));
     const struct clv_tensor *shares; /* before memory is taken for as many */
     MUST(clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err));

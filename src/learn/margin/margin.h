@@ -63,7 +63,7 @@ struct bcfw_direction {
 #define BCFW_BUCKET 64 /* examples whose gaps are summed up together */
 
 /* Where a bcfw_solve is. */
-struct bcfw_place {
+struct bcfw_position {
     size_t pass, draw; /* of the pass: this many are through */
     bool is_checked;   /* whether what comes before the pass's first step is through */
 };
@@ -89,7 +89,7 @@ struct bcfw {
     double best_objective, best_hinge, best_dual;
     size_t n_steps;
     uint32_t n_passes; /* that are through, of all calls */
-    struct bcfw_place place;
+    struct bcfw_position position;
 };
 
 /* The row of a learner's parameter --batch, and what it needs; {CLV_NEEDS_NOTHING}: nothing. */
@@ -148,7 +148,7 @@ enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling,
 enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_error *err) CLV_CHECK;
 
 /* The checkpoint of block-coordinate Frank-Wolfe: the dual, a block of marginals for each example, the best weights,
- * the place. w, the pass's order and the buckets' gaps follow from these. */
+ * the position. w, the pass's order and the buckets' gaps follow from these. */
 
 /* Writes it, of a struct bcfw: the `save` of a course. */
 enum clv_status bcfw_save(void *bcfw, struct clv_error *err) CLV_CHECK;

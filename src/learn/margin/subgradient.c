@@ -1,7 +1,7 @@
 /* The objective of ssvm.c by projected stochastic subgradient descent with Pegasos's steps (descent.c). The margin is
- * the loss: the hinge with a margin of 1 as the chapter on structured prediction writes it, [max_y f(y) - f(y_i) + 1]_+
- * over all y, y_i among them, is 1 at least and has that at w = 0, so that nothing is learned at its minimum. Its
- * update is the perceptron's. */
+ * the loss. The chapter on structured prediction has a margin of 1 instead, [max_y f(y) - f(y_i) + 1]_+ over all y with
+ * y_i among them. That hinge is never below 1, which it attains at w = 0, so its minimum learns nothing; its update is
+ * that of the perceptron. */
 #include "base/base.h"
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"

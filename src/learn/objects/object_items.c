@@ -5,8 +5,8 @@
 #include "learn/objects/objects.h"
 #include "object/object.h"
 
-/* Marks pixels whose object is unknown: those that the mask leaves void, and those of a label that objects of the image
- * have, without an object: a crowd, whose objects are not told apart. */
+/* Marks pixels whose object is unknown: void pixels of the mask, and pixels without an object whose label some object
+ * of the image has. The latter are a crowd, whose objects are not separated. */
 static enum clv_status mark_unknown(struct clv_object_map *map, const struct clv_item *item,
                                     const struct object_items *self, struct clv_error *err)
 {

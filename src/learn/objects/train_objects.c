@@ -27,7 +27,7 @@ enum { N_JOINS = 9, NO_JOIN = 3 };
 #define JOIN_STEP .1
 
 /* All that the tasks below share; slots are by image. */
-struct learning {
+struct objects_state {
     struct object_model *model;
     const struct object_items *items;
     const struct clv_training *like;
@@ -45,7 +45,7 @@ struct learning {
     double (*precision)[N_JOINS]; /* by how much more is joined */
 };
 
-static void learning_release(struct learning *self)
+static void learning_release(struct objects_state *self)
 {
     for (size_t k = 0; self->edges && k < self->items->n; k++)
         edge_problem_release(&self->edges[k]);
@@ -57,7 +57,7 @@ static void learning_release(struct learning *self)
     arrays_free(self->inputs, self->classes, self->areas, self->order);
 }
 
-static enum clv_status read_image(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
+static enum clv_status read_image(struct clv_image *image, int32_t **objects, struct objects_state *self, size_t index,
                                   struct clv_error *err)
 {
     FAIL_IF(stop_requested(self->like->progress), CLV_ERR_INTERRUPTED, "interrupted");
@@ -83,8 +83,8 @@ static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_
 }
 
 /* A window of the image and its objects at the size that objects are looked for at. */
-static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct learning *self, size_t index,
-                                    struct clv_error *err)
+static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct objects_state *self,
+                                    size_t index, struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY int32_t *full = NULL;
@@ -130,7 +130,7 @@ static double median(double *values, size_t n)
 static enum clv_status measure_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct objects_state *self = context;
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED_ARRAY int32_t *objects = NULL;
     int32_t most = 0;
@@ -150,7 +150,7 @@ static enum clv_status measure_one(void *context, size_t index, int thread, stru
 
 /* Draws pixels by number in `near`, which says how far objects' borders are: the share near them is the root of theirs
  * among all, against the root of the others'. */
-static void draw(struct learning *self, size_t index, const struct pixel_bank *bank, const uint8_t *classes,
+static void draw(struct objects_state *self, size_t index, const struct pixel_bank *bank, const uint8_t *classes,
                  int32_t *pixels, size_t n_near, size_t n)
 {
     double near = sqrt((double)n_near), far = sqrt((double)(n - n_near));
@@ -182,7 +182,7 @@ static size_t split_unknown(bool *is_unknown, int32_t *objects, size_t n)
 static enum clv_status sample_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct objects_state *self = context;
     OWNED(clv_image_release) struct clv_image working = {0};
     OWNED(pixel_bank_release) struct pixel_bank bank = {0};
     OWNED_ARRAY int32_t *objects = NULL;
@@ -233,7 +233,7 @@ static enum clv_status find_truth(int32_t *truth, const struct object_regions *r
 static enum clv_status connect_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct objects_state *self = context;
     OWNED(clv_image_release) struct clv_image working = {0};
     struct object_regions *regions = &self->regions[index];
     struct clv_object_map *map = &self->truth[index];
@@ -258,7 +258,7 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
 static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct objects_state *self = context;
     const struct object_regions *regions = &self->regions[index];
     const double *weights = self->model->weights;
     struct object_model trial = *self->model;
@@ -277,7 +277,7 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
 }
 
 /* Moves the bias of the edges' weights to where objects of n_images are the most precise. */
-static enum clv_status choose_bias(struct learning *self, size_t n_images, struct clv_error *err)
+static enum clv_status choose_bias(struct objects_state *self, size_t n_images, struct clv_error *err)
 {
     struct object_model *model = self->model;
     double squares = 0, n = 0, sum[N_JOINS] = {0};
@@ -301,7 +301,7 @@ static enum clv_status choose_bias(struct learning *self, size_t n_images, struc
 }
 
 /* From the images whose edges are there. */
-static enum clv_status learn_edges(struct learning *self, const struct clv_learner *learner, size_t n_images,
+static enum clv_status learn_edges(struct objects_state *self, const struct clv_learner *learner, size_t n_images,
                                    struct clv_error *err)
 {
     struct clv_training training = *self->like;
@@ -340,7 +340,7 @@ enum clv_status train_objects(struct object_model *model, const struct object_it
     size_t n = items->n, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
     size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
     OWNED(object_model_release) struct object_model result = {.shrink = 1};
-    OWNED(learning_release) struct learning self = {.model = &result, .items = items, .like = like};
+    OWNED(learning_release) struct objects_state self = {.model = &result, .items = items, .like = like};
     self.n_total = n_measured + 2 * n + n_edge_images;
     self.n_samples = n * SAMPLES > ALL_SAMPLES ? ALL_SAMPLES / n + 1 : SAMPLES;
     self.inputs = array_alloc(n * self.n_samples, PIXEL_CONTEXT_SIZE * sizeof *self.inputs);

@@ -14,7 +14,7 @@
  * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and
  * one lambda and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel
  * variables for each. pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their
- * numbers, so weights, sums and the place between two steps are all that a checkpoint must hold.
+ * numbers, so weights, sums and the position between two steps are all that a checkpoint must hold.
  *
  * By default steps are AdaGrad's and the weights the mean of the iterates: 1 / (lambda h) leaps at first, and what is
  * left of that after a hundred passes is worse. Over rounds h goes on: begun anew, its first step would forget w.
@@ -33,8 +33,8 @@
 #include "data/data.h"
 #include "learn/common/common.h"
 
-/* The place in a training between two steps. */
-struct pmap_place {
+/* The position in a training between two steps. */
+struct pmap_position {
     int64_t round;     /* 0: over examples with masks alone */
     int64_t pass;      /* of the round, from 1 */
     int64_t n_taken;   /* examples of the pass that steps have taken */
@@ -43,22 +43,22 @@ struct pmap_place {
 
 /* The state that a training is resumed from. */
 struct pmap_state {
-    struct pmap_place place;
+    struct pmap_position position;
     struct ascent *ascent;
     double *start;                      /* [size] where the round began: weak examples are pseudo-labelled from it */
     struct clv_training_result *result; /* its curve */
 };
 
-#define N_PLACE 5 /* numbers of struct pmap_place, and the steps made */
+#define N_POSITION 5 /* numbers of struct pmap_place, and the steps made */
 
-/* The weights, sums and place; the average where the training has one. */
-static size_t list_fields(struct state_field fields[5], int64_t *place, const struct pmap_state *state)
+/* The weights, sums and position; the average where the training has one. */
+static size_t list_fields(struct state_field fields[5], int64_t *position, const struct pmap_state *state)
 {
     size_t size = state->ascent->size;
     fields[0] = (struct state_field){"w", CLV_F64, size, state->ascent->w, STATE_FINITE};
     fields[1] = (struct state_field){"squares", CLV_F64, size, state->ascent->squares, STATE_NOT_NEGATIVE};
     fields[2] = (struct state_field){"start", CLV_F64, size, state->start, STATE_FINITE};
-    fields[3] = (struct state_field){"place", CLV_I64, N_PLACE, place, STATE_FINITE};
+    fields[3] = (struct state_field){"place", CLV_I64, N_POSITION, position, STATE_FINITE};
     fields[4] = (struct state_field){"average", CLV_F64, size, state->ascent->average, STATE_FINITE};
     return state->ascent->average ? 5 : 4;
 }
@@ -66,21 +66,22 @@ static size_t list_fields(struct state_field fields[5], int64_t *place, const st
 static enum clv_status pmap_state_write(struct checkpoints *checkpoints, const struct pmap_state *state,
                                         struct clv_error *err)
 {
-    const struct pmap_place *place = &state->place;
-    int64_t numbers[N_PLACE] = {place->round, place->pass, place->n_taken, place->next_draw,
-                                (int64_t)state->ascent->n_steps};
+    const struct pmap_position *position = &state->position;
+    int64_t numbers[N_POSITION] = {position->round, position->pass, position->n_taken, position->next_draw,
+                                   (int64_t)state->ascent->n_steps};
     struct state_field fields[5];
     size_t n = list_fields(fields, numbers, state);
     return state_write(checkpoints, fields, n, state->result, err);
 }
 
-/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its place is any. */
+/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its position is
+ * any. */
 static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
                                        struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
     struct state_field fields[5];
-    int64_t numbers[N_PLACE];
+    int64_t numbers[N_POSITION];
     *found = false;
     MUST(checkpoint_read(&tensors, checkpoints, err));
     if (!tensors)
@@ -88,7 +89,7 @@ static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, co
     size_t n = list_fields(fields, numbers, state);
     MUST(state_read(fields, n, tensors, checkpoints, err));
     MUST(state_read_curve(state->result, tensors, checkpoints, err));
-    state->place = (struct pmap_place){numbers[0], numbers[1], numbers[2], numbers[3]};
+    state->position = (struct pmap_position){numbers[0], numbers[1], numbers[2], numbers[3]};
     state->ascent->n_steps = (double)numbers[4];
     *found = true;
     return CLV_OK;
@@ -137,7 +138,7 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
     double *row = &self->gradients[slot * (self->ascent.size + 1)];
     return pmap_draw(&row[self->ascent.size], row,
                      &(struct pmap_estimate){&self->draws, target,
-                                             (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w},
+                                             (uint32_t)((size_t)self->state.position.next_draw + slot), self->ascent.w},
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
@@ -147,8 +148,8 @@ static enum clv_status take_step(struct pmap *self, struct clv_error *err)
     size_t n = self->n_taken, size = self->ascent.size;
     MUST(comm_for_sum(n, self->examples.n_threads, draw_slot, self, self->gradients, size + 1, err));
     self->step_value = self->gradients[size] / (double)n;
-    self->state.place.next_draw += (int64_t)n;
-    self->state.place.n_taken += (int64_t)n;
+    self->state.position.next_draw += (int64_t)n;
+    self->state.position.n_taken += (int64_t)n;
     for (size_t k = 0; k < size; k++)
         self->gradients[k] /= (double)n;
     ascent_step(&self->ascent, self->gradients);
@@ -167,27 +168,28 @@ static size_t targets_of(const struct pmap *self, int64_t round)
     return round ? self->targets.n_labelled + self->targets.n_weak : self->examples.n;
 }
 
-/* A place's count in all, where a pass of the first round counts `first`, one of the others `later`. */
-static size_t count_to(const struct pmap *self, const struct pmap_place *place, size_t first, size_t later, size_t rest)
+/* A position's count in all, where a pass of the first round counts `first`, one of the others `later`. */
+static size_t count_to(const struct pmap *self, const struct pmap_position *position, size_t first, size_t later,
+                       size_t rest)
 {
-    size_t before = place->round ? self->n_passes * (first + ((size_t)place->round - 1) * later) : 0;
-    return before + ((size_t)place->pass - 1) * (place->round ? later : first) + rest;
+    size_t before = position->round ? self->n_passes * (first + ((size_t)position->round - 1) * later) : 0;
+    return before + ((size_t)position->pass - 1) * (position->round ? later : first) + rest;
 }
 
-static size_t steps_to(const struct pmap *self, const struct pmap_place *place)
+static size_t steps_to(const struct pmap *self, const struct pmap_position *position)
 {
-    return count_to(self, place, steps_of(self, targets_of(self, 0)), steps_of(self, targets_of(self, 1)),
-                    steps_of(self, (size_t)place->n_taken));
+    return count_to(self, position, steps_of(self, targets_of(self, 0)), steps_of(self, targets_of(self, 1)),
+                    steps_of(self, (size_t)position->n_taken));
 }
 
 static void report(struct pmap *self)
 {
     const struct clv_progress *progress = self->training->progress;
-    const struct pmap_place *place = &self->state.place;
+    const struct pmap_position *position = &self->state.position;
     if (!progress || !progress->report)
         return;
     size_t first = steps_of(self, targets_of(self, 0)), later = steps_of(self, targets_of(self, 1));
-    size_t done = steps_to(self, place);
+    size_t done = steps_to(self, position);
     double mean = self->step_value;
     self->running = isnan(self->running) ? mean : self->running + 0.01 * (mean - self->running);
     char note[320];
@@ -200,13 +202,13 @@ static void report(struct pmap *self)
 /* The rest of the pass that the state is in. */
 static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_error *err)
 {
-    struct pmap_place *place = &self->state.place;
+    struct pmap_position *position = &self->state.position;
     size_t n = self->n;
     rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    while ((size_t)place->n_taken < n) {
+    while ((size_t)position->n_taken < n) {
         if (course_stops(&self->course))
             break;
-        size_t begin = (size_t)place->n_taken;
+        size_t begin = (size_t)position->n_taken;
         examples_expect(&self->examples, self->order + begin, n - begin);
         self->n_taken = n - begin < self->batch ? n - begin : self->batch;
         memcpy(self->taken, self->order + begin, self->n_taken * sizeof *self->taken);
@@ -325,16 +327,16 @@ static void pmap_release(struct pmap *self)
 /* The rest of the round that the state is in, without its pseudo-labels. */
 static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 {
-    struct pmap_place *place = &self->state.place;
-    while ((size_t)place->pass <= self->n_passes) {
-        size_t pass = (size_t)place->round * self->n_passes + (size_t)place->pass;
+    struct pmap_position *position = &self->state.position;
+    while ((size_t)position->pass <= self->n_passes) {
+        size_t pass = (size_t)position->round * self->n_passes + (size_t)position->pass;
         MUST(run_pass(self, (uint32_t)pass, err));
         if (self->course.stopped)
             break;
-        if (place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes)
+        if (position->pass % CHECK_EVERY == 0 || (size_t)position->pass == self->n_passes)
             MUST(check(self, pass, err));
-        place->pass++;
-        place->n_taken = 0;
+        position->pass++;
+        position->n_taken = 0;
     }
     return CLV_OK;
 }
@@ -346,13 +348,13 @@ static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
     struct partial_options options = pseudo_labelled_options(self->learner, self->training);
     options.weighted = self->targets.objective == PMAP_WEIGHTED;
     const struct pmap_labelling labelling = {
-        .pseudo_labels = self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
+        .pseudo_labels = self->state.position.round == 1 ? self->training->pseudo_labels : NULL,
         .w = self->state.start,
         .options = options,
         .kappa = self->training->parameters[PMAP_KAPPA],
-        .seed = self->training->seed + (uint64_t)self->state.place.round,
+        .seed = self->training->seed + (uint64_t)self->state.position.round,
     };
-    self->n = targets_of(self, self->state.place.round);
+    self->n = targets_of(self, self->state.position.round);
     return pmap_targets_label(&self->targets, &labelling, err);
 }
 
@@ -360,41 +362,42 @@ static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
  * `resumed`: the state was read, else it is the beginning. */
 static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_error *err)
 {
-    struct pmap_place *place = &self->state.place;
-    while ((size_t)place->round < self->n_rounds) {
+    struct pmap_position *position = &self->state.position;
+    while ((size_t)position->round < self->n_rounds) {
         if (!resumed)
             memcpy(self->state.start, ascent_point(&self->ascent), self->ascent.size * sizeof *self->state.start);
         resumed = false;
-        if (place->round > 0)
+        if (position->round > 0)
             MUST(label_weak(self, err));
         MUST(run_round(self, err));
         if (self->course.stopped)
             break;
-        place->round++;
-        place->pass = 1;
-        place->n_taken = 0;
+        position->round++;
+        position->pass = 1;
+        position->n_taken = 0;
     }
     return CLV_OK;
 }
 
-/* Whether the place that a checkpoint gives is one of this training, where so many draws and steps have been made. */
-static enum clv_status check_place(const struct pmap *self, double n_first_steps, struct clv_error *err)
+/* Whether the position that a checkpoint gives is one of this training, where so many draws and steps have been
+ * made. */
+static enum clv_status check_position(const struct pmap *self, double n_first_steps, struct clv_error *err)
 {
-    const struct pmap_place *place = &self->state.place;
+    const struct pmap_position *position = &self->state.position;
     const char *path = self->training->checkpoints->path;
-    size_t n_first = targets_of(self, 0), n_later = targets_of(self, 1), n_taken = (size_t)place->n_taken;
-    if (place->round < 0 || (size_t)place->round >= self->n_rounds || place->pass < 1 ||
-        (size_t)place->pass > self->n_passes)
+    size_t n_first = targets_of(self, 0), n_later = targets_of(self, 1), n_taken = (size_t)position->n_taken;
+    if (position->round < 0 || (size_t)position->round >= self->n_rounds || position->pass < 1 ||
+        (size_t)position->pass > self->n_passes)
         return fail(err, CLV_ERR_DATA, "%s: stands at pass %lld after %lld rounds, of %zu and %zu", path,
-                    (long long)place->pass, (long long)place->round, self->n_passes, self->n_rounds);
-    if (place->n_taken < 0 || n_taken > targets_of(self, place->round) ||
-        (n_taken % self->batch && n_taken != targets_of(self, place->round)))
-        return fail(err, CLV_ERR_DATA, "%s: %lld of the pass's %zu examples are taken", path, (long long)place->n_taken,
-                    targets_of(self, place->round));
-    if (place->next_draw < 0 || (size_t)place->next_draw != count_to(self, place, n_first, n_later, n_taken) ||
-        self->ascent.n_steps != n_first_steps + (double)steps_to(self, place))
-        return fail(err, CLV_ERR_DATA, "%s: has %lld draws and %g steps, which its place does not have", path,
-                    (long long)place->next_draw, self->ascent.n_steps);
+                    (long long)position->pass, (long long)position->round, self->n_passes, self->n_rounds);
+    if (position->n_taken < 0 || n_taken > targets_of(self, position->round) ||
+        (n_taken % self->batch && n_taken != targets_of(self, position->round)))
+        return fail(err, CLV_ERR_DATA, "%s: %lld of the pass's %zu examples are taken", path,
+                    (long long)position->n_taken, targets_of(self, position->round));
+    if (position->next_draw < 0 || (size_t)position->next_draw != count_to(self, position, n_first, n_later, n_taken) ||
+        self->ascent.n_steps != n_first_steps + (double)steps_to(self, position))
+        return fail(err, CLV_ERR_DATA, "%s: has %lld draws and %g steps, which its position does not have", path,
+                    (long long)position->next_draw, self->ascent.n_steps);
     return CLV_OK;
 }
 
@@ -405,7 +408,7 @@ static enum clv_status learn(struct pmap *self, struct clv_error *err)
     double n_first_steps = self->ascent.n_steps;
     MUST(pmap_state_read(&resumed, &self->state, &self->course.checkpoints, err));
     if (resumed)
-        MUST(check_place(self, n_first_steps, err));
+        MUST(check_position(self, n_first_steps, err));
     MUST(run_rounds(self, resumed, err));
     return self->course.stopped ? CLV_OK : estimate(&self->course.result->at_zero, self, self->zero, err);
 }

@@ -35,7 +35,7 @@ static enum clv_status reserve(struct pmap_workspace *self, size_t n_nodes, size
 }
 
 /* One call of pmap_draw. */
-struct drawing {
+struct draw_state {
     const struct pmap_draws *draws;
     const struct clv_problem *problem;
     const float *weight;
@@ -68,7 +68,7 @@ static void prepare_visits(struct pmap_workspace *space, const struct clv_field 
         }
 }
 
-static double label_weight(const struct drawing *self, int32_t i, int32_t b)
+static double label_weight(const struct draw_state *self, int32_t i, int32_t b)
 {
     return self->scale * (double)self->weight[(size_t)i * (size_t)self->field->n_labels + (size_t)b];
 }
@@ -79,7 +79,7 @@ static double label_weight(const struct drawing *self, int32_t i, int32_t b)
 static void visit_clamp(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
 {
     (void)cost; /* that of the rounded scores */
-    struct drawing *self = context;
+    struct draw_state *self = context;
     struct pmap_workspace *space = self->space;
     const struct clv_field *field = self->field;
     const int32_t *y = space->y;
@@ -106,20 +106,20 @@ static void visit_clamp(void *context, int32_t node, double cost, const int32_t 
 }
 
 /* Whether the node has a label that is not fixed. */
-static bool counts(const struct drawing *self, int32_t i)
+static bool counts(const struct draw_state *self, int32_t i)
 {
     return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);
 }
 
 /* Whether y_B is to be found for node i: reduced, if the label that y_A does not give it has a weight. */
-static bool is_wanted(const struct drawing *self, int32_t i)
+static bool is_wanted(const struct draw_state *self, int32_t i)
 {
     if (!counts(self, i))
         return false;
     return !self->draws->reduction || label_weight(self, i, 1 - self->space->y[i]) > 0;
 }
 
-static enum clv_status clamp_dynamically(struct drawing *self, struct decoder *decoder, struct clv_error *err)
+static enum clv_status clamp_dynamically(struct draw_state *self, struct decoder *decoder, struct clv_error *err)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < self->field->n_nodes; i++)
@@ -129,7 +129,7 @@ static enum clv_status clamp_dynamically(struct drawing *self, struct decoder *d
 }
 
 /* One node's y_B by another solution, its unary just large enough to force it. */
-static enum clv_status solve_clamped(struct drawing *self, int32_t node, int32_t label, struct decoder *decoder,
+static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int32_t label, struct decoder *decoder,
                                      struct clv_error *err)
 {
     struct pmap_workspace *space = self->space;
@@ -151,7 +151,7 @@ static enum clv_status solve_clamped(struct drawing *self, int32_t node, int32_t
     return CLV_OK;
 }
 
-static enum clv_status clamp_anew(struct drawing *self, struct decoder *decoder, struct clv_error *err)
+static enum clv_status clamp_anew(struct draw_state *self, struct decoder *decoder, struct clv_error *err)
 {
     for (int32_t i = 0; i < self->field->n_nodes; i++)
         for (int32_t b = 0; b < 2; b++)
@@ -162,7 +162,7 @@ static enum clv_status clamp_anew(struct drawing *self, struct decoder *decoder,
 }
 
 /* Without edges y_B differs from y_A in its own node only, whatever the number of labels. */
-static void clamp_apart(struct drawing *self)
+static void clamp_apart(struct draw_state *self)
 {
     struct pmap_workspace *space = self->space;
     size_t n_labels = (size_t)self->field->n_labels;
@@ -186,7 +186,7 @@ static void clamp_apart(struct drawing *self)
 }
 
 /* Algorithm 1: the gradient is Psi(y) - Psi(y_A). */
-static void compare_jointly(struct drawing *self, const struct decoder *decoder)
+static void compare_jointly(struct draw_state *self, const struct decoder *decoder)
 {
     struct pmap_workspace *space = self->space;
     const struct clv_field *field = self->field;
@@ -211,7 +211,7 @@ static void compare_jointly(struct drawing *self, const struct decoder *decoder)
 }
 
 /* gradient += sum of the weights times x_i and - e_ij. */
-static void gather(double *gradient, const struct drawing *self)
+static void gather(double *gradient, const struct draw_state *self)
 {
     const struct clv_problem *problem = self->problem;
     const struct clv_weight_layout *layout = &self->draws->layout;
@@ -228,7 +228,7 @@ static void gather(double *gradient, const struct drawing *self)
 }
 
 /* Draws z into the loaded field and finds y_A. */
-static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decoder *decoder, struct clv_error *err)
+static enum clv_status perturb(struct draw_state *self, uint32_t draw, struct decoder *decoder, struct clv_error *err)
 {
     struct clv_field *field = self->field;
     size_t n_rows = clv_weight_layout_rows(&self->draws->layout), n_nodes = (size_t)field->n_nodes;
@@ -249,8 +249,8 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_est
     const struct pmap_draws *self = estimate->draws;
     const struct pmap_example *example = estimate->example;
     const struct clv_problem *problem = &example->problem;
-    struct drawing drawing = {self,           problem, example->weight, example->given,
-                              example->scale, 0,       &decoder->field, workspace};
+    struct draw_state drawing = {self,           problem, example->weight, example->given,
+                                 example->scale, 0,       &decoder->field, workspace};
     MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_weight_layout_rows(&self->layout),
                  err));
     MUST(decoder_load_known(decoder, problem, &self->layout, estimate->w, err));

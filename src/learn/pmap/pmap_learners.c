@@ -25,12 +25,11 @@
     [PMAP_CONDITIONAL] = ROW("conditional", 0, 0, 1,                                                                   \
                              "of images with boxes 1: the likelihood given what is outside them; 0: of all labels",    \
                              .needs = {{CLV_NEEDS_GIVEN}, {CLV_NEEDS_MIXTURE}}, .published = {true, 1}),               \
-    [PMAP_PAPER] =                                                                                                     \
-        ROW("paper", 0, 0, 1,                                                                                          \
-            "1: the source's algorithm: --step 0, --averaging 0, --conditional 1, marginals by no power, "             \
-            "volumes as their sums and not agreeing with the weights, and images with boxes labelled by the "          \
-            "model of the masks, not by a teacher that sees boxes' cuts",                                              \
-            .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}})
+    [PMAP_PAPER] = ROW("paper", 0, 0, 1,                                                                               \
+                       "1: the source's algorithm: --step 0, --averaging 0, --conditional 1, marginals by no power, "  \
+                       "areas as their sums and not agreeing with the weights, and images with boxes labelled by the " \
+                       "model of the masks, not by a teacher that sees boxes' cuts",                                   \
+                       .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}})
 
 static const struct clv_parameter joint_parameters[] = {
     SHARED_PARAMETERS,

@@ -84,14 +84,14 @@ void pmap_targets_release(struct pmap_targets *self)
     *self = (struct pmap_targets){0};
 }
 
-struct labelling {
+struct label_state {
     struct pmap_targets *targets;
     const struct pmap_labelling *by;
 };
 
 static enum clv_status label_example(void *context, size_t k, int thread, struct clv_error *err)
 {
-    const struct labelling *self = context;
+    const struct label_state *self = context;
     const struct pmap_targets *targets = self->targets;
     const struct pmap_labelling *by = self->by;
     const struct examples *examples = targets->examples;
@@ -109,7 +109,7 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
 
 static bool label_results(struct comm_piece *piece, void *context, size_t k, size_t part)
 {
-    const struct labelling *self = context;
+    const struct label_state *self = context;
     const struct pmap_targets *targets = self->targets;
     const struct partial_labels *pseudo = &targets->pseudo_labels[k];
     size_t n = (size_t)targets->list[targets->n_labelled + k].problem.n_nodes;
@@ -121,7 +121,7 @@ static bool label_results(struct comm_piece *piece, void *context, size_t k, siz
 
 enum clv_status pmap_targets_label(struct pmap_targets *self, const struct pmap_labelling *by, struct clv_error *err)
 {
-    struct labelling labelling = {self, by};
+    struct label_state labelling = {self, by};
     double kappa = by->kappa;
     MUST(comm_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err));
     double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;

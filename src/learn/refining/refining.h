@@ -9,11 +9,11 @@
 #include "cleave/model.h"
 #include "refine/by_model/by_model.h"
 
-/* Learning from training masks how a model with maps, or of two stages, refines pixels. */
+/* How a model with maps, or of two stages, learns from training masks to refine pixels. */
 
-/* The loss of refined labels is their weighted Hamming error + this * (1 - IoU): by default the largest weight with
- * which the error of held-out training images stays within its standard error of that without any
- * (tools/learn/refining.c). Without maps it is the one with which such images gain both in error and in IoU. */
+/* The loss of refined labels is their weighted Hamming error + this * (1 - IoU). The default is the largest weight that
+ * raises the error of held-out training images by no more than its standard error (tools/learn/refining.c). Without
+ * maps it is a weight by which these images gain both in error and in IoU. */
 #define REFINING_IOU_WEIGHT        0.25
 #define REFINING_IOU_WEIGHT_STAGES 0.1
 
@@ -39,19 +39,21 @@ struct refining_source {
     const struct clv_progress *progress;
 };
 
-/* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
- * about 200 MB. Same bytes at any thread count. Does nothing unless refining_is_learned. */
+/* Learns how to refine and attaches the refinement to the model, which has its recipe, layout and labels. If there are
+ * many examples, uses some at equal distances. Takes about 200 MB. Same bytes at any thread count. Does nothing unless
+ * refining_is_learned. */
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
                                struct clv_error *err) CLV_CHECK;
 
-/* Its two ways: of pixels with scores by logistic regression, then the couplings by search; of votes all by search. */
-enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
+/* The two ways of refining_learn. If pixels have scores, weights are learned by logistic regression, then couplings by
+ * search; if labels vote, a search finds both. */
+enum clv_status refining_learn_scores(struct refinement *refining, const struct clv_model *model,
                                       const struct refining_source *source, struct clv_error *err) CLV_CHECK;
-enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_learn_votes(struct refinement *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 
-/* Networks of pixels: one learned from all rows, and by folds; row r, which is example r * stride, is in fold
- * r % n_folds, which is all that nets[NET_FIRST + fold] has not seen. */
+/* Networks of pixels: nets[NET_ALL] is learned from all rows, nets[NET_FIRST + f] from the rows outside of fold f. Row
+ * r is example r * stride and in fold r % n_folds. */
 enum { NET_ALL, NET_FIRST, NET_FOLDS = 5, N_NETS = NET_FIRST + NET_FOLDS };
 struct refining_nets {
     struct pixel_net nets[N_NETS];
@@ -59,12 +61,12 @@ struct refining_nets {
 };
 void refining_nets_release(struct refining_nets *self);
 
-/* There are none where no pixel is known outside of some fold. Release them whatever the status. O(n_rows). */
+/* Learns no network if some fold leaves no known pixel. Release *nets whatever the status. O(n_rows). */
 enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err) CLV_CHECK;
 
-/* The one that has not seen the example, or NULL. */
+/* Returns a network that was not learned from the example, or NULL. */
 const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example);
 
 /* A training image whose nodes are labelled by a model that has not seen it. */
@@ -95,8 +97,8 @@ struct segmented labelled_image_view(const struct labelled_image *self);
 enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
                               double iou_weight, struct clv_error *err) CLV_CHECK;
 
-/* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the
- * first one's size, `most` at most. */
+/* *n = the number of examples to hold at once, at most `most`, so that they fit in memory if each has the size of the
+ * first and takes bytes_a_pixel bytes per pixel. */
 enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
                                      struct clv_error *err) CLV_CHECK;
 

@@ -6,14 +6,14 @@
 #include "pixel_net/pixel_net.h"
 #include "refine/by_model/by_model.h"
 
-static void refining_release(struct refining *self)
+static void refining_release(struct refinement *self)
 {
     pixel_net_release(&self->net);
 }
 
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source, struct clv_error *err)
 {
-    OWNED(refining_release) struct refining learned = {.is_learned = true};
+    OWNED(refining_release) struct refinement learned = {.is_learned = true};
     if (!refining_is_learned(model, source->wants_net) || !source->n_examples)
         return CLV_OK;
     clv_refine_defaults(&learned.options);

@@ -1,5 +1,5 @@
 /* Trains the network of pixels that refining uses, from some pixels of each image, under a model which has not seen the
- * image. With two labels most pixels are near the border of those that the model gives; with more, rare labels have
+ * image. With two labels most pixels are near a border between the model's labels; with more labels, rare ones get
  * more pixels than their share. Start at refining_nets_learn. */
 #include <math.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #define ALL_PIXELS  120000 /* .. of labels that vote, more if there are few images: that many of all */
 #define NEAR_BORDER 10     /* two thirds of them are less than so many pixels from the border */
 #define FAR         1e9F
-#define LEAST_SHARE 0.02F /* of an image, that a side counts as at least */
+#define LEAST_SHARE 0.02F /* of an image: smaller sides count as this */
 #define MOST_DRAWS  64
 
-struct looking {
+struct look_state {
     struct refining_nets *nets;
     const struct clv_model *model;
     const struct refining_source *source;
@@ -29,8 +29,8 @@ struct looking {
     size_t *n_known;  /* [n_rows] of n_pixels, without void ones */
 };
 
-/* A pixel that is not void and less than `reach` from the border; `n` if MOST_DRAWS find none. */
-static size_t draw_pixel(const struct looking *self, size_t row, size_t k, float reach, const uint8_t *truth,
+/* Draws a pixel that is not void and less than `reach` from the border; returns `n` if MOST_DRAWS draws find none. */
+static size_t draw_pixel(const struct look_state *self, size_t row, size_t k, float reach, const uint8_t *truth,
                          const float *distance, size_t n)
 {
     for (size_t draw = 0; draw < MOST_DRAWS; draw++) {
@@ -41,7 +41,7 @@ static size_t draw_pixel(const struct looking *self, size_t row, size_t k, float
     return n;
 }
 
-static void take_pixel(struct looking *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
+static void take_pixel(struct look_state *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
                        float weight)
 {
     size_t to = row * self->n_pixels + self->n_known[row]++;
@@ -51,7 +51,7 @@ static void take_pixel(struct looking *self, size_t row, const struct pixel_look
 }
 
 /* Draws pixels for two labels. As in the weighted Hamming error, each side of an image weighs half of it. */
-static void draw_near_border(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+static void draw_near_border(struct look_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                              const float *distance)
 {
     size_t count[2] = {0, 0};
@@ -71,7 +71,7 @@ static void draw_near_border(struct looking *self, size_t row, const struct pixe
 
 /* Draws pixels for more labels. A label's share of them goes as the root of its share of the image, half-way between
  * that share and the weights of the weighted Hamming error. order[n] is scratch. */
-static void draw_labels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+static void draw_labels(struct look_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         int32_t *order)
 {
     size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->layout.n_labels;
@@ -96,7 +96,7 @@ static void draw_labels(struct looking *self, size_t row, const struct pixel_loo
 static enum clv_status look_at_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct looking *self = context;
+    struct look_state *self = context;
     OWNED(labelled_image_release) struct labelled_image labelled = {0};
     OWNED(pixel_look_release) struct pixel_look look = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->nets->stride],
@@ -121,7 +121,7 @@ static enum clv_status look_at_one(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* All weights together are the number of pixels. */
+/* Scales the weights so that their sum is the number of pixels. */
 static void scale_weights(float *weights, size_t n)
 {
     double sum = 0;
@@ -135,7 +135,7 @@ static void scale_weights(float *weights, size_t n)
 static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct looking *self = context;
+    struct look_state *self = context;
     size_t width = (size_t)self->n_inputs, n = 0;
     OWNED_ARRAY float *inputs = array_alloc(self->n_rows * self->n_pixels, width * sizeof *inputs);
     OWNED_ARRAY uint8_t *classes = array_alloc(self->n_rows, self->n_pixels);
@@ -163,7 +163,7 @@ static enum clv_status train_net(void *context, size_t which, int thread, struct
     return CLV_OK;
 }
 
-static void looking_release(struct looking *self)
+static void looking_release(struct look_state *self)
 {
     arrays_free(self->inputs, self->classes, self->weights, self->n_known);
 }
@@ -173,12 +173,12 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
                                     struct clv_error *err)
 {
     OWNED(looking_release)
-    struct looking self = {.nets = nets,
-                           .model = model,
-                           .source = source,
-                           .n_rows = n_rows,
-                           .n_pixels = NET_PIXELS,
-                           .n_inputs = pixel_look_inputs(model)};
+    struct look_state self = {.nets = nets,
+                              .model = model,
+                              .source = source,
+                              .n_rows = n_rows,
+                              .n_pixels = NET_PIXELS,
+                              .n_inputs = pixel_look_inputs(model)};
     if (!refining_is_cut(model))
         self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
     *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};

@@ -38,7 +38,7 @@ struct sample {
     double loss;
 };
 
-struct learning {
+struct scores_state {
     const struct clv_model *model;
     const struct refining_source *source;
     int32_t n_terms;
@@ -47,7 +47,7 @@ struct learning {
     struct refining_nets nets;
     size_t n_rows, row_stride, n_samples, sample_stride, n_done;
     struct sample *samples;
-    struct refining tried;
+    struct refinement tried;
 };
 
 /* The pixels that are rows: spread over the image by multiples of the golden section, without void ones. */
@@ -98,7 +98,7 @@ static enum clv_status measure(struct rows *rows, const struct labelled_image *l
 static enum clv_status gather(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct scores_state *self = context;
     OWNED(labelled_image_release) struct labelled_image labelled = {0};
     OWNED_ARRAY struct picked *picked = array_alloc(1, sizeof *picked);
     NEED(picked);
@@ -130,7 +130,7 @@ static void weigh_rows(struct rows *rows, double iou, double iou_weight)
 }
 
 /* Moves the rows of all images together. */
-static void join_rows(struct learning *self)
+static void join_rows(struct scores_state *self)
 {
     struct logistic_data *data = &self->data;
     struct rows all = self->rows[0];
@@ -148,7 +148,7 @@ static void join_rows(struct learning *self)
     data->weight = all.weight;
 }
 
-static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
+static enum clv_status fit_terms(struct scores_state *self, struct clv_error *err)
 {
     double w[MOST_TERMS], iou = 0;
     size_t n_ious = 0;
@@ -162,7 +162,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
     for (size_t i = 0; i < self->n_rows; i++)
         weigh_rows(&self->rows[i], n_ious ? iou / (double)n_ious : 1, self->source->iou_weight);
     join_rows(self);
-    struct refining *tried = &self->tried;
+    struct refinement *tried = &self->tried;
     MUST(logistic_fit(w, &tried->bias, &self->data, is_positive, RIDGE, err));
     tried->options.prior = w[TERM_NODES];
     tried->options.overall = w[TERM_COLOURS];
@@ -173,7 +173,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status fit_all(struct learning *self, struct clv_error *err)
+static enum clv_status fit_all(struct scores_state *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
     OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be not a network's term */
@@ -197,7 +197,7 @@ static void sample_release(struct sample *sample)
 static enum clv_status prepare(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct scores_state *self = context;
     struct sample *sample = &self->samples[index];
     OWNED(labelled_image_release) struct labelled_image labelled = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->sample_stride],
@@ -220,7 +220,7 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
 static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct scores_state *self = context;
     struct sample *sample = &self->samples[index];
     if (stop_requested(self->source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
@@ -231,7 +231,7 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
 
 /* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: choosing it again with the
  * coupling did not improve held-out images. */
-static enum clv_status search_coupling(struct learning *self, struct clv_error *err)
+static enum clv_status search_coupling(struct scores_state *self, struct clv_error *err)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
     double least = INFINITY, best = 0;
@@ -250,7 +250,7 @@ static enum clv_status search_coupling(struct learning *self, struct clv_error *
     return CLV_OK;
 }
 
-static void learning_release(struct learning *self)
+static void learning_release(struct scores_state *self)
 {
     refining_nets_release(&self->nets);
     for (size_t i = 0; self->samples && i < self->n_samples; i++)
@@ -258,10 +258,10 @@ static void learning_release(struct learning *self)
     arrays_free(self->samples, self->rows);
 }
 
-enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_learn_scores(struct refinement *refining, const struct clv_model *model,
                                       const struct refining_source *source, struct clv_error *err)
 {
-    OWNED(learning_release) struct learning self = {.model = model, .source = source, .tried = *refining};
+    OWNED(learning_release) struct scores_state self = {.model = model, .source = source, .tried = *refining};
     self.n_terms = TERM_MAPS + TERMS_A_MAP * model->recipe.n_maps;
     self.data.n_columns = self.n_terms;
     self.n_rows = source->n_examples < FIT_IMAGES ? source->n_examples : FIT_IMAGES;

@@ -26,7 +26,7 @@ struct search {
     size_t stride; /* every so many examples are looked at */
     struct sample *samples;
     size_t n;
-    struct refining tried;
+    struct refinement tried;
     struct refining_nets nets;
 };
 
@@ -165,7 +165,7 @@ static void search_release(struct search *self)
     array_free(self->samples);
 }
 
-enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_learn_votes(struct refinement *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err)
 {
     OWNED(search_release) struct search search = {.model = model, .source = source, .tried = *refining};

@@ -27,7 +27,7 @@ void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n
     }
 }
 
-struct learning {
+struct presence_state {
     double *w;
     const struct presence_examples *from;
 };
@@ -73,7 +73,7 @@ static void minimise(double *w, double *rows, const struct presence_examples *fr
 static enum clv_status learn_task(void *context, size_t label, int thread, struct clv_error *err)
 {
     (void)thread;
-    const struct learning *self = context;
+    const struct presence_state *self = context;
     const struct presence_examples *from = self->from;
     size_t k = (size_t)from->n_labels, n = from->n, size = (size_t)evidence_size(from->n_labels), n_there = 0;
     double *w = self->w + label * size;
@@ -95,6 +95,6 @@ static enum clv_status learn_task(void *context, size_t label, int thread, struc
 
 enum clv_status presence_learn(double *w, const struct presence_examples *from, int n_threads, struct clv_error *err)
 {
-    struct learning learning = {w, from};
+    struct presence_state learning = {w, from};
     return parallel_for((size_t)from->n_labels, n_threads, learn_task, &learning, err);
 }

@@ -1,5 +1,5 @@
-/* Chooses by how much rare labels weigh more when labels are decided: the exponent of their shares that labels held-out
- * examples best. Start at rare_labels_choose. */
+/* Chooses how much more rare labels weigh in decisions: the exponent of their shares that labels held-out examples
+ * best. Start at rare_labels_choose. */
 #include "learn/stages/stages.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@ static const double temperatures[] = {0.03, 0.06, 0.1, 0.15, 0.25, 0.4, 0.6, 1, 
 enum { MAX_CALIBRATED = 48 };
 static const double USUAL = 0.33; /* without any truth */
 
-struct learning {
+struct stages_state {
     const struct clv_learner *learner;
     const struct clv_training *training;
     const int32_t *fold; /* [items of the dataset] */
@@ -32,7 +32,7 @@ struct learning {
     size_t n_done;
 };
 
-static void learning_release(struct learning *self)
+static void learning_release(struct stages_state *self)
 {
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         array_free(self->stages[f].w);
@@ -76,7 +76,7 @@ static enum clv_status select_without(struct selection *self, struct clv_trainin
 static enum clv_status learn_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct learning *self = context;
+    struct stages_state *self = context;
     size_t f = (index + STAGE_FOLDS) % (STAGE_FOLDS + 1);
     struct clv_training training = *self->training;
     OWNED(selection_release) struct selection selection = {0};
@@ -96,13 +96,13 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
 
 static bool learned_weights(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
-    struct learning *self = context;
+    struct stages_state *self = context;
     const struct clv_stage *stage = &self->stages[(index + STAGE_FOLDS) % (STAGE_FOLDS + 1)];
     *piece = (struct comm_piece){stage->w, clv_weight_layout_size(&stage->layout) * sizeof *stage->w};
     return k == 0;
 }
 
-static enum clv_status learn_all(struct learning *self, struct clv_error *err)
+static enum clv_status learn_all(struct stages_state *self, struct clv_error *err)
 {
     const struct clv_weight_layout *layout = &self->training->layout;
     for (size_t f = 0; f <= STAGE_FOLDS; f++) {
@@ -113,13 +113,13 @@ static enum clv_status learn_all(struct learning *self, struct clv_error *err)
     return comm_queue(STAGE_FOLDS + 1, self->training->n_threads, learn_task, learned_weights, self, err);
 }
 
-static const struct clv_stage *stage_of(const struct learning *self, size_t item)
+static const struct clv_stage *stage_of(const struct stages_state *self, size_t item)
 {
     return &self->stages[self->fold[item]];
 }
 
 struct calibration {
-    const struct learning *learning;
+    const struct stages_state *learning;
     double unit;
     size_t n, step;
     double *loss; /* [N_TEMPERATURES][n] */
@@ -161,8 +161,8 @@ static bool calibration_loss(struct comm_piece *piece, void *context, size_t ind
 }
 
 /* The mean size of unary scores over examples and weak examples, under w or (NULL) the stage that has not seen them. */
-static enum clv_status score_size(double *size, const struct clv_training *training, const struct learning *learning,
-                                  const double *w, struct clv_error *err)
+static enum clv_status score_size(double *size, const struct clv_training *training,
+                                  const struct stages_state *learning, const double *w, struct clv_error *err)
 {
     const struct clv_weight_layout *layout = &training->layout;
     double sum = 0, n = 0;
@@ -188,7 +188,7 @@ enum clv_status stages_score_size(double *size, const struct clv_training *train
     return score_size(size, training, NULL, w, err);
 }
 
-static enum clv_status choose_temperature(double *temperature, const struct learning *self, struct clv_error *err)
+static enum clv_status choose_temperature(double *temperature, const struct stages_state *self, struct clv_error *err)
 {
     size_t n = self->training->n_examples, step = (n + MAX_CALIBRATED - 1) / MAX_CALIBRATED;
     struct calibration calibration = {.learning = self, .step = step, .n = n ? (n + step - 1) / step : 0};
@@ -217,7 +217,7 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
 /* The first stage's marginals of every item's nodes. */
 struct seen {
     const struct clv_dataset *dataset;
-    const struct learning *learning; /* NULL: one stage for all */
+    const struct stages_state *learning; /* NULL: one stage for all */
     const struct clv_stage *stage;
     size_t n_labels, *first; /* [items + 1] nodes before each item's */
     double *marginals;       /* [first[items]][n_labels] */
@@ -263,7 +263,7 @@ static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_thread
 
 /* Statistics of held-out marginals. */
 
-struct gathering {
+struct gather_state {
     const struct clv_training *training;
     const struct seen *seen;
     double *evidence;  /* [n_examples][2][n_labels], or NULL */
@@ -275,7 +275,7 @@ struct gathering {
 static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread, (void)err;
-    struct gathering *self = context;
+    struct gather_state *self = context;
     const struct seen *seen = self->seen;
     size_t item = (size_t)self->training->examples[index], k = seen->n_labels;
     const double *marginals = seen->marginals + seen->first[item] * k;
@@ -289,7 +289,7 @@ static enum clv_status gather_task(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-static void gathering_release(struct gathering *self)
+static void gathering_release(struct gather_state *self)
 {
     arrays_free(self->share, self->evidence, self->is_there, self->right);
 }
@@ -302,7 +302,7 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
     int32_t n_labels = training->layout.n_labels;
     size_t n = training->n_examples, k = (size_t)n_labels;
     OWNED(gathering_release)
-    struct gathering gathering = {
+    struct gather_state gathering = {
         .training = training, .seen = seen, .share = array_zalloc(k, sizeof *gathering.share)};
     if (!wanted->presence && !wanted->label_weights)
         return CLV_OK;
@@ -438,7 +438,7 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
 {
     struct clv_training of_first = *training;
     OWNED_ARRAY int32_t *fold = NULL;
-    OWNED(learning_release) struct learning learning = {.learner = learner, .training = &of_first};
+    OWNED(learning_release) struct stages_state learning = {.learner = learner, .training = &of_first};
     OWNED(seen_release) struct seen seen = {.dataset = dataset, .learning = &learning};
     OWNED(stages_learned_release) struct stages_learned result = {0};
     size_t n_taught = training->n_examples + training->n_weak;

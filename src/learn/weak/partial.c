@@ -12,9 +12,9 @@
 /* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
 #define BEYOND_NOISE 60
 
-/* Limits for expect_volumes. A rare label shrinks slowly over many rounds and would vanish without a minimum. */
-#define MOST_ROUNDS  200
-#define LEAST_VOLUME 0.01 /* of the image's, added to each label's */
+/* Limits for expect_areas. A rare label shrinks slowly over many rounds and would vanish without a minimum. */
+#define MOST_ROUNDS 200
+#define MIN_AREA    0.01 /* of the image's, added to each label's */
 
 void partial_force(struct clv_field *field, const int32_t *given)
 {
@@ -49,27 +49,27 @@ enum clv_status partial_load(struct decoder *decoder, const struct partial_examp
 /* counts[n_nodes][n_labels] = V_i P(y_i = b), expected pixels of each label, from the marginals q of a model that was
  * learned with the loss's weights. It has seen label b's pixels theta(b) ~ 1 / V_b times, so what it says is q_i(b) ~
  * P(y_i = b) / V_b and the paper's sum_i V_i q_i(b) is not V_b: the small side comes out too large, the more so the
- * oftener images are labelled anew. The volumes that agree with P are found by Saerens, Latinne, Decaestecker 2002:
- *     P(y_i = b) = q_i(b) V_b / sum_c q_i(c) V_c,   V_b = sum_i V_i (P(y_i = b) + LEAST_VOLUME) */
-static void expect_volumes(float *counts, const float *q, const struct clv_problem *problem, size_t n_labels)
+ * oftener images are labelled anew. The areas that agree with P are found by Saerens, Latinne, Decaestecker 2002:
+ *     P(y_i = b) = q_i(b) V_b / sum_c q_i(c) V_c,   V_b = sum_i V_i (P(y_i = b) + MIN_AREA) */
+static void expect_areas(float *counts, const float *q, const struct clv_problem *problem, size_t n_labels)
 {
-    double total[255], next[255], volume = 0;
+    double total[255], next[255], area = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
-        volume += (double)problem->volume[i];
+        area += (double)problem->area[i];
     for (size_t b = 0; b < n_labels; b++)
         total[b] = 1;
     for (int round = 0, is_done = 0; round < MOST_ROUNDS && !is_done; round++) {
         is_done = 1;
         for (size_t b = 0; b < n_labels; b++)
-            next[b] = LEAST_VOLUME * volume;
+            next[b] = MIN_AREA * area;
         for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
             double sum = 0;
             for (size_t b = 0; b < n_labels; b++)
                 sum += (double)q[i * n_labels + b] * total[b];
             for (size_t b = 0; b < n_labels; b++) {
                 double share = sum > 0 ? (double)q[i * n_labels + b] * total[b] / sum : (double)q[i * n_labels + b];
-                counts[i * n_labels + b] = (float)(share * (double)problem->volume[i]);
-                next[b] += share * (double)problem->volume[i];
+                counts[i * n_labels + b] = (float)(share * (double)problem->area[i]);
+                next[b] += share * (double)problem->area[i];
             }
         }
         for (size_t b = 0; b < n_labels; b++) {
@@ -88,9 +88,9 @@ static enum clv_status weigh(float *weight, const struct clv_problem *problem, s
     NEED(counts);
     if (is_published)
         for (size_t k = 0; k < (size_t)problem->n_nodes * n_labels; k++)
-            counts[k] = weight[k] * problem->volume[k / n_labels];
+            counts[k] = weight[k] * problem->area[k / n_labels];
     else
-        expect_volumes(counts, weight, problem, n_labels);
+        expect_areas(counts, weight, problem, n_labels);
     balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
     return CLV_OK;
 }

@@ -7,13 +7,13 @@
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
 
-/* Chosen by the errors of pseudo-labels: teachers learned from five random 14s of the horses' masks and labelled the
- * others. */
+/* Chosen by the errors of pseudo-labels: five teachers each learned from 14 random masks of the horses and labelled the
+ * other images. */
 enum { BOX_CUT_BINS = 7 };
 static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
 
-/* Features of what box to cut gives a node: its value, spread over the two nearest of BOX_CUT_BINS, from `first` on.
- * Returns the entries written. */
+/* Features of what box segmentation gives a node: its value, spread over the two nearest of BOX_CUT_BINS, from `first`
+ * on. Returns the entries written. */
 static size_t put_box_cut(int32_t *index, float *value, int32_t first, float foreground)
 {
     float at = foreground * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
@@ -24,8 +24,8 @@ static size_t put_box_cut(int32_t *index, float *value, int32_t first, float for
     return 2;
 }
 
-/* Appends the frame's features to the problem's own and, if `with_box_cut`, those of box to cut. The new rows are the
- * item's. */
+/* Appends the frame's features to the problem's own and, if `with_box_cut`, those of box segmentation. The new rows are
+ * the item's. */
 static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_box_cut,
                              struct clv_error *err)
 {
@@ -65,7 +65,7 @@ enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct 
     if (!framed || !training->frames)
         return CLV_OK;
     struct clv_problem frame = clv_dataset_problem(training->frames, number);
-    /* Without masks pseudo-labels start from box to cut, which would only confirm itself. */
+    /* Without masks pseudo-labels start from box segmentation, which would only confirm itself. */
     return widen(item, &frame, training->n_examples > 0, err);
 }
 
@@ -79,7 +79,7 @@ struct partial_options pseudo_labelled_options(const struct clv_learner *learner
     };
 }
 
-/* Gives an item the labels and weights that its pseudo-labels ask for. */
+/* Sets the labels and weights of an item from its pseudo-labels. */
 static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_weight_layout *layout,
                                   const struct partial_options *options, struct clv_error *err)
 {
@@ -120,18 +120,18 @@ enum clv_status pseudo_labelled_train(struct clv_training_result *result, const 
                                       const struct clv_learner *learner, const struct clv_training *training,
                                       struct clv_error *err)
 {
-    struct clv_training own = *training;
+    struct clv_training changed = *training;
     size_t n = clv_dataset_size(dataset);
     OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
     NEED(examples);
     for (size_t i = 0; i < n; i++)
         examples[i] = (int32_t)i;
-    own.dataset = dataset;
-    own.examples = examples;
-    own.n_examples = n;
-    own.n_weak = 0;
-    own.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
-    if (own.layout.n_features != training->layout.n_features) /* a teacher that sees frames */
-        own.init = NULL;
-    return learner->train(result, &own, err);
+    changed.dataset = dataset;
+    changed.examples = examples;
+    changed.n_examples = n;
+    changed.n_weak = 0;
+    changed.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
+    if (changed.layout.n_features != training->layout.n_features) /* a teacher that sees frames */
+        changed.init = NULL;
+    return learner->train(result, &changed, err);
 }

@@ -48,7 +48,7 @@ bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_tr
     return training->n_weak > 0 && (has_teacher || !training->n_examples || !makes_its_own(learner));
 }
 
-struct labelling {
+struct label_state {
     struct clv_pseudo_labels *pseudo_labels;
     const struct clv_learner *learner;
     const struct clv_training *training;
@@ -80,8 +80,8 @@ static double foreground_share(const struct clv_field *field, const struct clv_p
     double open = 0, foreground = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (!given || given[i] == CLV_UNKNOWN) {
-            open += (double)problem->volume[i];
-            foreground += (double)problem->volume[i] / (1 + portable_exp(-field->unary[i] - shift));
+            open += (double)problem->area[i];
+            foreground += (double)problem->area[i] / (1 + portable_exp(-field->unary[i] - shift));
         }
     return open > 0 ? foreground / open : 0;
 }
@@ -100,7 +100,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
 }
 
 /* Opens a weak example and loads its field as the teacher sees it. */
-static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct labelling *self,
+static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct label_state *self,
                                  size_t k, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -127,7 +127,7 @@ static bool is_boxed(const struct clv_training *training, size_t k)
 /* share[k] as the teacher finds it, if the example has boxes. */
 static enum clv_status find_share(void *context, size_t k, int thread, struct clv_error *err)
 {
-    struct labelling *self = context;
+    struct label_state *self = context;
     OWNED(dataset_item_release) struct dataset_item item = {0};
     struct decoder *decoder = &self->decoders[thread];
     if (!is_boxed(self->training, k))
@@ -139,7 +139,7 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
 
 static bool share_results(struct comm_piece *piece, void *context, size_t k, size_t part)
 {
-    struct labelling *self = context;
+    struct label_state *self = context;
     *piece = (struct comm_piece){&self->share[k], sizeof *self->share};
     return part == 0;
 }
@@ -148,7 +148,7 @@ static bool share_results(struct comm_piece *piece, void *context, size_t k, siz
  * as long as no mask says otherwise. With masks, the share that a teacher finds in one box errs as much as the mean of
  * all does, both ways: it takes the background for foreground, or part of the foreground for background. Halfway
  * between is nearer to the truth than either. */
-static enum clv_status choose_shares(struct labelling *self, struct clv_error *err)
+static enum clv_status choose_shares(struct label_state *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     double sum = 0, n_boxed = 0;
@@ -169,7 +169,7 @@ static enum clv_status choose_shares(struct labelling *self, struct clv_error *e
 
 static enum clv_status label_example(void *context, size_t k, int thread, struct clv_error *err)
 {
-    struct labelling *self = context;
+    struct label_state *self = context;
     const struct clv_training *training = self->training;
     struct decoder *decoder = &self->decoders[thread];
     OWNED(dataset_item_release) struct dataset_item item = {0};
@@ -189,7 +189,7 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
 
 static bool label_results(struct comm_piece *piece, void *context, size_t k, size_t part)
 {
-    struct labelling *self = context;
+    struct label_state *self = context;
     const struct clv_training *training = self->training;
     size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
     double *q = self->pseudo_labels->q[k];
@@ -199,7 +199,7 @@ static bool label_results(struct comm_piece *piece, void *context, size_t k, siz
 
 /* Trains a teacher on the masks, and on the pseudo-labels so far if `from_pseudo_labels`; replaces the pseudo-labels by
  * its own. */
-static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, struct clv_error *err)
+static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     struct clv_training quiet = *training;
@@ -253,7 +253,7 @@ static enum clv_status pseudo_labels_open(struct clv_pseudo_labels *self, const 
     return self->q ? CLV_OK : fail_memory(err);
 }
 
-static void labelling_release(struct labelling *self)
+static void labelling_release(struct label_state *self)
 {
     decoders_free(self->decoders, self->n_threads);
     array_free(self->share);
@@ -265,7 +265,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
     *self = (struct clv_pseudo_labels){0};
     OWNED(pseudo_labels_release) struct clv_pseudo_labels result = {0};
     OWNED(labelling_release)
-    struct labelling labelling = {
+    struct label_state labelling = {
         .pseudo_labels = &result,
         .learner = learner,
         .training = training,

@@ -16,8 +16,8 @@
 
 /* Weights of refinement: learned (refining_learn.c) with maps or two stages, and kept in the model. */
 
-/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and,
- * of models that have the network's tensors beside it, the network's weight. */
+/* The model's tensor, f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, and three weights for each
+ * map. A model that also has the network's tensors appends the network's weight. */
 #define REFINING      "refining"
 #define REFINING_FREE (7 + 3 * CLV_MAX_MAPS) /* numbers at most */
 enum { REFINING_COPIES = 3 };                /* of the network */
@@ -25,16 +25,16 @@ enum { REFINING_COPIES = 3 };                /* of the network */
 /* Where a cut finds two labels, the score of label 1 against label 0 is
  *     bias + prior * nodes + overall * colours + nearby * colours nearby + net_weight * network
  *          + sum_m <maps[m], the map's three terms>
- * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
- * times what map m says beyond the pixel's node is a part. */
-struct refining {
+ * with the terms of pixel_terms.c; `balance` is as in clv_refine. Where labels vote, clv_refine_labels refines;
+ * maps[m][0] then weighs how much the score of map m at a pixel exceeds its mean over the pixel's node. */
+struct refinement {
     bool is_learned;
     struct clv_refine_options options;
     double bias, maps[CLV_MAX_MAPS][3], net_weight;
     struct pixel_net net; /* weights NULL: none; a view of a model's, pixel_net_release what was learned */
 };
 
-/* Two labels that a cut finds: pixels have scores. Others vote. */
+/* Whether a cut finds two labels, so that pixels have scores. Otherwise labels vote. */
 static inline bool refining_is_cut(const struct clv_model *model)
 {
     return model->layout.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
@@ -55,11 +55,11 @@ bool refining_is_by_net(const struct clv_model *model);
  * wherever a network of pixels is asked for. */
 bool refining_is_learned(const struct clv_model *model, bool wants_net);
 
-/* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
+/* Takes the model's refinement, if it has learned one, and those of `options` that differ from clv_refine_defaults.
  * CLV_ERR_DATA if the model's tensor is not as above. */
-enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_of_model(struct refinement *refining, const struct clv_model *model,
                                   const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
-enum clv_status refining_attach(struct clv_model *model, const struct refining *refining,
+enum clv_status refining_attach(struct clv_model *model, const struct refinement *refining,
                                 struct clv_error *err) CLV_CHECK;
 
 /* Evidence for the labels of pixels where labels vote: the labels of the nodes under them, and what the image's maps
@@ -87,7 +87,7 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
                                 struct clv_error *err) CLV_CHECK;
 
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
-                                const struct refining *refining, struct clv_error *err) CLV_CHECK;
+                                const struct refinement *refining, struct clv_error *err) CLV_CHECK;
 
 /* Terms that separate foreground from background at each pixel of a segmented image of two labels, one plane after
  * the other: the score of the pixel's node, of its colour, and of the maps. */
@@ -97,12 +97,12 @@ struct segmented {
     const struct clv_image *image;
     const struct clv_example *example;
     const int32_t *y;              /* the labelling of the example's nodes, by a cut: what the oracle found last */
-    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels; no use, as y, where
+    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels; like y not used if
                                     * refining_is_by_net */
     const struct map_reader *maps; /* [n_maps of the recipe] */
     const struct clv_model *model;
     struct clv_oracle *oracle;
-    const double *margin;        /* of the nodes as clv_oracle_margins has them; NULL: the oracle is asked */
+    const double *margin;        /* of the nodes, by clv_oracle_margins; NULL: the oracle computes them */
     const double *marginals;     /* [nodes][n_labels] for the network of labels that vote; NULL: asked of the problem */
     const struct pixel_net *net; /* or NULL */
 };
@@ -147,8 +147,8 @@ void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_
 /* votes[n_labels][height][width] = the probabilities by segmented->net of labels that vote. */
 enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
 
-/* pixel_terms, and the network's if there is one: its log-odds, of an image larger than the working size between pixels
- * of that. */
+/* pixel_terms, and the log-odds of the network if there is one. They are interpolated if the image is larger than its
+ * working size. */
 enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
                                 struct clv_error *err) CLV_CHECK;
 
@@ -158,8 +158,9 @@ enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearb
  * them. */
 double map_margin_weight(const struct clv_model *model, int32_t map, size_t row, int32_t channel);
 
-/* *margin, one channel, owns its values: label 1 against label 0; of probabilities their log-odds, of features the
- * model's own score of them. For models of two labels. Errors: as map_ready_channel. */
+/* Fills *margin, which owns its values, with one channel: label 1 against label 0. A map of probabilities gives
+ * log-odds, a map of features the model's score of them. Only for models of two labels. Errors: as
+ * map_ready_channel. */
 enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
                            const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
@@ -167,16 +168,16 @@ enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map,
  * nearby. */
 
 /* score[height][width] of label 1 against label 0, without the colours nearby. */
-enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
+enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refinement *refining,
                              struct clv_error *err) CLV_CHECK;
 
-/* Refines labels[height][width], which are as painted, by scores. */
+/* Refines labels[height][width] by scores. On entry they are as painted. */
 enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
-                                    const struct refining *refining, struct clv_error *err) CLV_CHECK;
+                                    const struct refinement *refining, struct clv_error *err) CLV_CHECK;
 
-/* Refines labels[height][width], which are as painted: by clv_refine for two labels that the model finds by a cut, by
- * clv_refine_labels for others; with maps, or where the model has learned it, as struct refining says. self->painted
- * may be the labels. options NULL: the defaults. */
+/* Refines labels[height][width]; on entry they are as painted. Two labels that the model finds by a cut are refined by
+ * clv_refine, others by clv_refine_labels. Models with maps, and those that have learned to refine, do as described at
+ * struct refinement. self->painted may be the labels. options NULL: the defaults. */
 enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
                                  const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
 

@@ -190,7 +190,7 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
 }
 
 /* The votes with the maps': NULL when out of memory. */
-static float *weigh(const struct evidence *self, const uint8_t *labels, const struct refining *refining)
+static float *weigh(const struct evidence *self, const uint8_t *labels, const struct refinement *refining)
 {
     float *sum = array_copy(self->nodes, self->plane, sizeof *sum);
     for (int32_t m = 0; m < self->n_maps && sum; m++) {
@@ -209,7 +209,7 @@ static float *weigh(const struct evidence *self, const uint8_t *labels, const st
 }
 
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
-                                const struct refining *refining, struct clv_error *err)
+                                const struct refinement *refining, struct clv_error *err)
 {
     const struct clv_refine_options *options = &refining->options;
     OWNED_ARRAY float *sum = weigh(self, labels, refining);

@@ -8,13 +8,13 @@
 struct sum {
     float *score;
     size_t n;
-    const struct refining *refining;
+    const struct refinement *refining;
 };
 
 static void add_term(void *context, int32_t term, const float *plane)
 {
     struct sum *sum = context;
-    const struct refining *refining = sum->refining;
+    const struct refinement *refining = sum->refining;
     double weight = 0;
     if (term == TERM_NODES)
         weight = refining->options.prior;
@@ -28,7 +28,7 @@ static void add_term(void *context, int32_t term, const float *plane)
         sum->score[p] += (float)weight * plane[p];
 }
 
-enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
+enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refinement *refining,
                              struct clv_error *err)
 {
     struct sum sum = {score, (size_t)self->image->width * (size_t)self->image->height, refining};
@@ -38,7 +38,7 @@ enum clv_status pixel_scores(float *score, const struct segmented *self, const s
 }
 
 enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
-                                    const struct refining *refining, struct clv_error *err)
+                                    const struct refinement *refining, struct clv_error *err)
 {
     struct clv_refine_options options = refining->options;
     options.prior = 1; /* all but these is in the scores */
@@ -46,7 +46,7 @@ enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const s
     return clv_refine(labels, image, score, NULL, &options, err);
 }
 
-static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
+static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refinement *refining,
                                  struct clv_error *err)
 {
     OWNED_ARRAY float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
@@ -55,7 +55,7 @@ static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, 
     return pixel_scores_refine(labels, score, self->image, refining, err);
 }
 
-static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refining *refining,
+static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refinement *refining,
                                 struct clv_error *err)
 {
     OWNED(evidence_release) struct evidence evidence = {0};
@@ -80,18 +80,19 @@ enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
 {
     const struct clv_model *model = self->model;
     struct segmented segmented = *self;
-    struct refining refining;
-    struct clv_refine_options own;
-    clv_refine_defaults(&own);
-    own = options ? *options : own;
-    MUST(refining_of_model(&refining, model, &own, err));
+    struct refinement refining;
+    struct clv_refine_options changed;
+    clv_refine_defaults(&changed);
+    changed = options ? *options : changed;
+    MUST(refining_of_model(&refining, model, &changed, err));
     bool has_learned = refining.is_learned && (self->maps || !model->recipe.n_maps);
     segmented.net = refining.net.weights ? &refining.net : NULL;
     if (segmented.net && !refining_is_cut(model)) /* a raster's tiles have neither marginals nor features */
         has_learned &= self->marginals || self->example->problem.row;
     if (refining_is_cut(model))
-        return has_learned ? by_scores(labels, &segmented, &refining, err) : by_margins(labels, &segmented, &own, err);
+        return has_learned ? by_scores(labels, &segmented, &refining, err)
+                           : by_margins(labels, &segmented, &changed, err);
     return has_learned
                ? by_votes(labels, &segmented, &refining, err)
-               : refine_by_votes(labels, self->image, self->example, self->y, model->layout.n_labels, &own, err);
+               : refine_by_votes(labels, self->image, self->example, self->y, model->layout.n_labels, &changed, err);
 }

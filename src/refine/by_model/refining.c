@@ -71,13 +71,13 @@ bool refining_is_learned(const struct clv_model *model, bool wants_net)
     return model->recipe.n_maps || wants_net || (model->first && refining_is_cut(model));
 }
 
-enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
+enum clv_status refining_of_model(struct refinement *refining, const struct clv_model *model,
                                   const struct clv_refine_options *options, struct clv_error *err)
 {
     double *own[N_OPTIONS], *usual[N_OPTIONS];
     struct clv_refine_options defaults;
     const struct clv_tensor *tensor = clv_model_attached(model, REFINING);
-    *refining = (struct refining){.options = *options};
+    *refining = (struct refinement){.options = *options};
     if (!tensor || !model->has_recipe)
         return CLV_OK;
     bool has_net = refining_has_net(model);
@@ -102,7 +102,7 @@ enum clv_status refining_of_model(struct refining *refining, const struct clv_mo
     return has_net ? view_net(&refining->net, model, err) : CLV_OK;
 }
 
-enum clv_status refining_attach(struct clv_model *model, const struct refining *refining, struct clv_error *err)
+enum clv_status refining_attach(struct clv_model *model, const struct refinement *refining, struct clv_error *err)
 {
     double values[REFINING_FREE], *list[N_OPTIONS];
     struct clv_refine_options options = refining->options;

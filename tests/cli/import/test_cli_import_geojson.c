@@ -20,17 +20,18 @@ static void put_tiff(const char *path, const double *corner, bool is_turned)
     uint8_t pixels[WIDTH * HEIGHT] = {++next};
     double scale[] = {10, 10, 0}, tie_points[] = {0, 0, 0, corner ? corner[0] : 0, corner ? corner[1] : 0, 0};
     double matrix[16] = {[1] = 10, [3] = tie_points[3], [4] = 10, [7] = tie_points[4], [15] = 1};
-    struct raster_place place = {.keys = keys, .n_keys = 16};
+    struct georeference georeference = {.keys = keys, .n_keys = 16};
     if (is_turned) {
-        place.transformation = matrix;
-        place.n_transformation = 16;
+        georeference.transformation = matrix;
+        georeference.n_transformation = 16;
     } else {
-        place.scale = scale;
-        place.tie_points = tie_points;
-        place.n_scale = 3;
-        place.n_tie_points = 6;
+        georeference.scale = scale;
+        georeference.tie_points = tie_points;
+        georeference.n_scale = 3;
+        georeference.n_tie_points = 6;
     }
-    must(raster_write_labels(path, &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, corner ? &place : NULL, err));
+    must(raster_write_labels(path, &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, corner ? &georeference : NULL,
+                             err));
 }
 
 #define CRS(name)            "\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"" name "\"}},"
@@ -204,9 +205,10 @@ TEST(a_layer_beyond_what_numbers_hold_is_refused_by_image)
 {
     uint8_t pixels[WIDTH * HEIGHT] = {1};
     double scale[] = {2e-300, 1, 0}, tie_points[6] = {0};
-    struct raster_place place = {.scale = scale, .n_scale = 3, .tie_points = tie_points, .n_tie_points = 6};
+    struct georeference georeference = {.scale = scale, .n_scale = 3, .tie_points = tie_points, .n_tie_points = 6};
     run_here("mkdir photos");
-    must(raster_write_labels(here("photos/a.tif"), &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, &place, err));
+    must(raster_write_labels(here("photos/a.tif"), &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, &georeference,
+                             err));
     write_layer(here("layer.geojson"),
                 LAYER("", FEATURE("\"class\":1", "Polygon", "[[[-3e8,-1],[3e8,-5],[3e8,-2],[-3e8,-4],[-3e8,-1]]]")));
     expect_error(65, "photos/a.tif: an outline has a point at",

@@ -17,12 +17,12 @@ enum { WIDTH = 64, HEIGHT = 48, N_BANDS = 4, N_IMAGES = 6 };
 
 static double scale[] = {0.5, 0.5, 0}, tie_points[] = {0, 0, 0, 11, 48, 0};
 static uint16_t keys[] = {1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326};
-static const struct raster_place place = {
+static const struct georeference georeference = {
     .scale = scale, .tie_points = tie_points, .keys = keys, .n_scale = 3, .n_tie_points = 6, .n_keys = 16};
 
 /* values[HEIGHT][WIDTH][n_bands] as floating point, red, green and blue if there are three. */
 static void write_tiff(const char *path, const float *values, int width, int height, int n_bands,
-                       const struct raster_place *where)
+                       const struct georeference *where)
 {
     TIFF *tiff = TIFFOpen(path, "w");
     ck_assert_ptr_nonnull(tiff);
@@ -60,25 +60,25 @@ static void make_set(const char *folder)
                     values[y][x][b] = (float)(1000 + 100 * b + (random >> 24) + (b == 3 && truth[y][x] ? 150 : 0));
                 }
             }
-        write_tiff(formatted("%s/images/%d.tif", folder, i), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &place);
+        write_tiff(formatted("%s/images/%d.tif", folder, i), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &georeference);
         must(clv_png_write_labels(formatted("%s/masks/%d.png", folder, i), WIDTH, HEIGHT, &truth[0][0], NULL, 0, err));
     }
 }
 
 TEST(bands_are_learned_and_masks_lie_where_images_do)
 {
-    struct raster_place found;
+    struct georeference found;
     size_t size;
     make_set(here("set"));
     expect_output("images of 4 bands: colours are their principal components, values",
                   "cleave train set -o m.cleave " QUICK " 2>&1");
     run_here("cleave segment -m m.cleave set/images/*.tif -o out --export geojson --overlay");
     ck_assert(path_exists(here("out/5.tif")) && path_exists(here("out/overlays/5.png")));
-    raster_find_place(&found, here("out/5.tif"));
+    georeference_find(&found, here("out/5.tif"));
     ck_assert_int_eq(found.n_tie_points, 6);
     ck_assert_int_eq(found.n_keys, 16);
     ck_assert(found.tie_points[4] == 48 && found.n_keys == 16 && found.scale[0] == 0.5);
-    raster_place_release(&found);
+    georeference_release(&found);
     char *json = slurp(here("out/geojson/0.geojson"), &size);
     ck_assert_ptr_null(strstr(json, "\"crs\""));    /* WGS 84 is what RFC 7946 means */
     ck_assert_ptr_nonnull(strstr(json, "[43,48]")); /* the upper right corner */
@@ -246,20 +246,20 @@ TEST(pixels_without_data_have_no_label)
         for (int b = 0; b < N_BANDS; b++)
             values[y][WIDTH - 1][b] = values[7][9][b] = NAN;
     values[3][4][2] = NAN;
-    write_tiff(here("hole.tif"), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &place);
+    write_tiff(here("hole.tif"), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &georeference);
     run_here("cleave segment -m m.cleave hole.tif -o a --overlay --objects && cleave segment -m m.cleave hole.tif -o "
              "b.tif --max-pixels 999 && cmp a/hole.tif b.tif");
     struct clv_indexed_image mask;
-    struct raster_place found;
+    struct georeference found;
     long n_foreground = 0;
     must(clv_indexed_image_read(&mask, here("a/hole.tif"), NULL, err));
     for (int p = 0; p < HEIGHT * WIDTH; p++, n_foreground += mask.values[p - 1] == 1)
         ck_assert((mask.values[p] == CLV_VOID) == (p % WIDTH == WIDTH - 1 || p == 7 * WIDTH + 9));
     ck_assert(n_foreground > 0 && mask.palette[1][0] == 255);
     clv_indexed_image_release(&mask);
-    raster_find_place(&found, here("b.tif"));
+    georeference_find(&found, here("b.tif"));
     ck_assert(found.may_lack_data);
-    raster_place_release(&found);
+    georeference_release(&found);
     char *said = expect_success("cd %s && awk 'NR > 1 {n += $4} END {print n}' a/objects.tsv", here("."));
     ck_assert_int_eq(strtol(said, NULL, 10), n_foreground);
     free(said);
@@ -271,9 +271,9 @@ TEST(pixels_without_data_have_no_label)
     must(clv_indexed_image_read(&mask, here("c.tif"), NULL, err));
     ck_assert(mask.values[WIDTH - 1] == 0 && memchr(mask.values, 255, HEIGHT * WIDTH));
     clv_indexed_image_release(&mask);
-    raster_find_place(&found, here("c.tif"));
+    georeference_find(&found, here("c.tif"));
     ck_assert(!found.may_lack_data);
-    raster_place_release(&found);
+    georeference_release(&found);
 }
 
 /* As `train' takes them: folders of .npy files alone are of images, be they sets or not. */

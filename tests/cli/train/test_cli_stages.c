@@ -85,7 +85,7 @@ TEST(a_resumed_second_stage_ends_in_the_same_model)
 TEST(inspect_marginals_and_score_take_two_stages)
 {
     run_here("cleave inspect %s --top 3000 >text && grep -q '^stages  *2, the first of' text && grep -q 'stage 1: "
-             "label 1 above, within 0.3' text && grep -q 'stage 1: likeness' text && cleave inspect %s --json | grep "
+             "label 1 above, within 0.3' text && grep -q 'stage 1: similarity' text && cleave inspect %s --json | grep "
              "-q '\"stages\":2'",
              two, two);
     run_here("cleave probabilities -m %s --data $SET/manifest.tsv --split test -o q && cleave segment -q -m %s --data "

@@ -38,7 +38,7 @@ TEST(a_table_gives_boxes_by_image_in_the_order_of_its_lines)
     ck_assert_str_eq(entry->boxes[0].mask, "m/b0.png");
     ck_assert_str_eq(entry->boxes[1].mask, "m/b1.png");
     ck_assert_int_eq(entry->boxes[1].label, 1);
-    ck_assert_uint_eq(entry->boxes[1].place, 5);
+    ck_assert_uint_eq(entry->boxes[1].index, 5);
     ck_assert(!find(&boxes, "i/a.jpg")->boxes[0].mask);
     ck_assert(find(&boxes, "b.png") == entry && find(&boxes, "j/b.jpg") == entry && !find(&boxes, "i/c.jpg"));
     clv_boxes_release(&boxes);
@@ -208,8 +208,8 @@ TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
         ck_assert_uint_eq(boxes.images[image].n_boxes, ROUNDS * LABELS / 2);
         for (size_t k = 0; k < boxes.images[image].n_boxes; k++) {
             const struct clv_box *box = &boxes.images[image].boxes[k];
-            ck_assert_uint_eq(box->place, 2 * k + image + 1);
-            ck_assert_int_eq((int)box->x, (int)box->place - 1);
+            ck_assert_uint_eq(box->index, 2 * k + image + 1);
+            ck_assert_int_eq((int)box->x, (int)box->index - 1);
             ck_assert_str_eq(boxes.labels[box->label], formatted("l%d", (int)box->x * 3 % LABELS));
         }
     }

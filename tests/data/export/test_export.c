@@ -155,7 +155,7 @@ TEST(pieces_of_one_object_are_one_annotation_and_one_group)
                      "0 0.20000000 0.00000000 0.20000000 1.00000000 0.00000000 1.00000000 0.00000000 0.00000000 "
                      "0.20000000 0.00000000 1.00000000 0.00000000 1.00000000 1.00000000 0.80000000 1.00000000 "
                      "0.80000000 0.00000000 1.00000000 0.00000000 0.20000000 0.00000000\n");
-    must(geojson_put(&text, &contours, &labels, &(struct raster_place){0}, err));
+    must(geojson_put(&text, &contours, &labels, &(struct georeference){0}, err));
     const char *features = taken(&text);
     ck_assert_ptr_nonnull(strstr(features, "\"value\":2,\"pixels\":1},\"geometry\":{\"type\":\"Polygon\""));
     ck_assert_ptr_nonnull(strstr(features, "\"value\":1,\"pixels\":2},\"geometry\":{\"type\":\"MultiPolygon\","
@@ -215,7 +215,7 @@ TEST(geojson_has_polygons_by_sides_whose_holes_may_touch_the_outer_ring)
     struct text text;
     text_init(&text, 1 << 16);
     must(contours_trace(&contours, &how, areas, err));
-    must(geojson_put(&text, &contours, &labels, &(struct raster_place){0}, err));
+    must(geojson_put(&text, &contours, &labels, &(struct georeference){0}, err));
     ck_assert_str_eq(taken(&text),
                      "{\"type\":\"FeatureCollection\",\"features\":["
                      "\n{\"type\":\"Feature\",\"properties\":{\"label\":\"co\\\"w\",\"value\":1,\"pixels\":7},"

@@ -60,18 +60,18 @@ static void teardown(void)
 /* Of the descriptors of the cells columns x0..x1-1, rows y0..y1-1. */
 static void reference(float *vector, int32_t scale, int32_t x0, int32_t x1, int32_t y0, int32_t y1)
 {
-    static float places[WIDTH * HEIGHT * D];
+    static float points[WIDTH * HEIGHT * D];
     const float *mixture = recipe.mixtures[scale];
     OWNED(sift_grid_release) struct sift_grid grid = {0};
     size_t n = 0;
     describe(&grid, scale);
     for (int32_t y = y0; y < y1; y++)
         for (int32_t x = x0; x < x1; x++)
-            mixture_place(places + n++ * D, mixture,
+            mixture_point(points + n++ * D, mixture,
                           grid.values + (size_t)(y * grid.n_columns + x) * CLV_DESCRIPTOR_SIZE);
     vl_set_num_threads(1);
     vl_fisher_encode(vector, VL_TYPE_FLOAT, mixture + MIXTURE_MEAN, D, K, mixture + MIXTURE_VARIANCE,
-                     mixture + MIXTURE_WEIGHT, places, n, VL_FISHER_FLAG_IMPROVED);
+                     mixture + MIXTURE_WEIGHT, points, n, VL_FISHER_FLAG_IMPROVED);
 }
 
 /* The definition, in double precision, from the places and shares of the cells, of which less than 1 % is none. */
@@ -87,7 +87,7 @@ static void by_definition(double *vector, const struct fisher *fisher, int32_t s
             for (int32_t at = 0; at < (int32_t)n; at++) {
                 int32_t cell = (y[0] + at / (x[1] - x[0])) * fisher->n_columns + x[0] + at % (x[1] - x[0]);
                 double share = (double)fisher->scales[scale].share[cell * K + k];
-                double off = ((double)fisher->scales[scale].place[cell * D + d] - mean) / sqrt(variance);
+                double off = ((double)fisher->scales[scale].point[cell * D + d] - mean) / sqrt(variance);
                 first += share < 0.01 ? 0 : share * off;
                 second += share < 0.01 ? 0 : share * (off * off - 1);
             }
@@ -158,9 +158,9 @@ TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
     mixture_view_init(&view, recipe.mixtures[0]);
     size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
     for (size_t i = 0; i < n; i++) {
-        float place[D], share[K], total = 0;
-        mixture_place(place, recipe.mixtures[0], grid.values + i * CLV_DESCRIPTOR_SIZE);
-        mixture_shares(share, &view, place);
+        float point[D], share[K], total = 0;
+        mixture_point(point, recipe.mixtures[0], grid.values + i * CLV_DESCRIPTOR_SIZE);
+        mixture_shares(share, &view, point);
         for (int k = 0; k < K; k++) {
             total += share[k];
             mean[k] += (double)share[k] / (double)n;
@@ -171,11 +171,11 @@ TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
         ck_assert_double_eq_tol(mean[k], (double)recipe.mixtures[0][MIXTURE_WEIGHT + k], 0.03);
     ck_assert(mixture_is_sound(recipe.mixtures[0]) && mixture_is_sound(recipe.mixtures[1]));
     float bad[CLV_MIXTURE_SIZE];
-    static const int places[] = {0, MIXTURE_WEIGHT, MIXTURE_VARIANCE + 3};
+    static const int points[] = {0, MIXTURE_WEIGHT, MIXTURE_VARIANCE + 3};
     static const float values[] = {NAN, 0, -1};
     for (int k = 0; k < 3; k++) {
         memcpy(bad, recipe.mixtures[0], sizeof bad);
-        bad[places[k]] = values[k];
+        bad[points[k]] = values[k];
         ck_assert(!mixture_is_sound(bad));
     }
 }
@@ -209,7 +209,7 @@ TEST(mixtures_and_vectors_survive_failed_requests)
     must(patch_grid_partition(&nodes, &grid, err));
     must(scene_init(&scene, &image, &nodes, err));
     must_keep_when_requests_fail(fisher_init(&fisher, &scene, &recipe, err),
-                                 ck_assert_ptr_null(fisher.scales[0].place));
+                                 ck_assert_ptr_null(fisher.scales[0].point));
 }
 
 SETUP_ONCE(setup, teardown)

@@ -16,7 +16,7 @@ static const int32_t indices[] = {9, 9, 0, 1, 3};
 static const float values[] = {NAN, NAN, 1, 2, 3};
 static const int32_t edges[][2] = {{0, 1}, {1, 2}};
 static const float edge_features[] = {0.5f, -0.25f};
-static const float volume[] = {1, 2, 3};
+static const float area[] = {1, 2, 3};
 static const int32_t label[] = {0, 1, CLV_UNKNOWN};
 static const float theta[] = {0.5f, 0, 0, 0.5f, 0, 0};
 
@@ -33,7 +33,7 @@ static struct clv_problem chain(void)
                                 .edge_features = edge_features,
                                 .label = label,
                                 .theta = theta,
-                                .volume = volume};
+                                .area = area};
 }
 
 TEST(added_problems_are_copied)
@@ -43,7 +43,7 @@ TEST(added_problems_are_copied)
     struct clv_problem problem = chain();
     must(clv_dataset_add(dataset, &problem, "first", err));
     problem.label = NULL;
-    problem.theta = problem.volume = NULL;
+    problem.theta = problem.area = NULL;
     must(clv_dataset_add(dataset, &problem, "second", err));
     ck_assert_uint_eq(clv_dataset_size(dataset), 2);
     ck_assert_int_eq(clv_dataset_n_labels(dataset), 2);
@@ -59,11 +59,11 @@ TEST(added_problems_are_copied)
     ck_assert_mem_eq(first.value, values + 2, 3 * sizeof *values);
     ck_assert_mem_eq(first.edges, edges, sizeof edges);
     ck_assert_mem_eq(first.edge_features, edge_features, sizeof edge_features);
-    ck_assert_mem_eq(first.volume, volume, sizeof volume);
+    ck_assert_mem_eq(first.area, area, sizeof area);
     ck_assert_mem_eq(first.label, label, sizeof label);
     ck_assert_mem_eq(first.theta, theta, sizeof theta);
     ck_assert(first.row != row && first.edges != edges && first.theta != theta);
-    ck_assert(!second.label && !second.theta && !second.volume);
+    ck_assert(!second.label && !second.theta && !second.area);
     clv_dataset_free(NULL);
 }
 
@@ -143,7 +143,7 @@ TEST(items_without_truth_have_no_labels)
     must(clv_dataset_extract(&dataset, &set, &recipe, 2, NULL, NULL, err));
     for (size_t i = 0; i < 2; i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
-        ck_assert(!problem.label && !problem.theta && problem.volume);
+        ck_assert(!problem.label && !problem.theta && problem.area);
     }
 }
 
@@ -207,12 +207,12 @@ TEST(a_loss_of_counts_weighs_every_pixel_alike)
     double sum = 0, pixels = 0;
     for (size_t i = 0; i < 3; i++)
         for (int32_t node = 0; node < clv_dataset_problem(dataset, i).n_nodes; node++)
-            pixels += (double)clv_dataset_problem(dataset, i).volume[node];
+            pixels += (double)clv_dataset_problem(dataset, i).area[node];
     for (size_t i = 0; i < 3; i++) {
         struct clv_problem p = clv_dataset_problem(dataset, i);
         for (int32_t node = 0; node < p.n_nodes; node++) {
             double own = (double)p.theta[2 * node] + (double)p.theta[2 * node + 1];
-            ck_assert_double_eq_tol(own, 3 * (double)p.volume[node] / pixels, 1e-6);
+            ck_assert_double_eq_tol(own, 3 * (double)p.area[node] / pixels, 1e-6);
             sum += own;
         }
     }

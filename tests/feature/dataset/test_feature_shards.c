@@ -35,7 +35,7 @@ static void expect_alike(const struct clv_dataset *whole, const struct clv_datas
         struct clv_problem a = clv_dataset_problem(whole, i), b = clv_dataset_problem(shards, i);
         OWNED(clv_example_release) struct clv_example of_a = {0}, of_b = {0};
         expect_same(&a, &b, 2);
-        ck_assert_mem_eq(a.place, b.place, 2 * (size_t)a.n_nodes * sizeof *a.place);
+        ck_assert_mem_eq(a.centroid, b.centroid, 2 * (size_t)a.n_nodes * sizeof *a.centroid);
         ck_assert_str_eq(clv_dataset_name(shards, i), clv_dataset_name(whole, i));
         must(dataset_example(&of_a, whole, i, err));
         must(dataset_example(&of_b, shards, i, err));

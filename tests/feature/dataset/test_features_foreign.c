@@ -12,13 +12,13 @@ struct elsewhere {
     int32_t index[4];
     float value[4], x[3][3];
     int32_t edges[1][2];
-    float edge_features[1][2], counts[3][2], volume[3];
+    float edge_features[1][2], counts[3][2], area[3];
     int32_t size[2][4], superpixels[3];
     struct clv_tensor tensors[12];
     const char *metadata[6][2];
 };
 
-enum { NODE_OFFSET, EDGE_OFFSET, X, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SIZE, SUPERPIXELS, ROW, INDEX, VALUE };
+enum { NODE_OFFSET, EDGE_OFFSET, X, EDGES, EDGE_FEATURES, COUNTS, AREA, SIZE, SUPERPIXELS, ROW, INDEX, VALUE };
 enum { FORMAT, N_LABELS, NAMES, RECIPE, N_FEATURES };
 
 static struct elsewhere *make_elsewhere(void)
@@ -34,7 +34,7 @@ static struct elsewhere *make_elsewhere(void)
         .edges = {{0, 1}},
         .edge_features = {{1, 0.5f}},
         .counts = {{3, 1}, {0, 4}, {0, 0}},
-        .volume = {4, 4, 9},
+        .area = {4, 4, 9},
         .size = {{4, 2, 2, 1}, {3, 3, 1, 1}},
         .superpixels = {0, 1, 0},
         .metadata = {{"format", "cleave features 1"},
@@ -50,7 +50,7 @@ static struct elsewhere *make_elsewhere(void)
         [EDGES] = {"edges", CLV_I32, 2, {1, 2}, e->edges},
         [EDGE_FEATURES] = {"edge_features", CLV_F32, 2, {1, 2}, e->edge_features},
         [COUNTS] = {"counts", CLV_F32, 2, {3, 2}, e->counts},
-        [VOLUME] = {"volume", CLV_F32, 1, {3}, e->volume},
+        [AREA] = {"volume", CLV_F32, 1, {3}, e->area},
         [SIZE] = {"size", CLV_I32, 2, {2, 4}, e->size},
         [SUPERPIXELS] = {"superpixels", CLV_I32, 1, {3}, e->superpixels},
         [ROW] = {"row", CLV_I64, 1, {4}, e->row},
@@ -100,7 +100,7 @@ TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
     ck_assert_int_eq(first.label[1], 1);
     ck_assert_float_eq(first.theta[0], 0.5f);
     ck_assert_float_eq(first.theta[1], 0.1f);
-    ck_assert(!second.label && !second.theta && second.volume[0] == 9);
+    ck_assert(!second.label && !second.theta && second.area[0] == 9);
     ck_assert_int_eq(second.n_edges, 0);
 }
 
@@ -109,12 +109,12 @@ TEST(optional_tensors_may_be_left_out)
     OWNED_ARRAY struct elsewhere *e = make_elsewhere();
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_example_release) struct clv_example example = {0};
-    unsigned without = 1u << EDGE_OFFSET | 1u << EDGES | 1u << EDGE_FEATURES | 1u << COUNTS | 1u << VOLUME |
-                       1u << SIZE | 1u << SUPERPIXELS;
+    unsigned without = 1u << EDGE_OFFSET | 1u << EDGES | 1u << EDGE_FEATURES | 1u << COUNTS | 1u << AREA | 1u << SIZE |
+                       1u << SUPERPIXELS;
     must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, without, 3), err));
     struct clv_problem problem = clv_dataset_problem(dataset, 0);
     ck_assert(problem.n_nodes == 2 && problem.n_edges == 0 && problem.n_edge_features == 0);
-    ck_assert(!problem.label && problem.volume[1] == 1);
+    ck_assert(!problem.label && problem.area[1] == 1);
     must(dataset_example(&example, dataset, 0, err));
     ck_assert(example.width == 2 && example.height == 1 && example.superpixels.n == 2);
     ck_assert(example.superpixels.labels[0] == 0 && example.superpixels.labels[1] == 1);
@@ -178,7 +178,7 @@ TEST(damaged_feature_files_are_refused_with_file_and_value)
     damaged(e->tensors[EDGE_FEATURES].shape[1] = 0, "edge_features has 0 features an edge");
     damaged(e->counts[1][0] = -1, "a.png: count 2 is -1");
     damaged(e->counts[2][1] = INFINITY, "b.png: count 1 is inf");
-    damaged(e->volume[2] = -1, "b.png: node 0: volume is -1");
+    damaged(e->area[2] = -1, "b.png: node 0: area is -1");
     damaged(e->size[0][2] = 0, "image 0 has the size 4x2 and the working size 0x1");
     damaged(e->size[0][2] = 5, "image 0 has the size 4x2 and the working size 5x1");
     damaged(e->size[1][3] = 2, "superpixels end at 3, inside image 1");

@@ -60,24 +60,24 @@ TEST(a_frame_gives_the_place_in_the_box)
     ck_assert_int_eq(frame.n_nodes, p.n_nodes);
     ck_assert_int_eq(frame.n_features, 65);
     for (int32_t i = 0; i < p.n_nodes; i++) {
-        double sum = 0, volume = (double)p.volume[i];
+        double sum = 0, area = (double)p.area[i];
         bool is_outside = true;
         for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
             double value = (double)frame.value[k];
             sum += value;
             if (frame.index[k] == 64) {
-                outside += volume * value / 3;
+                outside += area * value / 3;
                 continue;
             }
             is_outside = false;
-            column[frame.index[k] % 8] += volume * value / 3;
-            line[frame.index[k] / 8] += volume * value / 3;
+            column[frame.index[k] % 8] += area * value / 3;
+            line[frame.index[k] / 8] += area * value / 3;
         }
         ck_assert_double_eq_tol(sum, 3, 1e-5);
         ck_assert_int_eq(p.label[i], is_outside ? 0 : CLV_UNKNOWN);
         ck_assert_double_eq_tol((double)frame.theta[2 * i] + (double)frame.theta[2 * i + 1], 1, 1e-6);
-        foreground += volume * (double)frame.theta[2 * i + 1];
-        all += volume;
+        foreground += area * (double)frame.theta[2 * i + 1];
+        all += area;
     }
     ck_assert_double_eq_tol(outside, 60 * 40 - 40 * 30, 0.01);
     ck_assert_double_eq_tol(foreground, all / 2, 0.01);
@@ -98,7 +98,7 @@ TEST(several_boxes_share_their_image)
     for (int32_t i = 0; i < p.n_nodes; i++)
         for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
             ck_assert_int_lt(frame.index[k], 64); /* nothing is outside */
-            column[frame.index[k] % 8] += (double)p.volume[i] * (double)frame.value[k] / 3;
+            column[frame.index[k] % 8] += (double)p.area[i] * (double)frame.value[k] / 3;
         }
     for (int k = 0; k < 8; k++)
         ck_assert_double_eq_tol(column[k], 2400 * (k == 0 || k == 7 ? 0.5 / 7 : 1.0 / 7), 20);

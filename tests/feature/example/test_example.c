@@ -43,14 +43,14 @@ static void check_example(const struct clv_example *example, const struct clv_re
                                        CLV_PAIRWISE_POTTS};
     must(clv_problem_check(&example->problem, &layout, err));
     const struct clv_problem *p = &example->problem;
-    double volume = 0;
+    double area = 0;
     for (int32_t i = 0; i < p->n_nodes; i++) {
-        ck_assert_float_ge(p->volume[i], 1);
-        volume += p->volume[i];
+        ck_assert_float_ge(p->area[i], 1);
+        area += p->area[i];
         for (int64_t k = p->row[i] + 1; k < p->row[i + 1]; k++)
             ck_assert_int_lt(p->index[k - 1], p->index[k]);
     }
-    ck_assert_double_eq(volume, (double)example->width * example->height);
+    ck_assert_double_eq(area, (double)example->width * example->height);
     for (int32_t e = 0; e < p->n_edges; e++) {
         ck_assert_int_lt(p->edges[e][0], p->edges[e][1]);
         if (e > 0)

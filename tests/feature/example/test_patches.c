@@ -105,13 +105,13 @@ TEST(images_of_any_size_have_patches)
         int32_t rows = example.grid.n_rows, columns = example.grid.n_columns;
         ck_assert_int_eq(p->n_nodes, rows * columns);
         ck_assert_int_eq(p->n_edges, rows * (columns - 1) + (rows - 1) * columns);
-        double volume = 0;
+        double area = 0;
         for (int32_t i = 0; i < p->n_nodes; i++) {
-            volume += (double)p->volume[i];
+            area += (double)p->area[i];
             for (int64_t k = p->row[i] + 1; k < p->row[i + 1]; k++)
                 ck_assert_int_lt(p->index[k - 1], p->index[k]);
         }
-        ck_assert_double_eq(volume, (double)image.width * image.height);
+        ck_assert_double_eq(area, (double)image.width * image.height);
         for (int32_t e = 0; e < p->n_edges; e++) {
             const float *f = p->edge_features + 4 * e;
             int is_above = p->edges[e][1] - p->edges[e][0] == columns && columns > 1;

@@ -112,7 +112,7 @@ TEST(edges_between_slices_follow_motion)
             if (problem->edges[e][0] != i || problem->edges[e][1] < n_first || f[NEXT_OVERLAP] <= most)
                 continue;
             most = f[NEXT_OVERLAP];
-            moved = problem->place[2 * problem->edges[e][1]] - problem->place[2 * (size_t)i];
+            moved = problem->centroid[2 * problem->edges[e][1]] - problem->centroid[2 * (size_t)i];
         }
         nearest += (double)moved;
         n += most > 0;

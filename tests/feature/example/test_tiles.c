@@ -20,7 +20,7 @@ static struct clv_recipe fixed_recipe(float scale)
     recipe.tile_px = TILE;
     recipe.halo_px = HALO;
     recipe.region_area = 60;
-    recipe.colour_likeness = 0.01F;
+    recipe.contrast_scale = 0.01F;
     give_random_words(&recipe, 20);
     return recipe;
 }
@@ -36,7 +36,7 @@ static struct clv_recipe mapped_recipe(void)
     recipe.maps[0] = (struct clv_recipe_map){.name = "bands",
                                              .kind = CLV_MAP_FEATURES,
                                              .n_channels = 2,
-                                             .likeness = 0.3F,
+                                             .contrast_scale = 0.3F,
                                              .standard = array_copy(standard, 4, sizeof(float))};
     return recipe;
 }
@@ -140,8 +140,8 @@ TEST(features_of_a_tile_are_the_same_whatever_lies_beyond_its_halo)
     }
 }
 
-/* exp(- likeness x squared distance of means) x length, on all edges, seams too. */
-TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
+/* exp(-contrast_scale x squared distance of means) x length, on all edges, seams too. */
+TEST(maps_compare_regions_across_seams_by_the_scale_learned)
 {
     OWNED(clv_recipe_release) struct clv_recipe recipe = mapped_recipe();
     OWNED(clv_image_release) struct clv_image image = noisy_image(WIDTH, HEIGHT);
@@ -151,7 +151,7 @@ TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
     for (int32_t k = 0; k < WIDTH * HEIGHT; k++)
         for (int c = 0; c < 2; c++) {
             int32_t node = example.superpixels.labels[k];
-            mean[node][c] += ((double)image.pixels[3 * k + c] / 100 - 1) / (double)example.volume[node];
+            mean[node][c] += ((double)image.pixels[3 * k + c] / 100 - 1) / (double)example.area[node];
         }
     for (int32_t e = 0; e < example.problem.n_edges; e++) {
         const int32_t *ends = example.edges[e];
@@ -190,7 +190,7 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
             noisy_image((int32_t)(WIDTH * scale), (int32_t)(HEIGHT * scale));
         OWNED(clv_example_release) struct clv_example example = extract(&image, &recipe);
         OWNED(clv_adjacency_release) struct clv_adjacency whole = {0};
-        double volume = 0;
+        double area = 0;
         must(clv_adjacency_build(&whole, &example.superpixels, err));
         ck_assert_int_eq(example.problem.n_edges, whole.n_edges);
         for (int32_t e = 0; e < whole.n_edges; e++) {
@@ -205,9 +205,9 @@ TEST(edges_of_tiles_are_the_neighbours_in_the_whole_label_map)
             ck_assert_double_eq_tol((double)features[3], length * (double)features[2], 1e-5);
         }
         for (int32_t i = 0; i < example.problem.n_nodes; i++)
-            volume += (double)example.volume[i];
-        ck_assert_double_eq(volume, (double)image.width * image.height);
-        ck_assert_double_eq_tol((double)example.place[0] * sqrt(600 * 60), 6, 6); /* in the corner */
+            area += (double)example.area[i];
+        ck_assert_double_eq(area, (double)image.width * image.height);
+        ck_assert_double_eq_tol((double)example.centroid[0] * sqrt(600 * 60), 6, 6); /* in the corner */
     }
 }
 
@@ -242,9 +242,9 @@ TEST(what_looks_at_the_whole_image_is_refused_at_a_fixed_scale)
     other.nodes = CLV_NODES_PATCHES;
     must_fail(CLV_ERR_USAGE, "for superpixels", recipe_check(&other, false, err));
     other = recipe;
-    other.colour_likeness = 0;
+    other.contrast_scale = 0;
     must(recipe_check(&other, false, err));
-    must_fail(CLV_ERR_USAGE, "likeness of colours has not been learned", recipe_check(&other, true, err));
+    must_fail(CLV_ERR_USAGE, "scale of colour contrasts has not been learned", recipe_check(&other, true, err));
     other = recipe;
     other.scale = 0.5F;
     must_fail(CLV_ERR_USAGE, "scale is 0.5", recipe_check(&other, false, err));

@@ -220,7 +220,7 @@ static double ramp(int image, int channel, int pixel, int y)
 
 /* Of squares of 9 pixels: 3 columns apart values differ by 3 of deviations of sqrt(143 / 12), 3 rows apart by nothing,
  * and there are 9 x 8 of the ones and 12 x 5 of the others. */
-TEST(likeness_is_by_differences_as_far_apart_as_regions)
+TEST(contrast_scale_is_by_differences_as_far_apart_as_regions)
 {
     OWNED(clv_set_release) struct clv_set set = {0};
     OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
@@ -229,7 +229,7 @@ TEST(likeness_is_by_differences_as_far_apart_as_regions)
     recipe.tile_px = 64;
     make_set(&set, 1, ramp);
     must(recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
-    ck_assert_float_eq_tol(recipe.maps[0].likeness, 1 / (2 * (9 / (143 / 12.0F)) * 72 / 132), 0.01F);
+    ck_assert_float_eq_tol(recipe.maps[0].contrast_scale, 1 / (2 * (9 / (143 / 12.0F)) * 72 / 132), 0.01F);
 }
 
 /* Directions near one of three, which are square to each other or as far apart as they can be; or all over. */

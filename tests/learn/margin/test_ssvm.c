@@ -245,7 +245,7 @@ TEST(without_edges_it_is_the_sum_of_per_node_svms)
             one.row += k;
             one.label += k;
             one.theta += 2 * k;
-            one.volume += k;
+            one.area += k;
             toy_add(&nodes, &one);
         }
     }

@@ -97,9 +97,9 @@ static void end(void)
     free(self->wrong);
 }
 
-static struct refining learned(struct fixture *self)
+static struct refinement learned(struct fixture *self)
 {
-    struct refining refining;
+    struct refinement refining;
     struct clv_refine_options options;
     clv_refine_defaults(&options);
     must(refining_learn(&self->model, &self->source, err));
@@ -124,7 +124,7 @@ static void add_nearby(void *context, int32_t term, const float *plane)
 /* The bias has no ridge: at the minimum what wrong pixels cost, times how wrong they are, is level between the sides. A
  * missed pixel of foreground costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's
  * halves and IoU's slopes are, v being the weight of IoU. */
-static double imbalance(struct fixture *self, const struct refining *refining)
+static double imbalance(struct fixture *self, const struct refinement *refining)
 {
     double off[N_IMAGES][2] = {{0}}, share[N_IMAGES], iou = 0, sum = 0, size = 0;
     for (size_t i = 0; i < N_IMAGES; i++) {
@@ -163,7 +163,7 @@ TEST(scores_are_level_between_missed_pixels_and_those_too_many)
     static const double weights[] = {0, 1};
     for (int k = 0; k < 2; k++) {
         fixture.source.iou_weight = weights[k];
-        struct refining refining = learned(&fixture);
+        struct refinement refining = learned(&fixture);
         ck_assert_double_gt(fabs(refining.bias), 0.05); /* or it would not matter */
         ck_assert_double_eq_tol(imbalance(&fixture, &refining), 0, 0.12);
     }
@@ -172,7 +172,7 @@ TEST(scores_are_level_between_missed_pixels_and_those_too_many)
 TEST(of_the_couplings_the_best_is_learned)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
-    struct refining refining = learned(&fixture), tried = refining;
+    struct refinement refining = learned(&fixture), tried = refining;
     double least = INFINITY, best = -1;
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
         double sum = 0;
@@ -199,9 +199,9 @@ TEST(of_the_couplings_the_best_is_learned)
     ck_assert_double_eq(refining.options.coupling, best);
 }
 
-static struct refining learned_votes(struct fixture *self, const struct refining_example *examples, size_t n)
+static struct refinement learned_votes(struct fixture *self, const struct refining_example *examples, size_t n)
 {
-    struct refining refining = {.is_learned = true, .maps = {{1, 0, 0}}};
+    struct refinement refining = {.is_learned = true, .maps = {{1, 0, 0}}};
     clv_refine_defaults(&refining.options);
     self->source.examples = examples;
     self->source.n_examples = n;
@@ -209,14 +209,14 @@ static struct refining learned_votes(struct fixture *self, const struct refining
     return refining;
 }
 
-static bool is_same(const struct refining *a, const struct refining *b)
+static bool is_same(const struct refinement *a, const struct refinement *b)
 {
     return a->options.coupling == b->options.coupling && a->options.prior == b->options.prior &&
            a->options.nearby == b->options.nearby && a->maps[0][0] == b->maps[0][0];
 }
 
 /* The mean loss of examples, refined so. */
-static double votes_loss(struct fixture *self, const struct refining *refining, size_t n)
+static double votes_loss(struct fixture *self, const struct refinement *refining, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -241,8 +241,8 @@ static double votes_loss(struct fixture *self, const struct refining *refining, 
 TEST(searching_votes_ends_at_the_best_coupling)
 {
     static const double couplings[] = {1, 1.5, 2, 3, 4, 6, 8};
-    struct refining found = learned_votes(&fixture, fixture.examples, 2), tried = found;
-    struct refining start = {.is_learned = true, .maps = {{1, 0, 0}}};
+    struct refinement found = learned_votes(&fixture, fixture.examples, 2), tried = found;
+    struct refinement start = {.is_learned = true, .maps = {{1, 0, 0}}};
     clv_refine_defaults(&start.options);
     double least = votes_loss(&fixture, &found, 2);
     ck_assert_double_lt(least, votes_loss(&fixture, &start, 2) - 1e-6);
@@ -258,8 +258,8 @@ TEST(of_many_examples_every_other_one_is_looked_at)
     struct refining_example many[32];
     for (size_t i = 0; i < 32; i++)
         many[i] = fixture.examples[i % 2 ? 4 + i / 2 % 2 : i / 2 % 4];
-    struct refining some = learned_votes(&fixture, fixture.examples, 4), all = learned_votes(&fixture, many, 32),
-                    others = learned_votes(&fixture, fixture.examples + 4, 2);
+    struct refinement some = learned_votes(&fixture, fixture.examples, 4), all = learned_votes(&fixture, many, 32),
+                      others = learned_votes(&fixture, fixture.examples + 4, 2);
     ck_assert(is_same(&some, &all));
     ck_assert(!is_same(&some, &others));
 }
@@ -267,12 +267,12 @@ TEST(of_many_examples_every_other_one_is_looked_at)
 TEST(examples_are_labelled_under_their_own_weights)
 {
     fixture.model.w = fixture.wrong;
-    struct refining right = learned(&fixture);
+    struct refinement right = learned(&fixture);
     fixture.model.w = fixture.w;
-    struct refining same = learned(&fixture);
+    struct refinement same = learned(&fixture);
     for (size_t i = 0; i < N_IMAGES; i++)
         fixture.examples[i].w = fixture.wrong;
-    struct refining wrong = learned(&fixture);
+    struct refinement wrong = learned(&fixture);
     ck_assert_double_eq(right.options.prior, same.options.prior);
     ck_assert_double_eq(right.bias, same.bias);
     ck_assert_double_gt(right.options.prior, 0.1);
@@ -325,7 +325,7 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
 TEST(scores_alone_decide_where_nothing_is_coupled)
 {
     struct labelled_image labelled;
-    struct refining refining = {.options = {.prior = 1, .overall = 2, .rounds = 1}, .bias = -3, .maps = {{1, 0, 0}}};
+    struct refinement refining = {.options = {.prior = 1, .overall = 2, .rounds = 1}, .bias = -3, .maps = {{1, 0, 0}}};
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
     float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
@@ -433,16 +433,16 @@ static void keep_net(void *context, int32_t term, const float *plane)
 }
 
 /* What is learned as for two stages. */
-static struct refining learned_with_net(struct fixture *self)
+static struct refinement learned_with_net(struct fixture *self)
 {
     static struct clv_stage first;
     self->model.first = &first;
-    struct refining refining = learned(self);
+    struct refinement refining = learned(self);
     self->model.first = NULL;
     return refining;
 }
 
-static double mean_loss(struct fixture *self, const struct refining *refining)
+static double mean_loss(struct fixture *self, const struct refinement *refining)
 {
     double sum = 0;
     for (size_t i = 0; i < N_IMAGES; i++) {
@@ -464,11 +464,11 @@ static double mean_loss(struct fixture *self, const struct refining *refining)
 
 TEST(two_stages_have_a_network_which_makes_pixels_better_and_maps_alone_have_none)
 {
-    struct refining plain = learned(&fixture);
+    struct refinement plain = learned(&fixture);
     ck_assert_ptr_null(plain.net.weights);
     ck_assert_double_eq(plain.net_weight, 0);
     double without = mean_loss(&fixture, &plain);
-    struct refining refining = learned_with_net(&fixture);
+    struct refinement refining = learned_with_net(&fixture);
     ck_assert_ptr_nonnull(refining.net.weights);
     ck_assert_double_gt(refining.net_weight, 0.05);
     ck_assert_double_lt(mean_loss(&fixture, &refining), without - 0.002);
@@ -476,7 +476,7 @@ TEST(two_stages_have_a_network_which_makes_pixels_better_and_maps_alone_have_non
 
 TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
 {
-    struct refining refining = learned_with_net(&fixture);
+    struct refinement refining = learned_with_net(&fixture);
     struct labelled_image labelled;
     struct pixel_look look;
     float x[PIXEL_NET_INPUTS * PIXEL_NET_AT_ONCE] = {0}, probability[OBJECT_CLASSES * PIXEL_NET_AT_ONCE];
@@ -525,7 +525,7 @@ TEST(an_image_is_judged_by_the_network_that_has_not_seen_it)
 
 TEST(a_damaged_network_is_refused_by_its_tensors_name)
 {
-    struct refining refining = learned_with_net(&fixture);
+    struct refinement refining = learned_with_net(&fixture);
     struct clv_refine_options options;
     clv_refine_defaults(&options);
     float *weights = calloc(REFINING_COPIES, pixel_net_size(refining.net.n_inputs, OBJECT_CLASSES) * sizeof *weights);
@@ -547,7 +547,7 @@ TEST(a_damaged_network_is_refused_by_its_tensors_name)
 
 TEST(a_network_of_more_labels_than_there_may_be_is_refused)
 {
-    struct refining refining = learned_with_net(&fixture);
+    struct refinement refining = learned_with_net(&fixture);
     struct clv_refine_options options;
     clv_refine_defaults(&options);
     int32_t n_labels = fixture.model.layout.n_labels;

@@ -21,18 +21,18 @@ static void add_columns(struct toy *toy, uint64_t image)
 {
     static int64_t row[N + 1];
     static int32_t index[N], label[N];
-    static float value[N], theta[N][2], place[N][2], volume[N];
+    static float value[N], theta[N][2], centroid[N][2], area[N];
     for (int32_t i = 0; i < N; i++) {
         bool shows = i / SIDE % 2 == 0;
         label[i] = shows ? rng_uniform(image, RNG_TEST, (uint64_t)i) < 0.5 : label[i - SIDE];
         row[i] = i;
         index[i] = shows ? label[i] : 2;
         value[i] = 1;
-        place[i][0] = 0.1F * (float)(i % SIDE);
-        place[i][1] = 0.1F * (float)(i / SIDE);
+        centroid[i][0] = 0.1F * (float)(i % SIDE);
+        centroid[i][1] = 0.1F * (float)(i / SIDE);
         theta[i][label[i]] = 1.0F / N;
         theta[i][1 - label[i]] = 0;
-        volume[i] = 1;
+        area[i] = 1;
     }
     row[N] = N;
     struct clv_problem problem = {.n_nodes = N,
@@ -42,8 +42,8 @@ static void add_columns(struct toy *toy, uint64_t image)
                                   .value = value,
                                   .label = label,
                                   .theta = &theta[0][0],
-                                  .volume = volume,
-                                  .place = &place[0][0]};
+                                  .area = area,
+                                  .centroid = &centroid[0][0]};
     toy_add(toy, &problem);
 }
 
@@ -175,7 +175,7 @@ static void expect_unseen(bool by_weak_images)
     for (int32_t image = 0; image < IMAGES; image++) {
         const int64_t row[] = {0, 1, 2, 3, 4};
         const int32_t index[] = {2 * image, 2 * image + 1, 2 * image, 2 * image + 1}, label[] = {0, 1, 0, 1};
-        const float value[] = {1, 1, 1, 1}, volume[] = {1, 1, 1, 1}, theta[] = {0.25, 0, 0, 0.25, 0.25, 0, 0, 0.25};
+        const float value[] = {1, 1, 1, 1}, area[] = {1, 1, 1, 1}, theta[] = {0.25, 0, 0, 0.25, 0.25, 0, 0, 0.25};
         const struct clv_problem problem = {.n_nodes = NODES,
                                             .n_features = 2 * IMAGES,
                                             .row = row,
@@ -183,7 +183,7 @@ static void expect_unseen(bool by_weak_images)
                                             .value = value,
                                             .label = label,
                                             .theta = theta,
-                                            .volume = volume};
+                                            .area = area};
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
@@ -233,12 +233,12 @@ static void expect_temperature(double truth_of_even, double truth_of_odd, double
     for (int image = 0; image < IMAGES; image++) {
         int64_t row[NODES + 1];
         int32_t index[NODES], label[NODES];
-        float value[NODES], volume[NODES], theta[NODES][2] = {{0}};
+        float value[NODES], area[NODES], theta[NODES][2] = {{0}};
         for (int32_t i = 0; i < NODES; i++) {
             index[i] = i % 2;
             label[i] = i < N_WRONG ? 1 - i % 2 : i % 2;
             row[i] = i;
-            value[i] = volume[i] = 1;
+            value[i] = area[i] = 1;
             double truth = image % 2 ? truth_of_odd : truth_of_even;
             double weight = i < N_WRONG ? (1 - truth) / N_WRONG : truth / (NODES - N_WRONG);
             theta[i][label[i]] = (float)(image % 2 ? 100 * weight : weight);
@@ -251,7 +251,7 @@ static void expect_temperature(double truth_of_even, double truth_of_odd, double
                                             .value = value,
                                             .label = label,
                                             .theta = &theta[0][0],
-                                            .volume = volume};
+                                            .area = area};
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
@@ -281,16 +281,16 @@ TEST(without_masks_the_temperature_is_a_third_of_the_scores)
     toy_begin(&toy, 2, 2, 0, CLV_PAIRWISE_NONE);
     for (int image = 0; image < IMAGES; image++) {
         int64_t row[NODES + 1];
-        float value[NODES], volume[NODES];
+        float value[NODES], area[NODES];
         for (int32_t i = 0; i <= NODES; i++)
             row[i] = i;
         for (int32_t i = 0; i < NODES; i++) {
             label[image][i] = (image + i) % 2; /* another image's labels would contradict its features */
-            value[i] = volume[i] = 1;
+            value[i] = area[i] = 1;
         }
         given[image] = label[image];
         const struct clv_problem problem = {
-            .n_nodes = NODES, .n_features = 2, .row = row, .index = label[image], .value = value, .volume = volume};
+            .n_nodes = NODES, .n_features = 2, .row = row, .index = label[image], .value = value, .area = area};
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
@@ -310,10 +310,10 @@ TEST(marginals_are_those_of_the_temperature)
 {
     const int64_t row[] = {0, 1};
     const int32_t index[] = {0};
-    const float value[] = {1}, volume[] = {1};
+    const float value[] = {1}, area[] = {1};
     double w[] = {3}, marginals[2];
     const struct clv_problem problem = {
-        .n_nodes = 1, .n_features = 1, .row = row, .index = index, .value = value, .volume = volume};
+        .n_nodes = 1, .n_features = 1, .row = row, .index = index, .value = value, .area = area};
     const struct clv_stage stage = {.layout = {2, 1, 0, CLV_PAIRWISE_NONE}, .w = w, .temperature = 1.5};
     must(stage_marginals(marginals, &stage, &problem, err));
     ck_assert_double_eq_tol(marginals[1], 1 / (1 + exp(-2)), 1e-9);
@@ -357,7 +357,7 @@ static bool is_any_known(bool has_sequences)
     for (int32_t image = 0; image < 2 * IMAGES; image++) {
         const int64_t row[] = {0, 1, 2};
         const int32_t pair = image % IMAGES / 2, index[] = {2 * pair, 2 * pair + 1}, label[] = {0, 1};
-        const float value[] = {1, 1}, volume[] = {1, 1}, theta[] = {0.5, 0, 0, 0.5};
+        const float value[] = {1, 1}, area[] = {1, 1}, theta[] = {0.5, 0, 0, 0.5};
         const struct clv_problem problem = {.n_nodes = 2,
                                             .n_features = SIZE,
                                             .row = row,
@@ -365,7 +365,7 @@ static bool is_any_known(bool has_sequences)
                                             .value = value,
                                             .label = label,
                                             .theta = theta,
-                                            .volume = volume};
+                                            .area = area};
         toy_add(&toy, &problem);
         toy.dataset->items[image].sequence = has_sequences ? (uint64_t)pair + 1 : 0;
     }

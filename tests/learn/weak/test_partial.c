@@ -125,7 +125,7 @@ TEST(given_labels_hold_against_any_coupling)
 
 /* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a
  * label's expected pixels sum to a half. */
-TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
+TEST(weights_come_from_the_areas_that_agree_with_the_marginals)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -143,7 +143,7 @@ TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     must(partial_marginals((struct partial_labels){weight, label}, decoder,
                            &(struct partial_example){&r.problem, NULL, &potts, w}, &weighted, 5, err));
     for (int32_t i = 0; i < N; i++)
-        all += (double)r.volume[i];
+        all += (double)r.area[i];
     high = all;
     double one = 0, paper = 0, sum[2] = {0}, p[2 * N];
     for (int step = 0; step < 60; step++) {
@@ -154,17 +154,17 @@ TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
             for (int b = 0; b < 2; b++)
                 both += (double)q[k / 2 * 2 + b] * prior[b];
             p[k] = (double)q[k] * prior[k % 2] / both;
-            sum[k % 2] += (double)r.volume[k / 2] * p[k];
+            sum[k % 2] += (double)r.area[k / 2] * p[k];
         }
         *(sum[1] + 0.01 * all > one ? &low : &high) = one;
     }
     for (int32_t k = 0; k < 2 * N; k++) {
-        ck_assert_double_eq_tol((double)weight[k], (double)r.volume[k / 2] * p[k] / (2 * sum[k % 2]), 1e-3);
+        ck_assert_double_eq_tol((double)weight[k], (double)r.area[k / 2] * p[k] / (2 * sum[k % 2]), 1e-3);
         total += (double)weight[k];
-        paper += (double)r.volume[k / 2] * (k % 2 ? (double)q[k] : 0);
+        paper += (double)r.area[k / 2] * (k % 2 ? (double)q[k] : 0);
     }
     ck_assert_double_eq_tol(total, 1, 1e-5);
-    ck_assert_double_gt(fabs(paper - sum[1]), 0.05 * sum[1]); /* the paper's volume is another */
+    ck_assert_double_gt(fabs(paper - sum[1]), 0.05 * sum[1]); /* the paper's area is another */
     for (int32_t i = 0; i < N; i++) /* one label only: the other weighs nothing, and nothing is divided by 0 */
         given[i] = 0;
     must(partial_marginals((struct partial_labels){weight, label}, decoder,
@@ -177,23 +177,23 @@ TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
 }
 
 /* As published: q_i(b) theta_i(b) with V_b the sum of V_i q_i(b). */
-TEST(published_weights_are_marginals_times_those_of_their_volumes)
+TEST(published_weights_are_marginals_times_those_of_their_areas)
 {
     static struct random_problem r;
     enum { N = 12 };
     float weight[2 * N];
     int32_t label[N];
     for (uint64_t seed = 0; seed < 5; seed++) {
-        double q[2 * N], volume[2] = {0};
+        double q[2 * N], area[2] = {0};
         random_problem_fill(&r, &potts, N, 0.3, 0.6, seed);
         for (int32_t k = 0; k < 2 * N; k++) {
             q[k] = k % 2 ? 1 - q[k - 1] : rng_uniform(seed, RNG_TEST, (uint64_t)k);
-            volume[k % 2] += (double)r.volume[k / 2] * q[k];
+            area[k % 2] += (double)r.area[k / 2] * q[k];
         }
         must(partial_weigh((struct partial_labels){weight, label}, q, &r.problem, &potts,
                            &(struct partial_options){true, 1, 1, true}, err));
         for (int32_t k = 0; k < 2 * N; k++)
-            ck_assert_double_eq_tol((double)weight[k], q[k] * (double)r.volume[k / 2] / (2 * volume[k % 2]), 1e-6);
+            ck_assert_double_eq_tol((double)weight[k], q[k] * (double)r.area[k / 2] / (2 * area[k % 2]), 1e-6);
     }
 }
 
@@ -358,7 +358,7 @@ TEST(what_is_given_teaches)
     }
 }
 
-/* With everything given, MAP labels are the given ones, and their weights those of masks of the nodes' volumes. */
+/* With everything given, MAP labels are the given ones, and their weights those of masks of the nodes' areas. */
 TEST(learners_without_marginals_take_map_labels_as_masks)
 {
     static const char *const others[] = {"ssvm", "perceptron", "subgradient", "independent"};
@@ -372,7 +372,7 @@ TEST(learners_without_marginals_take_map_labels_as_masks)
         toy_add(&weak, &r.problem);
         float counts[2 * 15] = {0};
         for (int32_t k = 0; k < 15; k++)
-            counts[2 * k + r.label[k]] = r.volume[k];
+            counts[2 * k + r.label[k]] = r.area[k];
         if (i >= 3)
             balanced_theta(r.theta, counts, 15, 2);
         toy_add(&full, &r.problem);

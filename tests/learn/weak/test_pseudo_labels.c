@@ -212,8 +212,8 @@ static double pseudo_share(const double *q, const struct clv_problem *problem, c
     double open = 0, foreground = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (given[i] == CLV_UNKNOWN) {
-            open += (double)problem->volume[i];
-            foreground += (double)problem->volume[i] * q[2 * i + 1];
+            open += (double)problem->area[i];
+            foreground += (double)problem->area[i] * q[2 * i + 1];
         }
     return foreground / open;
 }

@@ -247,9 +247,9 @@ def test_options_that_files_alone_know_teach_arrays_the_same(pairs, tmp_path):
     for folder in ("images", "masks"):
         (tmp_path / folder).mkdir()
     (tmp_path / "labels.tsv").write_text("value\tname\n0\tlabel 0\n1\tlabel 1\n2\tlabel 2\n")
-    for place, (image, mask) in enumerate(labels):
-        Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
-        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    for index, (image, mask) in enumerate(labels):
+        Image.fromarray(image).save(tmp_path / "images" / f"{index}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{index}.png")
     cleave.train(tmp_path, pairwise="none", **quick).save(tmp_path / "m.cleave")
     for more in ({"void": "label 2"}, {"mirror": True, "pairwise": "none"}):
         np.testing.assert_array_equal(cleave.train(labels, **quick, **more).weights, cleave.train(tmp_path, **quick, **more).weights)
@@ -266,10 +266,10 @@ def test_options_of_features_keep_the_number_of_regions_as_they_do_for_the_comma
 
     for folder in ("images", "masks"):
         (tmp_path / folder).mkdir()
-    for place in range(2):
-        mask = ((np.arange(80)[:, None] // 2 + np.arange(100) // 2 + place) % 2).astype(np.uint8)
-        Image.fromarray(60 * mask).save(tmp_path / "images" / f"{place}.png")
-        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    for index in range(2):
+        mask = ((np.arange(80)[:, None] // 2 + np.arange(100) // 2 + index) % 2).astype(np.uint8)
+        Image.fromarray(60 * mask).save(tmp_path / "images" / f"{index}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{index}.png")
     for more in ({"words": 10}, {}):
         quick = {"passes": 2, "seed": 1, **more}
         command("train", "-d", tmp_path, *(x for k, v in quick.items() for x in (f"--{k}", v)), "--overwrite", "-o", tmp_path / "m.cleave")

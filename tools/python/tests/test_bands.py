@@ -43,9 +43,9 @@ def test_the_command_says_the_same_of_the_same_bands(refine, scenes, model, comm
 def test_arrays_and_files_teach_the_same_weights(scenes, model, tmp_path):
     for folder in "images", "masks":
         (tmp_path / folder).mkdir()
-    for place, (image, mask) in enumerate(scenes[:3]):
-        np.save(tmp_path / "images" / f"{place}.npy", image)
-        (tmp_path / "masks" / f"{place}.pgm").write_bytes(b"P5 48 40 255\n" + mask.tobytes())
+    for index, (image, mask) in enumerate(scenes[:3]):
+        np.save(tmp_path / "images" / f"{index}.npy", image)
+        (tmp_path / "masks" / f"{index}.pgm").write_bytes(b"P5 48 40 255\n" + mask.tobytes())
     assert np.array_equal(cleave.train(tmp_path, **FEW).weights, model.weights)
 
 
@@ -113,9 +113,9 @@ def test_sixteen_bits_in_a_range(twelve_bits, command, tmp_path):
     Image = pytest.importorskip("PIL.Image")
     for folder in "images", "masks":
         (tmp_path / folder).mkdir()
-    for place, (image, mask) in enumerate(twelve_bits):
-        Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
-        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    for index, (image, mask) in enumerate(twelve_bits):
+        Image.fromarray(image).save(tmp_path / "images" / f"{index}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{index}.png")
     model = cleave.train(twelve_bits, range=(300, 3000), **FEW)
     assert model.range == (300, 3000)
     of_files = cleave.train(tmp_path, range=(300, 3000), **FEW)

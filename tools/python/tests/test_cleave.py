@@ -41,9 +41,9 @@ def test_arrays_and_files_teach_the_same(pairs, tmp_path):
 
     for folder in ("images", "masks"):
         (tmp_path / folder).mkdir()
-    for place, (image, mask) in enumerate(pairs):
-        Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
-        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    for index, (image, mask) in enumerate(pairs):
+        Image.fromarray(image).save(tmp_path / "images" / f"{index}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{index}.png")
     options = {"seed": 5, "passes": 3, "words": 30}
     np.testing.assert_array_equal(cleave.train(pairs, **options).weights, cleave.train(tmp_path, **options).weights)
 
@@ -57,10 +57,10 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
 
     for folder in ("images", "masks", "strokes"):
         (tmp_path / "set" / folder).mkdir(parents=True)
-    for place, (image, mask) in enumerate([*pairs, pairs[0], pairs[1]]):
-        Image.fromarray(image).save(tmp_path / "set" / "images" / f"{place}.png")
-        if place != 2:
-            Image.fromarray(mask).save(tmp_path / "set" / "masks" / f"{place}.png")
+    for index, (image, mask) in enumerate([*pairs, pairs[0], pairs[1]]):
+        Image.fromarray(image).save(tmp_path / "set" / "images" / f"{index}.png")
+        if index != 2:
+            Image.fromarray(mask).save(tmp_path / "set" / "masks" / f"{index}.png")
     (tmp_path / "set" / "strokes" / "3.json").write_text('{"accepted": 0}')
     (tmp_path / "set" / "strokes" / "1.json").write_text('{"accepted": 1}')
 
@@ -79,7 +79,7 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
     with pytest.warns(UserWarning) as warned:
         assert not np.array_equal(both(include_drafts=True), without)
     assert len(warned) == 1
-    names = [f"{place}.png" for place in range(6)]
+    names = [f"{index}.png" for index in range(6)]
     (tmp_path / "set" / "manifest.tsv").write_text("image\tmask\tsplit\n" + "".join(
         f"images/{name}\t{'' if name == '2.png' else f'masks/{name}'}\t{'test' if name == '5.png' else 'train'}\n" for name in names))
     with pytest.warns(UserWarning, match=r"taking the split \"train\" \(5 of 6 images\); split chooses another"):
@@ -115,7 +115,7 @@ def test_masks_of_black_and_white_are_read_as_their_files_are(pairs):
 
 
 def test_foregrounds_of_different_values_are_labels_of_their_own(pairs):
-    made = cleave.train([(image, mask * (1 + place % 2)) for place, (image, mask) in enumerate(pairs)], nodes="patches", learner="perceptron",
+    made = cleave.train([(image, mask * (1 + index % 2)) for index, (image, mask) in enumerate(pairs)], nodes="patches", learner="perceptron",
                         words=10, passes=1)
     assert made.labels == ["label 0", "label 1", "label 2"]
     with_void = [(image, mask.copy()) for image, mask in pairs]
@@ -270,11 +270,11 @@ def test_label_costs_are_those_of_the_command(command, pairs, tmp_path):
     (tmp_path / "set" / "images").mkdir(parents=True)
     (tmp_path / "set" / "masks").mkdir()
     (tmp_path / "set" / "labels.tsv").write_text("value\tname\n0\tground\n1\tsky\n2\tanimal\n")
-    for place, (image, mask) in enumerate(pairs + pairs[:2]):
+    for index, (image, mask) in enumerate(pairs + pairs[:2]):
         mask = 2 * mask
-        mask[:10 * (place % 2)] = 1
-        Image.fromarray(image).save(tmp_path / "set" / "images" / f"{place}.png")
-        Image.fromarray(mask).save(tmp_path / "set" / "masks" / f"{place}.png")
+        mask[:10 * (index % 2)] = 1
+        Image.fromarray(image).save(tmp_path / "set" / "images" / f"{index}.png")
+        Image.fromarray(mask).save(tmp_path / "set" / "masks" / f"{index}.png")
     made = cleave.train(tmp_path / "set", learner="mssvm", nodes="patches", stages=2, label_costs=3, seed=1, words=10, passes=2)
     command("train", "-d", tmp_path / "set", "--learner", "mssvm", "--nodes", "patches", "--stages", 2, "--label-costs", 3, "--seed", 1,
             "--words", 10, "--passes", 2, "-o", tmp_path / "command.cleave")
@@ -363,12 +363,12 @@ def test_a_map_without_a_border_needs_no_warning(pairs):
 
 def test_features_are_a_graph_over_the_pixels(model, pairs):
     problem = cleave.features(model, pairs[0][0])
-    n = len(problem.volume)
+    n = len(problem.area)
     assert problem.nodes.shape == pairs[0][0].shape[:2] and problem.nodes.max() == n - 1
     assert problem.row[0] == 0 and problem.row[-1] == len(problem.column) == len(problem.value)
     assert problem.column.max() < problem.n_features and problem.edges.shape == (len(problem.edge_features), 2)
-    np.testing.assert_allclose(problem.volume.sum(), problem.nodes.size)
-    np.testing.assert_array_equal(np.bincount(problem.nodes.ravel(), minlength=n), problem.volume)
+    np.testing.assert_allclose(problem.area.sum(), problem.nodes.size)
+    np.testing.assert_array_equal(np.bincount(problem.nodes.ravel(), minlength=n), problem.area)
 
 
 def test_strides_and_grey_images_are_taken(model, pairs):

@@ -26,9 +26,9 @@ def photos(pairs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("photos")
     for what in "images", "masks":
         (folder / what).mkdir()
-    for place, (image, mask) in enumerate(pairs):
-        Image.fromarray(image).save(folder / "images" / f"{place}.png")
-        Image.fromarray(mask).save(folder / "masks" / f"{place}.png")
+    for index, (image, mask) in enumerate(pairs):
+        Image.fromarray(image).save(folder / "images" / f"{index}.png")
+        Image.fromarray(mask).save(folder / "masks" / f"{index}.png")
     return folder
 
 
@@ -60,13 +60,13 @@ def alike(command, tmp_path, monkeypatch):
 
     def run(arguments, *calls):
         results = []
-        for name, work in [("command", lambda: command(*arguments)), *((str(place), call) for place, call in enumerate(calls))]:
+        for name, work in [("command", lambda: command(*arguments)), *((str(index), call) for index, call in enumerate(calls))]:
             (tmp_path / name).mkdir()
             monkeypatch.chdir(tmp_path / name)
             results.append(work())
         expected = files(tmp_path / "command")
-        for place in range(len(calls)):
-            found = files(tmp_path / str(place))
+        for index in range(len(calls)):
+            found = files(tmp_path / str(index))
             assert [name for name in {*expected, *found} if expected.get(name) != found.get(name)] == []
         return list(expected), results[1:]
 
@@ -85,13 +85,13 @@ def test_photographs_are_those_of_the_command_with_all_that_is_beside_them(alike
     assert {"out/0.png", "out/overlays/3.png", "out/cutouts/1.png", "out/objects.tsv", "out/coco.json", "out/geojson/2.geojson",
             "report/index.html", "status.tsv"} <= set(names)
     assert by_path == by_model and (by_path.done, by_path.earlier, by_path.failed) == (4, 0, 0)
-    assert [outcome.mask for outcome in by_path.outcomes] == [f"out/{place}.png" for place in range(4)]
+    assert [outcome.mask for outcome in by_path.outcomes] == [f"out/{index}.png" for index in range(4)]
     assert by_path.objects == sum(outcome.objects for outcome in by_path.outcomes) > 0
     assert all(outcome.error is None and outcome.share is None and not outcome.is_earlier for outcome in by_path.outcomes)
 
 
 def test_boxes_frames_slices_and_given_masks_are_those_of_the_command(alike, photos, slices, tmp_path):
-    for place, (arguments, call) in enumerate([
+    for index, (arguments, call) in enumerate([
         (["segment", "-q", "--boxes", "10,10,90,70", photos / "images"],
          lambda: cleave.segment_files(photos / "images", "out", boxes=(10, 10, 90, 70), **BESIDE)),
         (["propagate", "-q", slices / "set"], lambda: cleave.segment_files(slices / "set", "out", propagate=True, **BESIDE)),
@@ -107,7 +107,7 @@ def test_boxes_frames_slices_and_given_masks_are_those_of_the_command(alike, pho
                                                    N if "--sequence" in arguments else N - 2)
         assert {"out/objects.tsv", "out/coco.json", "report/index.html"} <= set(names)
         for folder in "command", "0":
-            (tmp_path / folder).rename(tmp_path / f"{place}-{folder}")
+            (tmp_path / folder).rename(tmp_path / f"{index}-{folder}")
 
 
 @pytest.mark.parametrize("arguments, options", [

@@ -24,8 +24,8 @@ def chains(n_graphs, n_labels, n_edge_features=1, seed=0):
     """Chains of different lengths, in which labels come in runs, with features [n, n_labels + 1]."""
     random = np.random.default_rng(seed)
     graphs, truth = [], []
-    for place in range(n_graphs):
-        labels = np.repeat(random.integers(0, n_labels, 6), 4)[:24 - place % 3]
+    for index in range(n_graphs):
+        labels = np.repeat(random.integers(0, n_labels, 6), 4)[:24 - index % 3]
         n = len(labels)
         features = np.column_stack([np.eye(n_labels)[labels] + random.normal(size=(n, n_labels)), np.ones(n)])
         edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
@@ -81,7 +81,7 @@ def test_graphs_are_learned_and_labelled_as_the_command_does(command, tmp_path, 
     np.testing.assert_array_equal(made.weights, theirs.weights)
     assert made.labels == theirs.labels and made.record["loss"] == theirs.record["loss"] == options.get("loss", "counts")
 
-    names = [f"g{place}" for place in range(4)]
+    names = [f"g{index}" for index in range(4)]
     write_features(tmp_path / "new.features", graphs[8:], truth[8:], n_labels, names)
     command("segment", "-m", tmp_path / "m.cleave", "--features", tmp_path / "new.features", "-o", tmp_path / "out")
     command("probabilities", "-m", tmp_path / "m.cleave", "--features", tmp_path / "new.features", "-o", tmp_path / "soft", "--all-labels",
@@ -125,18 +125,18 @@ def test_marginals_and_max_marginals_of_chains_and_trees_are_exact(n_labels, lea
     assert model.record["scores"] == ("weighted likelihood" if scale else "margin")
     found = model.predict_probabilities(graphs[24:], samples=1)
     best, margins, counts = (model.max_marginals(graphs[24:], of=of) for of in ("scores", "margins", "counts"))
-    for place, graph in enumerate(graphs[24:]):
+    for index, graph in enumerate(graphs[24:]):
         labellings, score = enumerated(model, *graph)
         unary = graph[0] @ model.weights[:(n_labels if n_labels > 2 else 1) * n_labels].reshape(-1, n_labels).T
         weight = np.exp((score - score.max()) * (1 if scale else 3 / np.abs(unary).mean()))
         has = labellings[:, :, None] == np.arange(n_labels)  # [labellings, n, labels]
-        np.testing.assert_allclose(found[place], np.tensordot(weight / weight.sum(), has, 1), atol=1e-6)
+        np.testing.assert_allclose(found[index], np.tensordot(weight / weight.sum(), has, 1), atol=1e-6)
         expected = np.where(has, score[:, None, None], -np.inf).max(0)
-        np.testing.assert_allclose(best[place], expected, atol=1e-9)
+        np.testing.assert_allclose(best[index], expected, atol=1e-9)
         others = np.array([[np.delete(row, label).max() for label in range(n_labels)] for row in expected])
-        np.testing.assert_allclose(margins[place], expected - others, atol=1e-9)
+        np.testing.assert_allclose(margins[index], expected - others, atol=1e-9)
         witnesses = labellings[np.where(has, score[:, None, None], -np.inf).argmax(0).ravel()]
-        np.testing.assert_array_equal(counts[place], (witnesses[:, :, None] == np.arange(n_labels)).sum(0))
+        np.testing.assert_array_equal(counts[index], (witnesses[:, :, None] == np.arange(n_labels)).sum(0))
 
 
 def test_max_marginals_of_a_loop_are_of_two_labels_alone(small):
@@ -205,10 +205,10 @@ def test_models_of_graphs_have_names_and_are_kept(small, tmp_path):
         np.testing.assert_array_equal(again.predict(small[0])[0], made.predict(small[0])[0])
 
 
-def changed(graphs, place, part, value):
-    graph = list(graphs[place])
+def changed(graphs, index, part, value):
+    graph = list(graphs[index])
     graph[part] = value
-    return [*graphs[:place], tuple(graph), *graphs[place + 1:]]
+    return [*graphs[:index], tuple(graph), *graphs[index + 1:]]
 
 
 @pytest.mark.parametrize("change, error, says", [

@@ -306,7 +306,7 @@ def set_of(folder, samples, taught):
     masks = {row["image"]: row["mask"] for row in rows()}
     shutil.copytree(ANIMALS / "masks", folder / "masks")
     (folder / "manifest.tsv").write_text("image\tmask\tsplit\n" + "".join(
-        f"{name}\t{masks[name] if place < taught else ''}\t{'a' if place < taught else 'b'}\n" for place, (name, *_) in enumerate(samples)))
+        f"{name}\t{masks[name] if index < taught else ''}\t{'a' if index < taught else 'b'}\n" for index, (name, *_) in enumerate(samples)))
     (folder / "boxes.tsv").write_text("image\tx\ty\tw\th\n" + "".join(
         "\t".join([name, *map(str, box)]) + "\n" for name, _, _, box in samples))
 
@@ -317,7 +317,7 @@ def set_of(folder, samples, taught):
 def test_boxes_in_memory_teach_as_their_files_do(samples, tmp_path, taught, learner):
     quick = dict(learner=learner, seed=3, words=15, passes=2, superpixels=100)
     set_of(tmp_path, samples, taught)
-    pairs = [(image, mask if place < taught else None) for place, (_, image, mask, _) in enumerate(samples)]
+    pairs = [(image, mask if index < taught else None) for index, (_, image, mask, _) in enumerate(samples)]
     made = cleave.train(pairs, boxes=[box for *_, box in samples], **quick)
     split = {"split": "a"} if taught else {}
     theirs = cleave.train(tmp_path, **split, weak_split="b", boxes=tmp_path / "boxes.tsv", **quick)
@@ -329,7 +329,7 @@ def test_boxes_in_memory_teach_as_their_files_do(samples, tmp_path, taught, lear
 def test_images_without_anything_teach_as_their_files_do(samples, tmp_path):
     quick = dict(learner="wmpmap", seed=3, words=15, passes=2, superpixels=100)
     set_of(tmp_path, samples, 8)
-    made = cleave.train([(image, mask if place < 8 else None) for place, (_, image, mask, _) in enumerate(samples)], **quick)
+    made = cleave.train([(image, mask if index < 8 else None) for index, (_, image, mask, _) in enumerate(samples)], **quick)
     theirs = cleave.train(tmp_path, split="a", unlabelled_split="b", **quick)
     np.testing.assert_array_equal(made.weights, theirs.weights)
     assert made.record["unlabelled_images"] == "4"

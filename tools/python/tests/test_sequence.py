@@ -27,14 +27,14 @@ def model():
 def write(folder, grey, masks):
     for what in "images", "masks":
         (folder / what).mkdir(parents=True)
-    for place, one in enumerate(grey):
-        Image.fromarray(one).save(folder / "images" / f"{place}.png")
-        if place in masks:
-            Image.fromarray(masks[place]).save(folder / "masks" / f"{place}.png")
+    for index, one in enumerate(grey):
+        Image.fromarray(one).save(folder / "images" / f"{index}.png")
+        if index in masks:
+            Image.fromarray(masks[index]).save(folder / "masks" / f"{index}.png")
 
 
 def masks_of(folder):
-    return np.array([np.array(Image.open(folder / f"{place}.png")) for place in range(N)])
+    return np.array([np.array(Image.open(folder / f"{index}.png")) for index in range(N)])
 
 
 @pytest.mark.parametrize("refine", [None, True])
@@ -57,7 +57,7 @@ def test_arrays_and_files_teach_the_same_weights(model, command, tmp_path):
     assert np.array_equal(cleave.train(tmp_path, sequence=True, **FEW).weights, model.weights)
     some = {0: truth[0], 4: truth[4]}
     by_numbers = cleave.train([(grey, some)], sequence=True, **FEW)
-    by_list = cleave.train([(grey, [some.get(place) for place in range(N)])], **FEW)  # window alone says it, too
+    by_list = cleave.train([(grey, [some.get(index) for index in range(N)])], **FEW)  # window alone says it, too
     assert np.array_equal(by_numbers.weights, by_list.weights) and not np.array_equal(by_numbers.weights, model.weights)
     two = cleave.train([(grey, truth), volume(shift=6)], sequence=True, **FEW)
     assert two.record["data"] == "arrays" and (two.segment(grey, sequence=True) == truth).mean() > 0.95
@@ -94,13 +94,13 @@ def test_given_masks_are_propagated_as_the_command_does(command, tmp_path):
     propagated = cleave.propagate(grey, given)
     write(tmp_path / "set", grey, given)
     command("propagate", "-q", tmp_path / "set", "-o", tmp_path / "out", "--mask-format", "grey")
-    for place in range(N):
-        assert np.array_equal(propagated[place], truth[place] if place in given else
-                              np.array(Image.open(tmp_path / "out" / f"{place}.png")))
-    assert np.array_equal(cleave.propagate(list(grey), [given.get(place) for place in range(N)], threads=1), propagated)
+    for index in range(N):
+        assert np.array_equal(propagated[index], truth[index] if index in given else
+                              np.array(Image.open(tmp_path / "out" / f"{index}.png")))
+    assert np.array_equal(cleave.propagate(list(grey), [given.get(index) for index in range(N)], threads=1), propagated)
     assert np.array_equal(cleave.propagate(grey, truth), truth)
     with pytest.warns(UserWarning, match="255 is foreground"):
-        assert np.array_equal(cleave.propagate(grey, {place: 255 * mask for place, mask in given.items()}), propagated)
+        assert np.array_equal(cleave.propagate(grey, {index: 255 * mask for index, mask in given.items()}), propagated)
 
 
 def test_what_is_no_sequence_is_refused(model, pairs):

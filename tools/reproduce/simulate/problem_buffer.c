@@ -13,7 +13,7 @@ void problem_buffer_release(struct problem_buffer *buffer)
     array_free(buffer->value);
     array_free(buffer->edges);
     array_free(buffer->edge_features);
-    array_free(buffer->volume);
+    array_free(buffer->area);
     array_free(buffer->label);
     array_free(buffer->theta);
     *buffer = (struct problem_buffer){0};
@@ -31,20 +31,20 @@ enum clv_status problem_buffer_init(struct problem_buffer *buffer, const struct 
         .value = array_alloc(entries, sizeof *buffer->value),
         .edges = array_zalloc(m, sizeof *buffer->edges),
         .edge_features = array_zalloc(m * p, sizeof *buffer->edge_features),
-        .volume = array_alloc(n, sizeof *buffer->volume),
+        .area = array_alloc(n, sizeof *buffer->area),
         .label = array_alloc(n, sizeof *buffer->label),
         .theta = array_alloc(n * (size_t)n_labels, sizeof *buffer->theta),
         .n_labels = n_labels,
     };
-    if (!buffer->row || !buffer->index || !buffer->value || !buffer->edges || !buffer->edge_features ||
-        !buffer->volume || !buffer->label || !buffer->theta) {
+    if (!buffer->row || !buffer->index || !buffer->value || !buffer->edges || !buffer->edge_features || !buffer->area ||
+        !buffer->label || !buffer->theta) {
         problem_buffer_release(buffer);
         return fail_memory(err);
     }
     for (size_t i = 0; i <= n; i++)
         buffer->row[i] = (int64_t)i * n_entries;
     for (size_t i = 0; i < n; i++)
-        buffer->volume[i] = 1;
+        buffer->area[i] = 1;
     for (size_t k = 0; k < entries; k++)
         buffer->value[k] = 1;
     buffer->problem.row = buffer->row;
@@ -52,7 +52,7 @@ enum clv_status problem_buffer_init(struct problem_buffer *buffer, const struct 
     buffer->problem.value = buffer->value;
     buffer->problem.edges = (const int32_t(*)[2])buffer->edges;
     buffer->problem.edge_features = buffer->edge_features;
-    buffer->problem.volume = buffer->volume;
+    buffer->problem.area = buffer->area;
     buffer->problem.label = buffer->label;
     buffer->problem.theta = buffer->theta;
     return CLV_OK;

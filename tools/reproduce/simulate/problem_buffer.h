@@ -11,7 +11,7 @@ struct problem_buffer {
     float *value;
     int32_t (*edges)[2];
     float *edge_features; /* zeros at first */
-    float *volume;        /* 1 each */
+    float *area;          /* 1 each */
     int32_t *label;
     float *theta;
     int32_t n_labels;

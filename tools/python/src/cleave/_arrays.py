@@ -127,9 +127,9 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = F
         raise UsageError(f"{name} has shape {array.shape}, {shape} is needed{_shape_remedy(array, shape)}")
     other = (array < 0) | (array > 255)
     if other.any():
-        place = tuple(np.argwhere(other)[0].tolist())
-        where = f"pixel {place[::-1]}" if len(place) == 2 else f"node {place[0]}"
-        raise DataError(f"{name}: value {array[place]} at {where} is not in 0..255")
+        index = tuple(np.argwhere(other)[0].tolist())
+        where = f"pixel {index[::-1]}" if len(index) == 2 else f"node {index[0]}"
+        raise DataError(f"{name}: value {array[index]} at {where} is not in 0..255")
     return np.ascontiguousarray(array, np.uint8) if shared else np.array(array, np.uint8, order="C")
 
 
@@ -174,11 +174,11 @@ def narrowed(name: str, array: npt.NDArray[Any], dtype: Any, channel_axis: int =
         made = array.astype(dtype, order="C", copy=False)
     lost = np.isinf(made) & np.isfinite(array) if made is not array else np.zeros(0, bool)
     if lost.any():
-        place = np.argwhere(lost)[0].tolist()
-        value = array[tuple(place)]
-        if len(place) == 3:
-            place.insert(channel_axis % 3, place.pop(0))
-        where = f"[{', '.join(map(str, place))}]" if place else ""
+        index = np.argwhere(lost)[0].tolist()
+        value = array[tuple(index)]
+        if len(index) == 3:
+            index.insert(channel_axis % 3, index.pop(0))
+        where = f"[{', '.join(map(str, index))}]" if index else ""
         raise DataError(f"{name}{where} is {value:g}, sizes of at most {np.finfo(dtype).max:.2g} are taken")
     return made
 
@@ -193,8 +193,8 @@ def as_edges(name: str, value: Any, n_nodes: int) -> npt.NDArray[np.int32]:
         raise UsageError(f"{name} is an array of {pairs.dtype} of shape {pairs.shape}, integers [m, 2] are needed{remedy}")
     wrong = (pairs < 0).any(axis=1) | (pairs >= n_nodes).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
     if wrong.any():
-        place = int(np.flatnonzero(wrong)[0])
-        raise UsageError(f"{name}: edge {place} is {tuple(pairs[place].tolist())}, two different nodes of 0 .. {n_nodes - 1} are needed")
+        index = int(np.flatnonzero(wrong)[0])
+        raise UsageError(f"{name}: edge {index} is {tuple(pairs[index].tolist())}, two different nodes of 0 .. {n_nodes - 1} are needed")
     return np.array(pairs, np.int32, order="C")
 
 

@@ -111,9 +111,9 @@ def _as_paths(images: Union[Path, Iterable[Path], None]) -> List[bytes]:
         items = [] if given is None else list(given)
     except TypeError:
         raise UsageError(f"images is {images!r}; a path or a list of paths is needed") from None
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if not isinstance(item, (str, bytes, os.PathLike)):
-            raise UsageError(f"images: item {place} is a {type(item).__name__}, the path of a file or a folder is needed; "
+            raise UsageError(f"images: item {index} is a {type(item).__name__}, the path of a file or a folder is needed; "
                              "Model.segment labels arrays")
     paths = [as_path(item) for item in items]
     if b"-" in paths:

@@ -49,18 +49,18 @@ class InMemory:
     def images(self, options: Any, pairs: Sequence[Pair], bands: bool, range: Optional[Range]) -> List[Tuple[int, int]]:
         """Returns their heights and widths."""
         if bands:
-            arrays = [as_bands(f"image {place}", image) for place, (image, _) in enumerate(pairs)]
+            arrays = [as_bands(f"image {index}", image) for index, (image, _) in enumerate(pairs)]
             options.image_bands = self.kept(ffi.new("struct clv_array[]", [
-                self.array(f"image {place}", array) for place, array in enumerate(arrays)]))
+                self.array(f"image {index}", array) for index, array in enumerate(arrays)]))
             return [(array.shape[0], array.shape[1]) for array in arrays]
-        natives = [self.kept(as_image(f"image {place}", image, shared=True, range=range))[0] for place, (image, _) in enumerate(pairs)]
+        natives = [self.kept(as_image(f"image {index}", image, shared=True, range=range))[0] for index, (image, _) in enumerate(pairs)]
         options.images = self.kept(ffi.new("struct clv_image[]", [native[0] for native in natives]))
         return [(native.height, native.width) for native in natives]
 
     def masks(self, options: Any, pairs: Sequence[Pair], sizes: Sequence[Tuple[int, int]]) -> None:
         made = []
-        for place, ((_, mask), size) in enumerate(zip(pairs, sizes)):
-            values = None if mask is None else as_values(f"mask {place}", mask, size, shared=True, void=True)
+        for index, ((_, mask), size) in enumerate(zip(pairs, sizes)):
+            values = None if mask is None else as_values(f"mask {index}", mask, size, shared=True, void=True)
             made.append({"width": size[1], "height": size[0],
                          "labels": ffi.NULL if values is None else self.kept(pointer("uint8_t", values))})
         options.masks = self.kept(ffi.new("struct clv_mask[]", made))
@@ -68,8 +68,8 @@ class InMemory:
     def boxes(self, options: Any, boxes: Any, sizes: Sequence[Tuple[int, int]], pairs: Sequence[Pair]) -> None:
         """Those of images with masks are not looked at."""
         made: List[Dict[str, Any]] = []
-        for place, (given, (height, width), (_, mask)) in enumerate(zip(self.listed("boxes", boxes), sizes, pairs)):
-            found = [] if mask is not None else _boxes_of(f"boxes[{place}]", given, width, height)
+        for index, (given, (height, width), (_, mask)) in enumerate(zip(self.listed("boxes", boxes), sizes, pairs)):
+            found = [] if mask is not None else _boxes_of(f"boxes[{index}]", given, width, height)
             native = self.kept(ffi.new("struct clv_box[]", [
                 {"x": box[0], "y": box[1], "width": box[2], "height": box[3]} for box in found]))
             made.append({"boxes": native if found else ffi.NULL, "n_boxes": len(found)})
@@ -77,15 +77,15 @@ class InMemory:
 
     def objects(self, options: Any, objects: Any, sizes: Sequence[Tuple[int, int]]) -> None:
         made = [ffi.NULL] * self.n
-        for place, (given, size) in enumerate(zip(self.listed("objects", objects), sizes)):
+        for index, (given, size) in enumerate(zip(self.listed("objects", objects), sizes)):
             if given is None:
                 continue
-            numbers = as_array(f"objects[{place}]", given)
+            numbers = as_array(f"objects[{index}]", given)
             if numbers.dtype.kind not in "ui" or numbers.shape != size:
-                raise UsageError(f"objects[{place}] is an array of {numbers.dtype} of shape {numbers.shape}; integers of shape {size} are needed")
+                raise UsageError(f"objects[{index}] is an array of {numbers.dtype} of shape {numbers.shape}; integers of shape {size} are needed")
             if numbers.min() < 0 or numbers.max() > lib.CLV_MAX_OBJECT_NUMBER:
-                raise UsageError(f"objects[{place}] has the number {max(numbers.max(), -numbers.min())}; 0 to {lib.CLV_MAX_OBJECT_NUMBER} are taken")
-            made[place] = self.kept(pointer("int32_t", np.ascontiguousarray(numbers, np.int32)))
+                raise UsageError(f"objects[{index}] has the number {max(numbers.max(), -numbers.min())}; 0 to {lib.CLV_MAX_OBJECT_NUMBER} are taken")
+            made[index] = self.kept(pointer("int32_t", np.ascontiguousarray(numbers, np.int32)))
         options.image_objects = self.kept(ffi.new("int32_t *[]", made))
 
     def maps(self, options: Any, maps: Mapping[str, Any], channel_axis: int) -> None:
@@ -95,10 +95,10 @@ class InMemory:
             spelt = name.encode()
             if not 0 < len(spelt) <= lib.CLV_MAX_MAP_NAME or b"\0" in spelt:
                 raise UsageError(f"map name {name!r} must have 1 to {lib.CLV_MAX_MAP_NAME} bytes")
-            planes = [map_planes(f"{name}[{place}]", given, channel_axis) for place, given in enumerate(self.listed(f"maps of {name}", arrays))]
+            planes = [map_planes(f"{name}[{index}]", given, channel_axis) for index, given in enumerate(self.listed(f"maps of {name}", arrays))]
             options.image_maps[number].name = spelt
             options.image_maps[number].arrays = self.kept(ffi.new("struct clv_array[]", [
-                self.array(f"map {name}[{place}]", plane) for place, plane in enumerate(planes)]))
+                self.array(f"map {name}[{index}]", plane) for index, plane in enumerate(planes)]))
         options.n_image_maps = len(maps)
 
     def sequences(self, options: Any, names: Sequence[str]) -> None:

@@ -333,7 +333,7 @@ class Problem(NamedTuple):
     n_features: int
     edges: npt.NDArray[np.int32]  # [n_edges, 2]
     edge_features: npt.NDArray[np.float32]  # [n_edges, n_edge_features]
-    volume: npt.NDArray[np.float32]  # [n_nodes] pixels
+    area: npt.NDArray[np.float32]  # [n_nodes] pixels
 
 
 def _extract(model: Model, image: npt.NDArray[Any], maps: Optional[Maps], channel_axis: int) -> Any:
@@ -363,7 +363,7 @@ def features(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = No
     return Problem(_nodes(example), row, copied(example.index, "int32_t", np.int32, entries),
                    copied(example.value, "float", np.float32, entries), problem.n_features,
                    copied(example.edges, "int32_t", np.int32, m, 2),
-                   copied(example.edge_features, "float", np.float32, m, p), copied(example.volume, "float", np.float32, n))
+                   copied(example.edge_features, "float", np.float32, m, p), copied(example.area, "float", np.float32, n))
 
 
 def _margins(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

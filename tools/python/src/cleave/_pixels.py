@@ -108,10 +108,10 @@ def _warn_of_probabilities(planes: npt.NDArray[Any], are_all: bool) -> None:
         warnings.warn(f"probabilities holds {low:g} .. {high:g}, which is clipped to 0..1; of logits 1 / (1 + numpy.exp(-x)) or a softmax "
                       "makes probabilities", stacklevel=3)
     sums = planes.sum(axis=0, dtype=np.float64) if are_all else np.ones(1)
-    place = int(np.abs(sums - 1).argmax())
-    if abs(sums.flat[place] - 1) > 0.01:
-        y, x = divmod(place, planes.shape[2])
-        warnings.warn(f"probabilities of the {len(planes)} labels sum to {sums.flat[place]:g} at pixel ({x}, {y}), not to 1: are they those "
+    index = int(np.abs(sums - 1).argmax())
+    if abs(sums.flat[index] - 1) > 0.01:
+        y, x = divmod(index, planes.shape[2])
+        warnings.warn(f"probabilities of the {len(planes)} labels sum to {sums.flat[index]:g} at pixel ({x}, {y}), not to 1: are they those "
                       "of one softmax, along channel_axis?", stacklevel=3)
 
 

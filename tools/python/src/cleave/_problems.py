@@ -37,15 +37,15 @@ def _as_arrays(name: str, given: Any, pairwise: int, n_features: Optional[int], 
     edges = as_edges(f"{name}: edges", () if given[1] is None else given[1], len(features))
     is_reversed = edges[:, 0] > edges[:, 1]
     if pairwise == lib.CLV_PAIRWISE_FULL and is_reversed.any():
-        place = int(np.flatnonzero(is_reversed)[0])
-        raise UsageError(f"{name}: edges: edge {place} is {tuple(edges[place].tolist())}; of full tables, which say which label is whose, "
+        index = int(np.flatnonzero(is_reversed)[0])
+        raise UsageError(f"{name}: edges: edge {index} is {tuple(edges[index].tolist())}; of full tables, which say which label is whose, "
                          "the lower node comes first")
     edges = np.sort(edges, axis=1)
     order = np.lexsort((edges[:, 1], edges[:, 0]))
     again = np.flatnonzero((edges[order[1:]] == edges[order[:-1]]).all(axis=1))
     if len(again):
-        place = int(order[again[0] + 1])
-        raise UsageError(f"{name}: edges: edge {place} is {tuple(edges[place].tolist())} a second time; each pair of nodes has one edge")
+        index = int(order[again[0] + 1])
+        raise UsageError(f"{name}: edges: edge {index} is {tuple(edges[index].tolist())} a second time; each pair of nodes has one edge")
     values, own = np.ones((len(edges), n_edge_features or 1), np.float32), given[2] if len(given) > 2 else None
     if len(edges) and (own is not None or values.shape[1] > 1):
         own = own if np.ndim(own) != 1 or len(own) != len(edges) else as_array(f"{name}: edge_features", own)[:, None]
@@ -65,8 +65,8 @@ def as_graphs(given: Any, pairwise: int, n_features: Optional[int] = None, n_edg
         hint = "; an image is labelled by segment" if isinstance(given, np.ndarray) else ""
         raise UsageError(f"graphs is a {type(given).__name__}, a list of {_FORMS} is needed{hint}")
     graphs: List[Arrays] = []
-    for place, graph in enumerate(given):
-        graphs.append(_as_arrays(f"graphs[{place}]", graph, pairwise, n_features, n_edge_features))
+    for index, graph in enumerate(given):
+        graphs.append(_as_arrays(f"graphs[{index}]", graph, pairwise, n_features, n_edge_features))
         n_features = graphs[-1][0].shape[1]
         n_edge_features = graphs[-1][2].shape[1] if len(graphs[-1][1]) else n_edge_features
     return graphs
@@ -79,7 +79,7 @@ def _problem(features: npt.NDArray[Any], edges: npt.NDArray[Any], edge_features:
         "row": pointer("int64_t", np.arange(n + 1, dtype=np.int64) * d),
         "index": pointer("int32_t", np.tile(np.arange(d, dtype=np.int32), n)),
         "value": pointer("float", np.ascontiguousarray(features)),
-        "volume": pointer("float", np.ones(n, np.float32)),
+        "area": pointer("float", np.ones(n, np.float32)),
         "edge_features": pointer("float", np.ascontiguousarray(edge_features)),
     }
     ends = pointer("int32_t", edges)
@@ -102,12 +102,12 @@ def found_in_graphs(model: Any, graphs: Any, ctype: str, dtype: Any, n_values: i
     lib.clv_oracle_watch(oracle, work.stop_flag)
 
     def run() -> None:
-        for place, (array, graph) in enumerate(zip(found, arrays)):
+        for index, (array, graph) in enumerate(zip(found, arrays)):
             native, _keep = _problem(*graph)
             try:
                 function(pointer(ctype, array), native, oracle)
             except Error as error:
-                error.args = (f"graphs[{place}]: {error}",)
+                error.args = (f"graphs[{index}]: {error}",)
                 raise
             if work.stop_flag[0]:
                 raise KeyboardInterrupt

@@ -25,14 +25,14 @@ def as_volume(name: str, value: Any, range: Optional[Range] = None) -> List[Tupl
         raise UsageError(f"{name} is {value!r}; an array [slices, height, width] is needed, or a list of images") from None
     if not slices:
         raise UsageError(f"{name} has no slices")
-    return [as_image(f"{name}: slice {place}", one, shared=True, range=range) for place, one in enumerate(slices)]
+    return [as_image(f"{name}: slice {index}", one, shared=True, range=range) for index, one in enumerate(slices)]
 
 
 def as_masks(name: str, given: Any, n: int) -> List[Any]:
     """A mask or None for each slice: of {slice: mask}, of a list, or of an array [slices, height, width]."""
     if isinstance(given, Mapping):
-        places = {as_whole(f"{name}: slice", place, 0, n - 1): mask for place, mask in given.items()}
-        return [places.get(place) for place in range(n)]
+        places = {as_whole(f"{name}: slice", index, 0, n - 1): mask for index, mask in given.items()}
+        return [places.get(index) for index in range(n)]
     if given is not None and not hasattr(given, "__len__"):
         raise UsageError(f"{name} is {given!r}; {{slice: mask}} is needed, or a list with an entry for each slice")
     masks = list(given) if given is not None else [None] * n
@@ -43,7 +43,7 @@ def as_masks(name: str, given: Any, n: int) -> List[Any]:
 
 def _pointers(labels: Labels, is_wanted: List[bool]) -> Any:
     start, size = pointer("uint8_t", labels), labels[0].size
-    return ffi.new("uint8_t *[]", [start + place * size if wanted else ffi.NULL for place, wanted in enumerate(is_wanted)]), start
+    return ffi.new("uint8_t *[]", [start + index * size if wanted else ffi.NULL for index, wanted in enumerate(is_wanted)]), start
 
 
 def _options(work: Work, refine: Optional[bool], threads: int) -> Any:
@@ -82,16 +82,16 @@ def propagate(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progres
     """
     images, work = as_volume("frames", frames), Work(progress)
     height, width = images[0][0].height, images[0][0].width
-    given = [None if mask is None else as_values(f"masks: frame {place}", mask, (height, width), shared=True, void=True)
-             for place, mask in enumerate(as_masks("masks", masks, len(images)))]
+    given = [None if mask is None else as_values(f"masks: frame {index}", mask, (height, width), shared=True, void=True)
+             for index, mask in enumerate(as_masks("masks", masks, len(images)))]
     known_masks = [mask for mask in given if mask is not None]
     if any((mask == 255).any() for mask in known_masks) and all(np.isin(mask, (0, 255)).all() for mask in known_masks):
         warnings.warn("masks: 255 is foreground, as there is nothing else but 0", stacklevel=2)
         given = [mask if mask is None else (mask == 255).astype(np.uint8) for mask in given]
     labels = np.empty((len(images), height, width), np.uint8)
-    for place, mask in enumerate(given):
+    for index, mask in enumerate(given):
         if mask is not None:
-            labels[place] = mask
+            labels[index] = mask
     if all(mask is not None for mask in given):
         return labels
     native = ffi.new("struct clv_image[]", [image[0] for image, _ in images])

@@ -84,9 +84,9 @@ def _as_pairs(data: Any) -> List[Pair]:
     except TypeError:
         raise UsageError(f"data is {data!r}; a folder, a manifest or pairs of arrays are needed") from None
     hint = "; one pair alone is [(image, mask)]" if isinstance(data, tuple) and len(data) == 2 else ""
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if not isinstance(item, (tuple, list)) or len(item) != 2:
-            raise UsageError(f"data: item {place} is a {type(item).__name__}, a pair (image, mask) is needed, or (image, None){hint}")
+            raise UsageError(f"data: item {index} is a {type(item).__name__}, a pair (image, mask) is needed, or (image, None){hint}")
         pairs.append((item[0], item[1]))
     if not pairs:
         raise UsageError("no images to learn from")
@@ -97,12 +97,12 @@ def _as_slices(data: Any) -> Tuple[List[Pair], List[str]]:
     """The slices of volumes with their masks, and of which volume each is."""
     slices: List[Pair] = []
     names: List[str] = []
-    for place, (volume, masks) in enumerate(_as_pairs(data)):
+    for index, (volume, masks) in enumerate(_as_pairs(data)):
         images = list(volume)
         if isinstance(volume, np.ndarray) and volume.ndim not in (3, 4):
-            raise UsageError(f"volume {place} has shape {volume.shape}; [slices, height, width] is needed, or with 3 channels behind")
-        slices += zip(images, as_masks(f"masks {place}", masks, len(images)))
-        names += [str(place)] * len(images)
+            raise UsageError(f"volume {index} has shape {volume.shape}; [slices, height, width] is needed, or with 3 channels behind")
+        slices += zip(images, as_masks(f"masks {index}", masks, len(images)))
+        names += [str(index)] * len(images)
     return slices, names
 
 

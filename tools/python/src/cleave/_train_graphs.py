@@ -26,7 +26,7 @@ def _as_truth(given: Any, graphs: Sequence[Arrays]) -> Labels:
     if not isinstance(given, (list, tuple)) or len(given) != len(graphs):
         size = f" of {len(given)}" if isinstance(given, (list, tuple)) else ""
         raise UsageError(f"truth is a {type(given).__name__}{size}, a list of {len(graphs)} arrays of labels is needed, one a graph")
-    return np.concatenate([as_values(f"truth[{place}]", labels, graphs[place][0].shape[:1], void=True) for place, labels in enumerate(given)])
+    return np.concatenate([as_values(f"truth[{index}]", labels, graphs[index][0].shape[:1], void=True) for index, labels in enumerate(given)])
 
 
 def _write(file: IO[bytes], graphs: Sequence[Arrays], truth: Labels, n_labels: int, names: Optional[List[str]]) -> None:
@@ -38,7 +38,7 @@ def _write(file: IO[bytes], graphs: Sequence[Arrays], truth: Labels, n_labels: i
     if any(map(len, edges)):
         arrays.update(edge_offset=np.cumsum([0, *map(len, edges)], dtype=np.int64), edges=np.concatenate(edges),
                       edge_features=np.concatenate([values for values in edge_features if len(values)]))
-    texts = {"format": "cleave features 1", "n_labels": str(n_labels), "names": "\n".join(f"graphs[{place}]" for place in range(len(graphs)))}
+    texts = {"format": "cleave features 1", "n_labels": str(n_labels), "names": "\n".join(f"graphs[{index}]" for index in range(len(graphs)))}
     if names is not None:
         native, _keep = named(names)
         texts["labels"] = json.dumps({"names": names, "void_value": -1, "from_file": 1})
