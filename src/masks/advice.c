@@ -82,14 +82,19 @@ static char *folder_of(const struct clv_set *set, bool of_masks)
     return set_path(set, name);
 }
 
+/* Images without masks stay in the set that the command makes, as they are in this one. */
 static void put_command(struct text *text, const struct clv_set *set, const char *path, const char *options)
 {
+    bool all_have = true;
+    for (size_t i = 0; i < set->n_items; i++)
+        all_have &= set->items[i].mask && !set->items[i].is_derived;
     OWNED_ARRAY char *masks = set->manifest ? NULL : folder_of(set, true);
     OWNED_ARRAY char *images = set->manifest ? NULL : folder_of(set, false);
     if (masks && images && strcmp(masks, images) != 0)
         mask_command_put(text, masks, images, path, options);
     else
         mask_command_put(text, path, NULL, path, options);
+    text_put(text, all_have ? "" : " --all-images");
 }
 
 /* How the mask's size goes with its photo's, and what mends it. */

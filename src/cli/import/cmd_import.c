@@ -65,6 +65,9 @@ static const struct clv_option import_rows[] = {
     {"stretch", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(stretches),
      .help = "Lay masks of another size over their whole image\n"
              "Whole factors, and masks that EXIF does not turn, need no option"},
+    {"all-images", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(all_images),
+     .help = "Take images without a mask, too (default: skip them)\n"
+             "For frames to propagate to, slices between others, images with boxes"},
     {"runs", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(run_rows), .choices = run_orders,
      .help = "Run lengths of a CSV go along columns (default) or rows"},
     {"train-share", 0, "X", SECTION_SPLIT, BASIC, CLV_OPTION_NUMBER, AT(train_share), .minimum = 0, .maximum = 1,

@@ -36,6 +36,7 @@ struct import_options {
     int as, white;      /* enum mask_as, enum mask_white */
     int run_rows;       /* runs go along rows */
     bool stretches;
+    bool all_images; /* those without a mask are taken, too */
 };
 
 /* One run at a time makes a set of a name, in a hidden folder next to it. */

@@ -26,15 +26,22 @@ struct job {
         const char *split;         /* of the set or static; NULL: not chosen yet */
     } * items;                     /* [n] */
     size_t n, capacity;
-    size_t n_maskless, n_lone;
-    char *first_maskless, *first_lone;
+    struct bare_item {
+        char *image, *name;
+        const char *split;
+        size_t before; /* the item that follows it in the order of the images; n: none does */
+    } * bare;          /* [n_bare] images without a mask */
+    size_t n_bare, bare_capacity, n_lone;
+    char *first_lone;
 };
 
 static void job_release(struct job *self)
 {
     for (size_t i = 0; i < self->n; i++)
         arrays_free(self->items[i].mask, self->items[i].image, self->items[i].name);
-    arrays_free(self->items, self->first_maskless, self->first_lone);
+    for (size_t i = 0; i < self->n_bare; i++)
+        arrays_free(self->bare[i].image, self->bare[i].name);
+    arrays_free(self->items, self->bare, self->first_lone);
     clv_set_release(&self->set);
     clv_labels_release(&self->labels);
     colour_table_release(&self->table);
@@ -50,6 +57,16 @@ static enum clv_status add_item(struct job *self, const char *mask, const char *
     struct job_item *item = &self->items[self->n++];
     *item = (struct job_item){string_copy(mask), string_copy(image), string_copy(name), split};
     NEED(item->mask && item->image && item->name);
+    return CLV_OK;
+}
+
+static enum clv_status add_bare(struct job *self, const char *image, const char *name, const char *split,
+                                struct clv_error *err)
+{
+    NEED(array_reserve((void **)&self->bare, &self->bare_capacity, self->n_bare + 1, sizeof *self->bare) == 0);
+    struct bare_item *item = &self->bare[self->n_bare++];
+    *item = (struct bare_item){string_copy(image), string_copy(name), split, self->n};
+    NEED(item->image && item->name);
     return CLV_OK;
 }
 
@@ -129,17 +146,18 @@ static enum clv_status pair_items(struct job *self, const char *masks, const cha
     MUST(masks_pair(mask_of, &self->faults, &self->masks, &self->images, err));
     for (size_t i = 0; i < self->images.n; i++) {
         const char *name = self->images.paths[i];
+        OWNED_ARRAY char *image = path_join(images, name);
+        NEED(image);
+        const char *published = split_of_manifest(&self->set, image);
+        const char *split = published ? published : split_of_folder(name);
         if (mask_of[i] == NO_MASK) {
-            if (!self->n_maskless++)
-                NEED(self->first_maskless = string_copy(name));
+            MUST(add_bare(self, image, name, split, err));
             continue;
         }
         is_used[mask_of[i]] = true;
         OWNED_ARRAY char *mask = path_join(masks, self->masks.paths[mask_of[i]]);
-        OWNED_ARRAY char *image = path_join(images, name);
-        NEED(mask && image);
-        const char *split = split_of_manifest(&self->set, image);
-        MUST(add_item(self, mask, image, name, split ? split : split_of_folder(name), err));
+        NEED(mask);
+        MUST(add_item(self, mask, image, name, split, err));
     }
     for (size_t i = 0; i < self->masks.n; i++)
         if (!is_used[i] && !self->n_lone++)
@@ -171,10 +189,11 @@ static enum clv_status take_set(struct job *self, const char *path, bool *is_set
     for (size_t i = 0; i < self->set.n_items; i++) {
         const struct clv_item *item = &self->set.items[i];
         const char *name = strncmp(item->name, "images/", 7) == 0 ? item->name + 7 : item->name;
+        const char *split = *item->split ? item->split : NULL;
         if (item->mask && !item->is_derived)
-            MUST(add_item(self, item->mask, item->image, name, *item->split ? item->split : NULL, err));
-        else if (!self->n_maskless++)
-            NEED(self->first_maskless = string_copy(item->name));
+            MUST(add_item(self, item->mask, item->image, name, split, err));
+        else
+            MUST(add_bare(self, item->image, name, split, err));
     }
     return CLV_OK;
 }
@@ -304,14 +323,27 @@ static enum clv_status take(struct import_set *self, const struct mask_plan *pla
     return CLV_OK;
 }
 
+/* Takes the images without a mask that come before the job's item i; *next is the first that was not taken. */
+static enum clv_status take_bare(struct import_set *self, const struct job *job, size_t i, size_t *next,
+                                 struct clv_error *err)
+{
+    for (; *next < job->n_bare && job->bare[*next].before <= i; ++*next) {
+        const struct bare_item *item = &job->bare[*next];
+        if (self->options->all_images)
+            MUST(import_add(self, item->name, item->image, item->split, err));
+    }
+    return CLV_OK;
+}
+
 static enum clv_status take_all(struct import_set *self, const struct job *job, const struct mask_plan *plan,
                                 const struct mask_survey *survey, struct clv_error *err)
 {
-    size_t n_unknown = 0, n_with = 0;
+    size_t n_unknown = 0, n_with = 0, next = 0;
     const char *first = NULL;
     const struct clv_progress progress = console_progress(NULL);
     for (size_t i = 0; i < job->n; i++) {
         size_t n = 0;
+        MUST(take_bare(self, job, i, &next, err));
         const size_t n_before = self->n;
         FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
         MUST(import_settle(self, n_before, take(self, plan, &survey->facts[i], &job->items[i], &n, err), err));
@@ -322,6 +354,7 @@ static enum clv_status take_all(struct import_set *self, const struct job *job, 
         first = n && !first ? job->items[i].mask : first;
         report_progress(&progress, "converting masks", i + 1, job->n, NULL);
     }
+    MUST(take_bare(self, job, job->n, &next, err));
     if (n_unknown)
         console_note("%s of %s (%.2g %% of all) became void for lack of a label, first in %s",
                      n_of(n_unknown, "pixel", "pixels").text, n_of(n_with, "mask", "masks").text,
@@ -331,9 +364,10 @@ static enum clv_status take_all(struct import_set *self, const struct job *job, 
 
 static void note_lost(const struct import_set *self, const struct job *job)
 {
-    if (job->n_maskless)
-        console_note("%zu of %zu images have no mask and were skipped, the first is %s", job->n_maskless,
-                     job->n_maskless + job->n, job->first_maskless);
+    if (job->n_bare)
+        console_note("%zu of %zu images have no mask and were %s, the first is %s", job->n_bare, job->n_bare + job->n,
+                     self->options->all_images ? "taken without one" : "skipped (--all-images takes them)",
+                     job->bare[0].name);
     if (job->n_lone)
         console_warning("%s: %s of no image, the first is %s", self->options->annotations,
                         n_of(job->n_lone, "mask is", "masks are").text, job->first_lone);
@@ -399,7 +433,7 @@ static enum clv_status import_images(struct import_set *self, struct clv_error *
     if (status != CLV_OK)
         return fail_as(err, status, &why);
     MUST(take_all(self, &job, &plan, &survey, err));
-    FAIL_IF(!self->n, CLV_ERR_DATA, "%s: none of the %zu masks can be taken over", options->annotations, job.n);
+    FAIL_IF(!self->n_masks, CLV_ERR_DATA, "%s: none of the %zu masks can be taken over", options->annotations, job.n);
     labels_put_table(&self->labels, &plan.labels);
     NEED(!self->labels.failed);
     MUST(note_plan(self, &plan, &survey, err));
@@ -563,6 +597,22 @@ static const char *find_photo(const char **other, const struct path_list *images
     return found;
 }
 
+/* Takes the images of which the file says nothing. */
+static enum clv_status take_silent(struct import_set *self, const struct runs_job *job, struct clv_error *err)
+{
+    for (size_t i = 0; i < job->images.n; i++) {
+        const char *image = job->images.paths[i];
+        size_t k = 0;
+        while (k < job->runs.n && !names_image(job->runs.rows[k].image, image))
+            k++;
+        OWNED_ARRAY char *path = path_join(self->options->images, image);
+        NEED(path);
+        if (k == job->runs.n)
+            MUST(import_add(self, image, path, split_of_folder(image), err));
+    }
+    return CLV_OK;
+}
+
 static enum clv_status import_runs(struct import_set *self, struct clv_error *err)
 {
     const struct import_options *options = self->options;
@@ -589,6 +639,7 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
                   : take_rows(self, &job, image, rows, end - i, err);
         MUST(import_settle(self, n_before, status, err));
     }
+    const size_t n_told = self->n + self->n_failed, n_silent = job.images.n > n_told ? job.images.n - n_told : 0;
     FAIL_IF(!self->n, CLV_ERR_DATA, "%s: none of the %zu images that it names, such as %s, can be taken over from %s",
             options->annotations, n_named, job.runs.rows[0].image, options->images);
     text_put(&self->labels, "value\tname\n0\tbackground\n");
@@ -605,9 +656,11 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
     if (n_lost)
         console_warning("%s: names %s not in %s; the first is %s", options->annotations,
                         n_of(n_lost, "image that is", "images that are").text, options->images, first_lost);
-    if (job.images.n > self->n + self->n_failed)
-        console_note("%s: says nothing of %zu of %zu images, which were skipped", options->annotations,
-                     job.images.n - self->n - self->n_failed, job.images.n);
+    if (options->all_images)
+        MUST(take_silent(self, &job, err));
+    if (n_silent)
+        console_note("%s: says nothing of %zu of %zu images, which were %s", options->annotations, n_silent,
+                     job.images.n, options->all_images ? "taken without a mask" : "skipped (--all-images takes them)");
     return keep_splits(self, err);
 }
 

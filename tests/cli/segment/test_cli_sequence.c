@@ -58,6 +58,22 @@ TEST(the_first_mask_is_propagated_to_all_frames_of_a_folder_by_their_numbers)
     run_here("test ! -e %s/out/f8.png && test -e %s/out/f9.png && test -e %s/out/f13.png", set, set, set);
 }
 
+TEST(a_mask_of_half_the_size_is_propagated_after_the_command_that_the_message_names)
+{
+    const char *set = write_frames("half", false);
+    uint8_t half[WIDTH / 2 * HEIGHT / 2] = {0};
+    for (int y = 10; y < 20; y++)
+        memset(half + y * (WIDTH / 2) + 4, 1, 10);
+    must(clv_png_write_labels(formatted("%s/masks/f8.png", set), WIDTH / 2, HEIGHT / 2, half, NULL, 0, err));
+    OWNED_ARRAY char *output = NULL;
+    ck_assert_int_eq(run_command(&output, "\"$CLEAVE\" propagate %s -o %s/out 2>&1", set, set), 65);
+    const char *command = strstr(output, "cleave import masks ");
+    ck_assert_ptr_nonnull(command);
+    spill(here("command"), command, strcspn(command, "("));
+    run_here("sh -c \"$(cat command)\" 2>said && grep -q '5 of 6 images have no mask and were taken without one' said");
+    expect_output("5 images segmented", "cleave propagate %s-labels -o out", set);
+}
+
 TEST(sequences_are_scored_by_mean_j_and_flicker)
 {
     const char *set = write_frames("rows", true);
@@ -189,7 +205,7 @@ TEST(what_cannot_be_propagated_is_refused_by_name)
         {"-o out set other", "propagate: takes one folder or manifest", 64},
         {"set", "no output; add -o FOLDER", 64},
         {"--data set --from-split nobody -o out", "nobody", 65},
-        {"-o out lone", "nothing to propagate: no mask of its 1 frame", 66},
+        {"-o out lone", "nothing to propagate: none of its 1 frame is without a mask", 66},
         {"-o out bare", "bare: none of the 2 frames has a mask; propagate FOLDER needs FOLDER/images and", 65},
     };
     run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp "
