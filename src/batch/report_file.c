@@ -38,7 +38,7 @@ enum clv_status report_begin(struct batch *run, struct clv_error *err)
     OWNED_ARRAY char *page = path_join(folder, "index.html");
     NEED(page);
     if (options->existing == CLV_EXISTING_RESUME && path_exists(page))
-        report_message(&run->progress, CLV_NOTE, "%s: is replaced, and shows only %s of this run", page,
+        report_message(&run->progress, CLV_NOTE, "%s: is written again, with the %s of this run", page,
                        n_of(run->inputs.n, "image", "images").text);
     const char *learner = run->model ? clv_record_get(&run->model->record, "learner") : NULL;
     char refined[96], words[PROBABILITIES_WORDS] = "";

@@ -91,7 +91,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
     }
     if (n_said)
         report_message(progress, CLV_NOTE,
-                       "masks that mark less than half of their image: %zu; the rest is guessed from what they mark",
+                       "masks that mark fewer than half of the regions of their image: %zu; the rest is guessed from what they mark",
                        n_said);
     *self = TAKE(result);
     return CLV_OK;

@@ -149,7 +149,10 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
     struct clv_training_result *result = &self->outcome.result;
     double started = seconds_now();
     self->outcome.train_loss = NAN;
-    MUST(clv_train(result, self->options->learner, training, err));
+    enum clv_status status = clv_train(result, self->options->learner, training, err);
+    if (status == CLV_ERR_INTERRUPTED) /* else it has the weights so far */
+        return fail(err, status, "interrupted before there was anything to keep");
+    MUST(status);
     self->outcome.seconds = seconds_now() - started;
     if (!training->n_examples)
         return CLV_OK;

@@ -99,7 +99,8 @@ static void print_summary(const struct segment *self, const struct clv_files_res
     if (result->n_earlier)
         snprintf(before, sizeof before, ", %zu finished before", result->n_earlier);
     if (files->objects)
-        snprintf(objects, sizeof objects, ", %s", n_of(result->n_objects, "object", "objects").text);
+        snprintf(objects, sizeof objects, ", %s%s", n_of(result->n_objects, "object", "objects").text,
+                 result->n_earlier ? " in all" : "");
     if (result->n_given)
         snprintf(given, sizeof given, ", and %s", n_of(result->n_given, "given page", "given pages").text);
     if (interrupted)
@@ -107,7 +108,7 @@ static void print_summary(const struct segment *self, const struct clv_files_res
     const struct counted all =
         is_probable ? n_of(n, "probability map", "probability maps") : n_of(n, "image", "images");
     console_note("%s%s %s into %s%s%s%s%s%s%s", done, all.text, is_probable ? "written" : "segmented",
-                 is_piped(self) ? "standard output" : files->output, given, objects, failed, before,
+                 is_piped(self) ? "standard output" : files->output, given, failed, before, objects,
                  interrupted ? "; run the same command with --resume to continue" : "",
                  interrupted && files->existing == CLV_EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }

@@ -174,7 +174,7 @@ TEST(files_of_all_images_keep_what_earlier_runs_have_written_of_images_of_one_st
     EXPECT_PARTS(expect_success("grep -o '\"id\":[0-9]*,\"file_name\":\"[^\"]*' out/coco.json"),
                  "\"id\":1,\"file_name\":\"y.jpg\n\"id\":2,\"file_name\":\"x.jpg\n\"id\":3,\"file_name\":\"x.png\n"
                  "\"id\":4,\"file_name\":\"z.jpg\n");
-    expect_output("report/index.html: is replaced, and shows only 1 image of this run",
+    expect_output("report/index.html: is written again, with the 1 image of this run",
                   "%s --resume in/y.jpg && sort out/objects.tsv | cmp - before", run);
     run_here(
         "rm out/x.jpg.png && %s --resume in/z.jpg && ! grep x.jpg out/coco.json && ! grep -q x.jpg out/objects.tsv && "

@@ -152,7 +152,7 @@ TEST(scribbles_teach)
                     mask.labels[y * mask.width + x] = CLV_VOID;
         must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
     }
-    expect_output("masks that mark less than half of their image: 8; the rest is guessed from what they mark",
+    expect_output("masks that mark fewer than half of the regions of their image: 8; the rest is guessed from what they mark",
                   "cd %s && cleave train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap",
                   folder);
     run_here("cd %s && cleave segment -m m.cleave --data $SET/manifest.tsv --split test -o out", folder);
