@@ -302,7 +302,7 @@ enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *imag
 {
     uint32_t n_columns = (uint32_t)((image->width + step_px - 1) / step_px);
     OWNED(sift_grid_release) struct sift_grid grid = {0};
-    if (image->luma)
+    if (image->luma || (int64_t)n >= sift_image_n_cells(image, step_px)) /* a row together costs less than its cells */
         MUST(sift_image_describe(&grid, image, bin_px, step_px, err));
     for (size_t k = 0; k < n; k++) {
         uint8_t *out = values + k * CLV_DESCRIPTOR_SIZE;

@@ -1,4 +1,4 @@
-/* This folder makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (codebook.c), and
+/* This folder makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (seeding.c, codebook.c), and
  * nearest_centre.c, the exact nearest centre of integer descriptors, the hot loop of feature extraction and of
  * codebook learning. Read sift.c first. */
 #ifndef FEATURE_WORDS_WORDS_H
@@ -20,10 +20,37 @@ struct codebook_options {
 
 /* Centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most n_iterations of
  * Lloyd's algorithm, with centres rounded to bytes after each (VLFeat's: at the end). With fewer distinct descriptors
- * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream, same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
- * codebook is untouched. O(n x n_words x n_iterations). */
+ * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream,
+ * same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
+ * codebook is untouched. O(distinct descriptors x n_words x n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
+
+/* Where k-means begins (seeding.c). */
+
+/* The distinct descriptors among those that were drawn, in the order in which they were drawn first. */
+struct codebook_samples {
+    size_t n, n_drawn;
+    uint8_t *descriptors; /* [n][128] */
+    uint32_t *weight;     /* [n] how often each was drawn */
+    uint32_t *which;      /* [n_drawn] the distinct one that each drawn one is */
+};
+void codebook_samples_release(struct codebook_samples *samples);
+
+/* Of descriptors[n][128], 1 <= n < 2^31. O(n). */
+enum clv_status codebook_samples_init(struct codebook_samples *samples, const uint8_t *descriptors, size_t n,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* Squared. */
+static inline __attribute__((always_inline)) int32_t descriptor_distance(const uint8_t *a, const uint8_t *b)
+{
+    int32_t sum = 0;
+    for (int k = 0; k < CLV_DESCRIPTOR_SIZE; k++) {
+        int16_t difference = (int16_t)(a[k] - b[k]);
+        sum += difference * difference;
+    }
+    return sum;
+}
 
 /* Codebooks by VLFeat's k-means: the reference implementation of codebook.c's rounds, for recipes that ask for it. */
 
@@ -74,6 +101,12 @@ enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
 
 /* The best level this processor has. */
 enum words_level words_best_level(void);
+
+/* k-means++: centres[n_words][128] are the first sample and then samples drawn with probability proportional to the
+ * squared distance to the nearest centre so far, by the options' seed and stream. The same centres at every level, which
+ * must be one that the processor has. O(n x n_words). */
+enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const struct codebook_samples *samples,
+                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
 /* word[i] = the centre nearest to descriptors[i] in Euclidean distance, the lowest on ties; descriptors[n][128].
  * `level` must be one that the processor has. O(n x n_words x 128); memory O(n_words). */
