@@ -185,6 +185,24 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
                                     int32_t step_px, struct clv_error *err) CLV_CHECK;
 
+/* The descriptors of one scale for those who need each once, some rows of cells after the others: about
+ * SIFT_STRIP_CELLS of them, which stay in the processor's caches, or, of VLFeat's, all. The bytes are those of
+ * sift_image_describe. The image must outlive the strips. */
+enum { SIFT_STRIP_CELLS = 8192 };
+struct sift_strips {
+    const uint8_t *values; /* [rows of the strip][columns][128] */
+    const struct sift_image *image;
+    int32_t bin_px, step_px, at_once, n_rows_left;
+    uint8_t *own;
+    uint32_t *band;
+    struct sift_grid whole; /* VLFeat's */
+};
+void sift_strips_release(struct sift_strips *strips);
+enum clv_status sift_strips_init(struct sift_strips *strips, const struct sift_image *image, int32_t bin_px,
+                                 int32_t step_px, struct clv_error *err) CLV_CHECK;
+/* Goes on to the next strip, of *n_cells descriptors; false behind the last. */
+bool sift_strips_next(struct sift_strips *strips, size_t *n_cells);
+
 /* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column, below
  * sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
 int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px);
