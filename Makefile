@@ -83,6 +83,9 @@ TEST_LIBS = $(CLI_LIBS) $(shell pkg-config --libs check 2>/dev/null) -Wl,--wrap=
 
 Q := $(if $(V),,@)
 
+# A build that is started from here uses all processors, unless -j says how many: a recipe sees that in MAKEFLAGS.
+MAKE += $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 library_objects := $(library_sources:%.c=$(BUILD)/%.o)
 ifeq ($(WITH_BK),1)
