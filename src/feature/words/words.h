@@ -37,11 +37,11 @@ struct codebook_samples {
 };
 void codebook_samples_release(struct codebook_samples *samples);
 
-/* Of descriptors[n][128], 1 <= n < 2^31. O(n). */
+/* Finds them in descriptors[n][128], 1 <= n < 2^31. O(n). */
 enum clv_status codebook_samples_init(struct codebook_samples *samples, const uint8_t *descriptors, size_t n,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Squared. */
+/* The squared distance of two descriptors. */
 static inline __attribute__((always_inline)) int32_t descriptor_distance(const uint8_t *a, const uint8_t *b)
 {
     int32_t sum = 0;
@@ -102,9 +102,9 @@ enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
 /* The best level this processor has. */
 enum words_level words_best_level(void);
 
-/* k-means++: centres[n_words][128] are the first sample and then samples drawn with probability proportional to the
- * squared distance to the nearest centre so far, by the options' seed and stream. The same centres at every level, which
- * must be one that the processor has. O(n x n_words). */
+/* k-means++: centres[n_words][128] are samples as they were drawn, the first one evenly, each next one with probability
+ * proportional to its squared distance to the nearest centre so far, by the options' seed and stream. The same centres
+ * at every level, which must be one that the processor has. O(n x n_words). */
 enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const struct codebook_samples *samples,
                                 const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
