@@ -102,12 +102,19 @@ TEST_LIBS = $(CLI_LIBS) $(shell pkg-config --libs check 2>/dev/null) -Wl,--wrap=
 
 Q := $(if $(V),,@)
 
+# A build that is started from here uses all processors, unless -j says how many: a recipe sees that in MAKEFLAGS.
+MAKE += $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
-library_objects := $(library_sources:%.c=$(BUILD)/%.o)
+# Objects of files that do not read WITH_BK may stand in another build's folder, which has them.
+COMPILED ?= $(BUILD)
+reads_bk := $(shell grep -rlE 'WITH_BK|oracle_state\.h' --include='*.c' src)
+objects_of = $(foreach source,$(1),$(if $(filter $(source),$(reads_bk)),$(BUILD),$(COMPILED))/$(source:.c=.o))
+library_objects := $(call objects_of,$(library_sources))
 ifeq ($(WITH_BK),1)
 library_objects += $(BUILD)/third_party/maxflow_shim.o
 endif
-cli_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/*.c src/cli/*/*.c))
+cli_objects := $(call objects_of,$(wildcard src/cli/*.c src/cli/*/*.c))
 # Each tests/<area>/test_<name>.c is the suite <name>, whose tests register themselves; one runner holds them all.
 test_sources := $(sort $(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
@@ -187,10 +194,12 @@ check-python: deps
 	$(Q)$(MAKE) --no-print-directory stage
 	$(Q)tools/check-python $(BUILD)
 
-# The Python package with a library of its own in it (without libmaxflow), and its source: $(BUILD)/wheel.
+# The Python package with a library of its own in it (without libmaxflow; what does not read WITH_BK is compiled once for
+# both), and its source: $(BUILD)/wheel.
 wheel: deps
 	$(Q)tools/deps python
-	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk stage
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk COMPILED=$(BUILD) stage
 	$(Q)tools/wheel $(BUILD)
 
 # A learner, a block, an option and formats added to a copy of the tree by the files that src/README.md names: does all follow?

@@ -99,6 +99,8 @@ static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const 
     clv_labels_resize(small, cutting->width, cutting->height, seeds, image->width, image->height);
     for (int32_t y = 0; y < image->height && cutting->width < image->width; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
+        if (click_row_is_free(row, (size_t)image->width))
+            continue;
         uint8_t *to = small + (size_t)y * (size_t)cutting->height / (size_t)image->height * (size_t)cutting->width;
         for (int32_t x = 0; x < image->width; x++)
             if (row[x] == CLICK_FOREGROUND || row[x] == CLICK_BACKGROUND)
@@ -134,6 +136,17 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     return clv_refine(cut, image, prior, is_fixed, &refining, err);
 }
 
+static void keep_to_seeds(uint8_t *labels, const struct clv_image *image, const uint8_t *seeds)
+{
+    size_t width = (size_t)image->width;
+    for (int32_t y = 0; y < image->height; y++, labels += width, seeds += width) {
+        if (click_row_is_free(seeds, width))
+            continue;
+        for (size_t x = 0; x < width; x++)
+            labels[x] = seeds[x] ? seeds[x] == CLICK_FOREGROUND : labels[x];
+    }
+}
+
 /* Cuts a large image as a smaller copy, and then moves the border to the edges at its own pixels. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
 {
@@ -155,8 +168,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     OWNED_ARRAY uint8_t *result = array_alloc(n, 1);
     NEED(result);
     clv_labels_resize(result, image->width, image->height, cut, cutting->width, cutting->height);
-    for (size_t p = 0; p < n; p++)
-        result[p] = seeds[p] ? seeds[p] == CLICK_FOREGROUND : result[p];
+    keep_to_seeds(result, image, seeds);
     MUST(click_border_follow(result, &scene->couplings, seeds, reach, err));
     memcpy(labels, result, n);
     return CLV_OK;

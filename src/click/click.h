@@ -14,6 +14,7 @@
 #define CLICK_CLICK_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "cleave/image.h"
@@ -23,6 +24,12 @@
 /* Seeds of pixels. FREE: unknown. BACKGROUND and FOREGROUND: strokes. BARRED: background for certain, such as the
  * outside of a box, but not pointed at by the user, so that similar pixels nearby may still be foreground. */
 enum { CLICK_FREE, CLICK_BACKGROUND, CLICK_FOREGROUND, CLICK_BARRED };
+
+/* Whether there is no seed in a row of n > 0 pixels: most rows of large images have none. */
+static inline bool click_row_is_free(const uint8_t *seeds, size_t n)
+{
+    return *seeds == CLICK_FREE && memcmp(seeds, seeds + 1, n - 1) == 0;
+}
 
 struct click_scene;
 void click_scene_free(struct click_scene *scene);

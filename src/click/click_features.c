@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/machine.h"
 
 #define MAX_SWEEPS     40
 #define FAR            1e3f
@@ -49,6 +50,8 @@ static void find_seeds(struct click_view *view)
     const uint8_t *seeds = view->request->seeds;
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
+        if (click_row_is_free(row, (size_t)image->width))
+            continue;
         for (int32_t x = 0; x < image->width; x++)
             if (row[x] == CLICK_FOREGROUND || row[x] == CLICK_BACKGROUND) {
                 int8_t *seed = &view->seed[click_scene_at(view->scene, x, y)];
@@ -254,17 +257,33 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
     return CLV_OK;
 }
 
-/* log of foreground's density at i by that of background; weighted are the shares of background and foreground, mass
- * their sums. */
-static float log_ratio(const float *row, size_t n, const float *weighted[2], const double mass[2])
+/* density[2][n] of background and foreground, from a kernel, which is symmetric: each superpixel adds its shares to all
+ * others, in order. */
+FOR_EVERY_WIDTH static void add_densities(float *restrict density, const float *restrict kernel, size_t n,
+                                          const float *restrict shares)
 {
-    float density[2] = {0, 0};
+    memset(density, 0, 2 * n * sizeof *density);
     for (size_t j = 0; j < n; j++) {
-        density[0] += row[j] * weighted[0][j];
-        density[1] += row[j] * weighted[1][j];
+        const float *row = kernel + j * n;
+        float background = shares[j], foreground = shares[n + j];
+        for (size_t i = 0; i < n; i++) {
+            density[i] += row[i] * background;
+            density[n + i] += row[i] * foreground;
+        }
     }
-    double ratio = portable_log((density[1] / mass[1] + LIKELIHOOD_MIN) / (density[0] / mass[0] + LIKELIHOOD_MIN));
-    return (float)fmin(fmax(ratio, -LOG_RATIO_CLIP), LOG_RATIO_CLIP);
+}
+
+/* The column `feature` becomes the log of foreground's density by that of background; mass are the sums of their
+ * shares. density[2][n] is scratch. */
+static void fill_log_ratios(float *features, enum click_feature feature, float *density, const float *kernel, size_t n,
+                            const float *shares, const double mass[2])
+{
+    add_densities(density, kernel, n, shares);
+    for (size_t i = 0; i < n; i++) {
+        double background = (double)density[i] / mass[0] + LIKELIHOOD_MIN;
+        double ratio = portable_log(((double)density[n + i] / mass[1] + LIKELIHOOD_MIN) / background);
+        features[i * CLICK_FEATURES + feature] = (float)fmin(fmax(ratio, -LOG_RATIO_CLIP), LOG_RATIO_CLIP);
+    }
 }
 
 enum clv_status click_features_fill(float *features, const struct click_view *view, const float *q,
@@ -276,8 +295,8 @@ enum clv_status click_features_fill(float *features, const struct click_view *vi
     if (!q)
         return CLV_OK;
     OWNED_ARRAY float *shares = array_alloc(2 * n, sizeof *shares);
-    NEED(shares);
-    const float *weighted[2] = {shares, shares + n};
+    OWNED_ARRAY float *density = array_alloc(2 * n, sizeof *density);
+    NEED(shares && density);
     double mass[2] = {1e-5, 1e-5};
     for (size_t i = 0; i < n; i++) {
         shares[i] = scene->regions[i].share * (1 - q[i]);
@@ -285,11 +304,9 @@ enum clv_status click_features_fill(float *features, const struct click_view *vi
         mass[0] += shares[i];
         mass[1] += shares[n + i];
     }
-    for (size_t i = 0; i < n; i++) {
-        float *f = features + i * CLICK_FEATURES;
-        f[CLICK_NEAR] = log_ratio(scene->near_kernel + i * n, n, weighted, mass);
-        f[CLICK_WIDE] = log_ratio(scene->wide_kernel + i * n, n, weighted, mass);
-        f[CLICK_Q] = 2 * q[i] - 1;
-    }
+    fill_log_ratios(features, CLICK_NEAR, density, scene->near_kernel, n, shares, mass);
+    fill_log_ratios(features, CLICK_WIDE, density, scene->wide_kernel, n, shares, mass);
+    for (size_t i = 0; i < n; i++)
+        features[i * CLICK_FEATURES + CLICK_Q] = 2 * q[i] - 1;
     return CLV_OK;
 }

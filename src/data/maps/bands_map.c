@@ -59,10 +59,11 @@ static void add_row(struct clv_map *map, int32_t y, const struct image_part *wan
     size_t plane = (size_t)map->width * (size_t)map->height, n_bands = (size_t)bands->n_bands;
     int32_t top = begin(wanted->top + y, seen->whole_height, wanted->whole_height);
     int32_t bottom = begin(wanted->top + y + 1, seen->whole_height, wanted->whole_height);
+    int32_t right = begin(wanted->left, seen->whole_width, wanted->whole_width);
     for (int32_t x = 0; x < map->width; x++) {
         double mean[CLV_MAX_BANDS];
-        int32_t left = begin(wanted->left + x, seen->whole_width, wanted->whole_width);
-        int32_t right = begin(wanted->left + x + 1, seen->whole_width, wanted->whole_width);
+        int32_t left = right;
+        right = begin(wanted->left + x + 1, seen->whole_width, wanted->whole_width);
         float *to = map->values + (size_t)y * (size_t)map->width + (size_t)x;
         for (size_t b = 0; b < n_bands; b++) {
             double sum = 0;

@@ -7,9 +7,11 @@
 
 #include "base/base.h"
 
+/* The lower clip of a NaN. */
 static float clipped(double value)
 {
-    return (float)fmin(fmax(value, (double)-MAP_CLIP), (double)MAP_CLIP);
+    double clip = (double)MAP_CLIP, raised = value > -clip ? value : -clip;
+    return (float)(raised < clip ? raised : clip);
 }
 
 static float log_odds(float probability)

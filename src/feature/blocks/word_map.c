@@ -13,21 +13,30 @@ void word_map_release(struct word_map *map)
     *map = (struct word_map){0};
 }
 
+/* Words of the cells of a scale. */
+static enum clv_status find_cells(int32_t *cell_word, const struct sift_image *sift, const struct clv_recipe *recipe,
+                                  int32_t scale, struct clv_error *err)
+{
+    OWNED(sift_strips_release) struct sift_strips strips = {0};
+    MUST(sift_strips_init(&strips, sift, recipe->bin_size_px[scale], recipe->step_px, err));
+    for (size_t n = 0; sift_strips_next(&strips, &n); cell_word += n)
+        MUST(words_find(cell_word, &recipe->codebooks[scale], recipe->word_search, strips.values, n, err));
+    return CLV_OK;
+}
+
 enum clv_status word_map_init(struct word_map *map, const struct sift_image *sift, const struct clv_recipe *recipe,
                               int32_t scale, struct clv_error *err)
 {
     *map = (struct word_map){0};
-    OWNED(sift_grid_release) struct sift_grid grid = {0};
-    MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
-    size_t n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
     size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
-    OWNED_ARRAY int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
+    int32_t n_columns = (sift->width + recipe->step_px - 1) / recipe->step_px;
+    OWNED_ARRAY int32_t *cell_word = array_alloc((size_t)sift_image_n_cells(sift, recipe->step_px), sizeof *cell_word);
     OWNED(word_map_release) struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
                                                       .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
     NEED(cell_word && result.word && result.met);
-    MUST(words_find(cell_word, &recipe->codebooks[scale], recipe->word_search, grid.values, n_cells, err));
+    MUST(find_cells(cell_word, sift, recipe, scale, err));
     for (int32_t y = 0; y < sift->height; y++) {
-        const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)grid.n_columns;
+        const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)n_columns;
         int32_t *row = result.word + (size_t)y * (size_t)sift->width;
         for (int32_t x = 0; x < sift->width; x++)
             row[x] = cells[x / recipe->step_px];

@@ -23,10 +23,11 @@
 #define PLANES        20  /* of gradient histograms, likewise */
 #define LIST          4   /* of pixels, of a patch's window */
 #define SUMS          32  /* of gradients, those beyond the border too, while words are found */
-#define CELL          132 /* likewise, of a descriptor's cell: values and word */
+#define CELL          4   /* likewise, of a descriptor's cell: its word .. */
+#define DESCRIPTOR    128 /* .. and its values: of a strip's cells, with Fisher vectors of all */
 #define FISHER_CELL   ((MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS) * sizeof(float)) /* of each scale */
 #define VLFEAT_PLANES 44   /* where VLFeat describes, in place of SUMS .. */
-#define VLFEAT_CELL   676  /* .. and of CELL */
+#define VLFEAT_CELL   676  /* .. and of CELL and DESCRIPTOR */
 #define NODE          300  /* of a node: its means, sums of pairs, contrasts */
 #define GROWTH        2    /* rows of features grow by copies of themselves */
 #define SLACK         1.15 /* of all: what the allocator keeps */
@@ -121,8 +122,10 @@ static double bytes_of_sift(const struct clv_recipe *recipe, double width, doubl
     for (int32_t s = 0; s < recipe->n_scales; s++)
         largest = fmax(largest, recipe->bin_size_px[s]);
     double beyond = 5 * largest + 4 + recipe->step_px;
-    return recipe->sift == CLV_SIFT_CLEAVE ? SUMS * (width + beyond) * (height + beyond) + CELL * cells
-                                           : VLFEAT_PLANES * width * height + VLFEAT_CELL * cells;
+    double described = recipe->blocks & CLV_BLOCK_FISHER ? cells : fmin(cells, SIFT_STRIP_CELLS + width);
+    return recipe->sift == CLV_SIFT_CLEAVE
+               ? SUMS * (width + beyond) * (height + beyond) + CELL * cells + DESCRIPTOR * described
+               : VLFEAT_PLANES * width * height + VLFEAT_CELL * cells;
 }
 
 /* Lists of the pixels of patches' windows: their own, those of surroundings, which are three times as wide, and the

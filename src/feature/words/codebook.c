@@ -1,6 +1,7 @@
-/* Learns the codebook by k-means on bytes, as words are assigned by bytes, too: their sums are exact, so the centres do
- * not depend on the order of summation, threads or instruction set, and the assignment is the fast one of
- * nearest_centre.c. VLFeat's k-means (codebook_vlfeat.c) is the reference. */
+/* Learns codebooks by k-means on the bytes that the words are assigned with: their sums are exact, so the centres do not
+ * depend on the order of summation, threads or instruction set, and the assignment is the fast one of nearest_centre.c.
+ * A descriptor that was drawn several times is assigned once, and counts as often. VLFeat's k-means (codebook_vlfeat.c)
+ * is the reference. Start at codebook_learn. */
 #include "feature/words/words.h"
 
 #include <stdbool.h>
@@ -8,69 +9,19 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/machine.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 
-INLINE int32_t square_distance(const uint8_t *a, const uint8_t *b)
-{
-    int32_t sum = 0;
-    for (int k = 0; k < SIZE; k++) {
-        int16_t difference = (int16_t)(a[k] - b[k]);
-        sum += difference * difference;
-    }
-    return sum;
-}
-
-/* distance[i] = the squared distance of descriptor i to the nearest centre, of which `centre` is the newest one and, if
- * is_first, the only one. Returns their sum. */
-FOR_EACH_MACHINE static uint64_t approach(int32_t *distance, const uint8_t *descriptors, size_t n,
-                                          const uint8_t *centre, bool is_first)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < n; i++) {
-        int32_t d = square_distance(descriptors + i * SIZE, centre);
-        distance[i] = is_first || d < distance[i] ? d : distance[i];
-        total += (uint64_t)distance[i];
-    }
-    return total;
-}
-
-/* k-means++: each next centre is a descriptor, drawn with probability proportional to its squared distance to the
- * nearest centre so far. distance[n] is scratch. Returns false if there are fewer distinct descriptors than words: then
- * all of them are centres. */
-static bool seed_centres(uint8_t *centres, const uint8_t *descriptors, size_t n, int32_t *distance,
-                         const struct codebook_options *options)
-{
-    uint64_t seed = options->seed, stream = options->stream;
-    size_t chosen = (size_t)(rng_uniform(seed, stream, 0) * (double)n);
-    bool distinct = true;
-    for (int32_t w = 0;; w++) {
-        memcpy(centres + (size_t)w * SIZE, descriptors + chosen * SIZE, SIZE);
-        if (w + 1 == options->n_words)
-            return distinct;
-        uint64_t total = approach(distance, descriptors, n, centres + (size_t)w * SIZE, w == 0);
-        distinct &= total > 0;
-        uint64_t target = (uint64_t)(rng_uniform(seed, stream, (uint64_t)w + 1) * (double)total);
-        uint64_t passed = 0;
-        for (chosen = 0; chosen + 1 < n; chosen++) {
-            passed += (uint64_t)distance[chosen];
-            if (passed > target)
-                break;
-        }
-    }
-}
-
 /* Each centre becomes the rounded mean of its descriptors; one without any stays. Returns whether a centre moved. */
-static bool update_centres(const struct clv_codebook *codebook, const uint8_t *descriptors, const int32_t *word,
-                           size_t n, uint64_t *sum, uint64_t *count)
+static bool update_centres(const struct clv_codebook *codebook, const struct codebook_samples *samples,
+                           const int32_t *word, uint64_t *sum, uint64_t *count)
 {
     memset(sum, 0, (size_t)codebook->n_words * SIZE * sizeof *sum);
     memset(count, 0, (size_t)codebook->n_words * sizeof *count);
-    for (size_t i = 0; i < n; i++) {
-        count[word[i]]++;
+    for (size_t i = 0; i < samples->n; i++) {
+        count[word[i]] += samples->weight[i];
         for (int k = 0; k < SIZE; k++)
-            sum[(size_t)word[i] * SIZE + (size_t)k] += descriptors[i * SIZE + (size_t)k];
+            sum[(size_t)word[i] * SIZE + (size_t)k] += samples->weight[i] * samples->descriptors[i * SIZE + (size_t)k];
     }
     bool moved = false;
     for (int32_t w = 0; w < codebook->n_words; w++)
@@ -111,7 +62,7 @@ static int32_t furthest(const struct ranked *part, int32_t n, const uint8_t *fro
 {
     int32_t best = 0, distance = -1;
     for (int32_t i = 0; i < n; i++) {
-        int32_t d = square_distance(part[i].centre, from);
+        int32_t d = descriptor_distance(part[i].centre, from);
         if (d > distance) {
             distance = d;
             best = i;
@@ -136,7 +87,7 @@ static void split_into_groups(struct ranked *part, int32_t n)
     memcpy(high, part[furthest(part, n, low)].centre, SIZE);
     for (int round = 0; round < ROUNDS; round++) {
         for (int32_t i = 0; i < n; i++)
-            part[i].rank = square_distance(part[i].centre, low) - square_distance(part[i].centre, high);
+            part[i].rank = descriptor_distance(part[i].centre, low) - descriptor_distance(part[i].centre, high);
         qsort(part, (size_t)n, sizeof *part, compare_ranked);
         mean_of(low, part, half);
         mean_of(high, part + half, n - half);
@@ -158,9 +109,9 @@ static enum clv_status sort_into_groups(const struct clv_codebook *codebook, str
     return CLV_OK;
 }
 
-/* Lloyd's algorithm on bytes. word[n] is scratch. */
-static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t *descriptors, int32_t *word, size_t n,
-                              const struct codebook_options *options, struct clv_error *err)
+/* Lloyd's algorithm on bytes. word[samples->n] is scratch. */
+static enum clv_status refine(const struct clv_codebook *codebook, const struct codebook_samples *samples,
+                              int32_t *word, const struct codebook_options *options, struct clv_error *err)
 {
     OWNED_ARRAY uint64_t *sum = array_alloc((size_t)codebook->n_words * SIZE, sizeof *sum);
     OWNED_ARRAY uint64_t *count = array_alloc((size_t)codebook->n_words, sizeof *count);
@@ -168,39 +119,41 @@ static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t
     bool moved = true;
     for (int32_t iteration = 0; iteration < options->n_iterations && moved; iteration++) {
         FAIL_IF(stop_requested(options->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(words_assign(word, codebook, descriptors, n, err));
-        moved = update_centres(codebook, descriptors, word, n, sum, count);
+        MUST(words_assign(word, codebook, samples->descriptors, samples->n, err));
+        moved = update_centres(codebook, samples, word, sum, count);
     }
     return CLV_OK;
 }
 
-static double mean_square_distance(const struct clv_codebook *codebook, const uint8_t *descriptors, const int32_t *word,
-                                   size_t n)
+static double mean_square_distance(const struct clv_codebook *codebook, const struct codebook_samples *samples,
+                                   const int32_t *word)
 {
     double total = 0;
-    for (size_t i = 0; i < n; i++)
-        total += square_distance(descriptors + i * SIZE, codebook->centres + (size_t)word[i] * SIZE);
-    return total / (double)n;
+    for (size_t i = 0; i < samples->n; i++)
+        total += (double)samples->weight[i] *
+                 descriptor_distance(samples->descriptors + i * SIZE, codebook->centres + (size_t)word[i] * SIZE);
+    return total / (double)samples->n_drawn;
 }
 
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err)
 {
+    OWNED(codebook_samples_release) struct codebook_samples samples = {0};
+    MUST(codebook_samples_init(&samples, descriptors, n, err));
     OWNED_ARRAY uint8_t *centres = array_alloc((size_t)options->n_words, SIZE);
     const struct clv_codebook learned = {options->n_words, centres}; /* a view */
-    OWNED_ARRAY int32_t *word = array_alloc(n, sizeof *word);
-    OWNED_ARRAY int32_t *distance = array_alloc(n, sizeof *distance);
-    NEED(centres && word && distance);
-    bool distinct = seed_centres(centres, descriptors, n, distance, options);
-    if (options->kmeans == CLV_KMEANS_VLFEAT && distinct)
+    OWNED_ARRAY int32_t *word = array_alloc(samples.n, sizeof *word);
+    NEED(centres && word);
+    MUST(centres_seed_at(words_best_level(), centres, &samples, options, err));
+    if (options->kmeans == CLV_KMEANS_VLFEAT && samples.n >= (size_t)options->n_words)
         MUST(codebook_vlfeat_refine(centres, descriptors, n, options, err));
     else
-        MUST(refine(&learned, descriptors, word, n, options, err));
+        MUST(refine(&learned, &samples, word, options, err));
     if (options->search == CLV_WORD_SEARCH_GROUPS)
         MUST(sort_into_groups(&learned, err));
     if (distortion) {
-        MUST(words_assign(word, &learned, descriptors, n, err));
-        *distortion = mean_square_distance(&learned, descriptors, word, n);
+        MUST(words_assign(word, &learned, samples.descriptors, samples.n, err));
+        *distortion = mean_square_distance(&learned, &samples, word);
     }
     array_free(codebook->centres);
     *codebook = (struct clv_codebook){options->n_words, TAKE(centres)};

@@ -254,19 +254,31 @@ FOR_EACH_MACHINE static void describe_cell(uint8_t *values, const struct sift_in
     finish_descriptor(values, bins, norm_scale_of(bin_px));
 }
 
+/* Rows `first` and so on of the grid. band is scratch. */
+static void describe_rows(uint8_t *values, uint32_t *band, const struct sift_integral *integral, int32_t bin_px,
+                          int32_t step_px, int32_t first, int32_t n_rows)
+{
+    int32_t n_columns = (integral->width + step_px - 1) / step_px;
+    for (int32_t r = first; r < first + n_rows; r++, values += (size_t)n_columns * CLV_DESCRIPTOR_SIZE) {
+        sum_rows(band, integral, r * step_px + (step_px - 1) / 2, bin_px);
+        describe_row(values, band, integral, n_columns, bin_px, step_px);
+    }
+}
+
+static uint32_t *band_of(const struct sift_integral *integral)
+{
+    return array_zalloc_aligned((size_t)integral->row_pixels, BINS * N * sizeof(uint32_t));
+}
+
 enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral *integral, int32_t bin_px,
                              int32_t step_px, struct clv_error *err)
 {
     *grid = (struct sift_grid){0};
     int32_t n_columns = (integral->width + step_px - 1) / step_px, n_rows = (integral->height + step_px - 1) / step_px;
-    size_t row_bytes = (size_t)n_columns * CLV_DESCRIPTOR_SIZE;
-    OWNED_ARRAY uint8_t *values = array_alloc((size_t)n_rows, row_bytes);
-    OWNED_ARRAY uint32_t *band = array_zalloc_aligned((size_t)integral->row_pixels, BINS * N * sizeof *band);
+    OWNED_ARRAY uint8_t *values = array_alloc((size_t)n_rows, (size_t)n_columns * CLV_DESCRIPTOR_SIZE);
+    OWNED_ARRAY uint32_t *band = band_of(integral);
     NEED(values && band);
-    for (int32_t r = 0; r < n_rows; r++) {
-        sum_rows(band, integral, r * step_px + (step_px - 1) / 2, bin_px);
-        describe_row(values + (size_t)r * row_bytes, band, integral, n_columns, bin_px, step_px);
-    }
+    describe_rows(values, band, integral, bin_px, step_px, 0, n_rows);
     *grid = (struct sift_grid){n_columns, n_rows, TAKE(values)};
     return CLV_OK;
 }
@@ -302,7 +314,7 @@ enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *imag
 {
     uint32_t n_columns = (uint32_t)((image->width + step_px - 1) / step_px);
     OWNED(sift_grid_release) struct sift_grid grid = {0};
-    if (image->luma)
+    if (image->luma || (int64_t)n >= sift_image_n_cells(image, step_px)) /* a row together costs less than its cells */
         MUST(sift_image_describe(&grid, image, bin_px, step_px, err));
     for (size_t k = 0; k < n; k++) {
         uint8_t *out = values + k * CLV_DESCRIPTOR_SIZE;
@@ -320,4 +332,43 @@ enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_im
 {
     return image->luma ? sift_vlfeat_extract(grid, image->luma, image->width, image->height, bin_px, step_px, err)
                        : sift_extract(grid, &image->integral, bin_px, step_px, err);
+}
+
+void sift_strips_release(struct sift_strips *strips)
+{
+    sift_grid_release(&strips->whole);
+    arrays_free(strips->own, strips->band);
+    *strips = (struct sift_strips){0};
+}
+
+enum clv_status sift_strips_init(struct sift_strips *strips, const struct sift_image *image, int32_t bin_px,
+                                 int32_t step_px, struct clv_error *err)
+{
+    int32_t n_columns = (image->width + step_px - 1) / step_px, n_rows = (image->height + step_px - 1) / step_px;
+    int32_t fit = SIFT_STRIP_CELLS / n_columns, at_once = fit < 1 ? 1 : fit < n_rows ? fit : n_rows;
+    OWNED(sift_strips_release) struct sift_strips result = {.image = image, .bin_px = bin_px, .step_px = step_px};
+    if (image->luma) {
+        MUST(sift_image_describe(&result.whole, image, bin_px, step_px, err));
+    } else {
+        result.own = array_alloc((size_t)at_once, (size_t)n_columns * CLV_DESCRIPTOR_SIZE);
+        result.band = band_of(&image->integral);
+        NEED(result.own && result.band);
+    }
+    result.n_rows_left = n_rows;
+    result.at_once = image->luma ? n_rows : at_once;
+    *strips = TAKE(result);
+    return CLV_OK;
+}
+
+bool sift_strips_next(struct sift_strips *strips, size_t *n_cells)
+{
+    const struct sift_image *image = strips->image;
+    int32_t step = strips->step_px, left = strips->n_rows_left, n = left < strips->at_once ? left : strips->at_once;
+    int32_t n_columns = (image->width + step - 1) / step, first = (image->height + step - 1) / step - left;
+    *n_cells = (size_t)n * (size_t)n_columns;
+    strips->n_rows_left -= n;
+    strips->values = strips->own ? strips->own : strips->whole.values;
+    if (strips->own)
+        describe_rows(strips->own, strips->band, &image->integral, strips->bin_px, step, first, n);
+    return n > 0;
 }

@@ -1,4 +1,4 @@
-/* This folder makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (codebook.c), and
+/* This folder makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (seeding.c, codebook.c), and
  * nearest_centre.c, the exact nearest centre of integer descriptors, the hot loop of feature extraction and of
  * codebook learning. Read sift.c first. */
 #ifndef FEATURE_WORDS_WORDS_H
@@ -22,9 +22,35 @@ struct codebook_options {
  * Lloyd's algorithm, with centres rounded to bytes after each (VLFeat's: at the end). With fewer distinct descriptors
  * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream,
  * same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
- * codebook is untouched. O(n x n_words x n_iterations). */
+ * codebook is untouched. O(distinct descriptors x n_words x n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
+
+/* Where k-means begins (seeding.c). */
+
+/* The distinct descriptors among those that were drawn, in the order in which they were drawn first. */
+struct codebook_samples {
+    size_t n, n_drawn;
+    uint8_t *descriptors; /* [n][128] */
+    uint32_t *weight;     /* [n] how often each was drawn */
+    uint32_t *which;      /* [n_drawn] the distinct one that each drawn one is */
+};
+void codebook_samples_release(struct codebook_samples *samples);
+
+/* Finds them in descriptors[n][128], 1 <= n < 2^31. O(n). */
+enum clv_status codebook_samples_init(struct codebook_samples *samples, const uint8_t *descriptors, size_t n,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* The squared distance of two descriptors. */
+static inline __attribute__((always_inline)) int32_t descriptor_distance(const uint8_t *a, const uint8_t *b)
+{
+    int32_t sum = 0;
+    for (int k = 0; k < CLV_DESCRIPTOR_SIZE; k++) {
+        int16_t difference = (int16_t)(a[k] - b[k]);
+        sum += difference * difference;
+    }
+    return sum;
+}
 
 /* Codebooks by VLFeat's k-means: the reference implementation of codebook.c's rounds, for recipes that ask for it. */
 
@@ -75,6 +101,12 @@ enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
 
 /* The best level this processor has. */
 enum words_level words_best_level(void);
+
+/* k-means++: centres[n_words][128] are samples as they were drawn, the first one evenly, each next one with probability
+ * proportional to its squared distance to the nearest centre so far, by the options' seed and stream. The same centres
+ * at every level, which must be one that the processor has. O(n x n_words). */
+enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const struct codebook_samples *samples,
+                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
 /* word[i] = the centre nearest to descriptors[i] in Euclidean distance, the lowest on ties; descriptors[n][128].
  * `level` must be one that the processor has. O(n x n_words x 128); memory O(n_words). */
@@ -153,8 +185,26 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
                                     int32_t step_px, struct clv_error *err) CLV_CHECK;
 
-/* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column,
- * below sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
+/* The descriptors of one scale for those who need each once, some rows of cells after the others: about
+ * SIFT_STRIP_CELLS of them, which stay in the processor's caches, or, of VLFeat's, all. The bytes are those of
+ * sift_image_describe. The image must outlive the strips. */
+enum { SIFT_STRIP_CELLS = 8192 };
+struct sift_strips {
+    const uint8_t *values; /* [rows of the strip][columns][128] */
+    const struct sift_image *image;
+    int32_t bin_px, step_px, at_once, n_rows_left;
+    uint8_t *own;
+    uint32_t *band;
+    struct sift_grid whole; /* VLFeat's */
+};
+void sift_strips_release(struct sift_strips *strips);
+enum clv_status sift_strips_init(struct sift_strips *strips, const struct sift_image *image, int32_t bin_px,
+                                 int32_t step_px, struct clv_error *err) CLV_CHECK;
+/* Goes on to the next strip, of *n_cells descriptors; false behind the last. */
+bool sift_strips_next(struct sift_strips *strips, size_t *n_cells);
+
+/* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column, below
+ * sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
 int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px);
 enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *image, int32_t bin_px, int32_t step_px,
                                   const uint32_t *cells, size_t n, struct clv_error *err) CLV_CHECK;

@@ -121,6 +121,55 @@ TEST(fewer_descriptors_than_words_are_all_words)
     array_free(codebook.centres);
 }
 
+/* k-means++ as words.h defines it, one drawn descriptor after the other. */
+static void seed_plainly(uint8_t *centres, const uint8_t *descriptors, size_t n, const struct codebook_options *options)
+{
+    OWNED_ARRAY int64_t *distance = malloc(n * sizeof *distance);
+    size_t chosen = (size_t)(rng_uniform(options->seed, options->stream, 0) * (double)n);
+    for (int32_t w = 0; w < options->n_words; w++) {
+        memcpy(centres + w * SIZE, descriptors + chosen * SIZE, SIZE);
+        int64_t total = 0, passed = 0;
+        for (size_t i = 0; i < n; i++) {
+            int64_t d = 0;
+            for (size_t k = 0; k < SIZE; k++) {
+                int64_t difference = descriptors[i * SIZE + k] - centres[(size_t)w * SIZE + k];
+                d += difference * difference;
+            }
+            distance[i] = w == 0 || d < distance[i] ? d : distance[i];
+            total += distance[i];
+        }
+        double share = rng_uniform(options->seed, options->stream, (uint64_t)w + 1);
+        int64_t target = (int64_t)(share * (double)total);
+        for (chosen = 0; chosen + 1 < n && (passed += distance[chosen]) <= target; chosen++)
+            ;
+    }
+}
+
+TEST(centres_are_seeded_from_all_that_was_drawn_at_every_level)
+{
+    static const size_t counts[] = {1, 15, 16, 17, 300};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (size_t n_distinct = 1; n_distinct <= counts[c]; n_distinct = 7 * n_distinct + 4) {
+            size_t n = counts[c];
+            OWNED_ARRAY uint8_t *distinct = clustered(n_distinct, 50);
+            memset(distinct, n_distinct % 2 ? 255 : 0, SIZE);
+            OWNED_ARRAY uint8_t *descriptors = malloc(n * SIZE);
+            for (size_t i = 0; i < n; i++)
+                memcpy(descriptors + i * SIZE, distinct + i * i % n_distinct * SIZE, SIZE);
+            struct codebook_options options = {.n_words = 20, .seed = c, .stream = RNG_CODEBOOK};
+            uint8_t expected[20 * SIZE], centres[20 * SIZE];
+            seed_plainly(expected, descriptors, n, &options);
+            OWNED(codebook_samples_release) struct codebook_samples samples = {0};
+            must(codebook_samples_init(&samples, descriptors, n, err));
+            ck_assert_uint_le(samples.n, n_distinct);
+            for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
+                memset(centres, 77, sizeof centres);
+                must(centres_seed_at((enum words_level)level, centres, &samples, &options, err));
+                ck_assert_mem_eq(centres, expected, sizeof centres);
+            }
+        }
+}
+
 TEST(the_same_seed_gives_the_same_words_and_another_does_not)
 {
     OWNED_ARRAY uint8_t *descriptors = clustered(500, 90);

@@ -195,6 +195,31 @@ TESTS(single_cells_have_the_descriptors_of_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_V
     }
 }
 
+TESTS(strips_follow_each_other_through_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
+{
+    static const struct {
+        int32_t width, height, bin_px, step_px;
+    } images[] = {{1, 1, 2, 3}, {37, 23, 4, 3}, {SIFT_STRIP_CELLS + 1, 3, 2, 1}, {400, 301, 8, 2}};
+    for (size_t s = 0; s < sizeof images / sizeof *images; s++) {
+        struct clv_recipe recipe = recipe_of(images[s].bin_px, images[s].step_px);
+        recipe.sift = _i;
+        OWNED_ARRAY uint8_t *rgb = textured(images[s].width, images[s].height);
+        OWNED(sift_image_release) struct sift_image image = {0};
+        OWNED(sift_grid_release) struct sift_grid grid = {0};
+        OWNED(sift_strips_release) struct sift_strips strips = {0};
+        must(sift_image_init(&image, rgb, images[s].width, images[s].height, &recipe, err));
+        must(sift_image_describe(&grid, &image, images[s].bin_px, images[s].step_px, err));
+        must(sift_strips_init(&strips, &image, images[s].bin_px, images[s].step_px, err));
+        size_t at = 0, n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
+        for (size_t n = 0; sift_strips_next(&strips, &n); at += n) {
+            ck_assert_uint_le(at + n, n_cells);
+            ck_assert_uint_eq(n % (size_t)grid.n_columns, 0);
+            ck_assert_mem_eq(strips.values, grid.values + at * SIZE, n * SIZE);
+        }
+        ck_assert_uint_eq(at, n_cells);
+    }
+}
+
 TESTS(flat_images_have_zero_descriptors, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     uint8_t rgb[30 * 20 * 3];
