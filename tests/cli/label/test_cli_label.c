@@ -79,7 +79,8 @@ TEST(ten_thousand_hostile_requests_change_nothing)
     for (uint32_t k = 0; k < N_HOSTILE; k++) {
         size_t size = hostile(bytes, sizeof bytes, &server, k);
         int code = exchange(answer, sizeof answer, &server, bytes, size);
-        ck_assert_msg(code == 0 || code >= 400, "%u: %d\n%s", k, code, bytes);
+        /* libmicrohttpd 1.0 itself answers an address with spaces in it, by the same one without. */
+        ck_assert_msg(code == 0 || code == 301 || code >= 400, "%u: %d\n%s", k, code, bytes);
         if (k == N_HOSTILE / 4)
             before = memory_of(&server);
     }
