@@ -312,6 +312,7 @@ static const struct option_row import_rows[] = {
     {"--outside", "--outside void", NULL, IN_SECOND | IN_THIRD},
     {"--property", NULL, "polygons of another property: suite cli_import_geojson", 0},
     {"--runs", NULL, "run lengths in a CSV: suite cli_import_masks", 0},
+    {"--all-images", NULL, "images without a mask: suite cli_sequence", 0},
     {"--stretch", NULL, "masks of other programs: suite cli_import_masks", 0},
     {"--white", NULL, "masks of other programs: suite cli_import_masks", 0},
     {"--seed", "--seed 2", NULL, IN_FIRST | IN_THIRD},

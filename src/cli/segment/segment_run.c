@@ -90,7 +90,7 @@ static enum clv_status print_json(const struct segment *self, const struct clv_f
 static void print_summary(const struct segment *self, const struct clv_files_result *result, bool interrupted)
 {
     const struct clv_files_options *files = &self->files;
-    char done[32] = "", failed[64] = "", before[64] = "", objects[264] = "", given[264] = "";
+    char done[32] = "", failed[64] = "", before[64] = "", objects[288] = "", given[264] = "";
     const bool is_probable = files->probabilities != CLV_PROBABILITIES_NONE;
     const size_t n = interrupted ? result->n_inputs : result->n_done;
 
