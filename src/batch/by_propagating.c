@@ -88,8 +88,9 @@ static enum clv_status open_sequences(struct batch *run, struct clv_error *err)
             options->data, n);
     MUST(clv_labels_copy(&run->labels, &self->set.labels, err));
     MUST(chains_find(&self->chains, &self->set, options->from_split, options->split, err));
-    FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT, "%s: nothing to propagate: none of its %s is without a mask while another has one",
-            options->data, n_of(n, "frame", "frames").text);
+    FAIL_IF(!self->chains.n_wanted, CLV_ERR_NO_INPUT,
+            "%s: nothing to propagate: none of its %s is without a mask while another has one", options->data,
+            n_of(n, "frame", "frames").text);
     sequence_note_gaps(run, &self->chains.gaps);
     MUST(add_inputs(self, run, err));
     run->given = (struct given_frames){&self->set, self->chains.is_given};
