@@ -45,19 +45,17 @@ enum clv_nodes { CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES };
 
 /* Feature blocks of a node, to be combined with |. */
 enum clv_blocks {
-    CLV_BLOCK_WORDS = 1,    /* dense-SIFT words, a histogram per scale */
-    CLV_BLOCK_COLOUR = 2,   /* RGB histogram, chroma histogram, Lab statistics */
-    CLV_BLOCK_POSITION = 4, /* soft-binned position */
-    CLV_BLOCK_SIZE = 8,     /* size and a bias of 1 */
-    CLV_BLOCK_CONTRAST =
-        16, /* similarity and distance to the border, uniqueness, spread, centre against rim, gradient */
-    CLV_BLOCK_SURROUND =
-        32,                /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
-    CLV_BLOCK_SCENE = 64,  /* patches only: words of the last scale and chroma histogram of the whole image */
-    CLV_BLOCK_RGB = 128,   /* RGB histogram alone, 16 bins a channel */
-    CLV_BLOCK_WORD = 256,  /* the word at the centre, per scale, instead of a histogram of words */
-    CLV_BLOCK_HOG = 512,   /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
-    CLV_BLOCK_MAPS = 1024, /* what maps of networks say, pooled; with a bias of its own */
+    CLV_BLOCK_WORDS = 1,        /* dense-SIFT words, a histogram per scale */
+    CLV_BLOCK_COLOUR = 2,       /* RGB histogram, chroma histogram, Lab statistics */
+    CLV_BLOCK_POSITION = 4,     /* soft-binned position */
+    CLV_BLOCK_SIZE = 8,         /* size and a bias of 1 */
+    CLV_BLOCK_CONTRAST = 16,    /* similarity and distance to the border, uniqueness, spread, centre to rim, gradient */
+    CLV_BLOCK_SURROUND = 32,    /* patches only: words and chroma histogram of the patch and its eight neighbours */
+    CLV_BLOCK_SCENE = 64,       /* patches only: words of the last scale and chroma histogram of the whole image */
+    CLV_BLOCK_RGB = 128,        /* RGB histogram alone, 16 bins a channel */
+    CLV_BLOCK_WORD = 256,       /* the word at the centre, per scale, instead of a histogram of words */
+    CLV_BLOCK_HOG = 512,        /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
+    CLV_BLOCK_MAPS = 1024,      /* what maps of networks say, pooled; with a bias of its own */
     CLV_BLOCK_FISHER = 2048,    /* patches only: Fisher vectors of SIFT descriptors in and around the patch */
     CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
     CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
@@ -101,7 +99,7 @@ struct clv_recipe_map {
     float *standard;      /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */
     int32_t n_components; /* of features: principal components that take the channels' place; 0: the channels stay */
     int32_t
-        is_whitened;   /* 1: each component's deviation becomes 1; 0: the first one's does, others keep theirs to it */
+        is_whitened; /* 1: each component's deviation becomes 1; 0: that of the first, and others by the same factor */
     float *components; /* [n_components][n_channels] of standardised channels; NULL: none, or not learned */
     float *usual; /* [2][n_components or n_channels] images' means of what is made of a map: their mean and deviation
                      among the images learned from; NULL: not known */

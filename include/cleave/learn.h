@@ -199,8 +199,7 @@ struct clv_training {
 struct clv_curve_point {
     double pass;      /* passes over the examples so far; looks at all of them for this curve do not count */
     double objective; /* primal */
-    double
-        dual; /* lower bound on the least objective, never above `objective` (an upper bound where the oracle rounds) */
+    double dual; /* lower bound on the least objective, at most `objective` (an upper bound where the oracle rounds) */
     double train_loss; /* weighted Hamming on the training examples */
 };
 
@@ -212,9 +211,8 @@ struct clv_training_note {
 #define CLV_MAX_NOTES 8
 
 struct clv_training_result {
-    double *w; /* [clv_weight_layout_size(layout)], array owned by the result */
-    double
-        *variance; /* [clv_weight_layout_size(layout)] of the posterior whose mean is w; NULL: w is a point estimate */
+    double *w;        /* [clv_weight_layout_size(layout)], array owned by the result */
+    double *variance; /* [clv_weight_layout_size(layout)] of the posterior with mean w; NULL: w is a point estimate */
     struct clv_curve_point *curve;
     size_t n_curve;
     double *validation_loss;      /* [n_curve] weighted Hamming on the validation set; NULL: not known */

@@ -34,9 +34,7 @@ static const json_t *inner(const struct json_value *value)
 
 /* Bounds of a text's values, found before it is parsed. */
 struct outline {
-    size_t
-        /* the deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it */
-        depth;
+    size_t depth;  /* the deepest nesting of brackets outside strings, which bounds the parser's recursion */
     size_t memory; /* estimate of what the parsed values take, in bytes */
 };
 

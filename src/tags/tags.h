@@ -240,7 +240,7 @@ struct clv_tag_training {
     bool is_rbf;    /* kernel: RBF, else linear */
     bool is_scaled; /* divide each feature by its largest magnitude */
     bool
-        is_in_f_order; /* lmsbn: the tag whose binary classifier has the best held-out F decides first; else by index */
+        is_in_f_order; /* lmsbn: tags decide in the order of their classifiers' held-out F, best first; else by index */
     enum clv_tag_goal goal; /* what cross-validation chooses by and tsbc's thresholds are tuned for */
     double parameters[CLV_TAG_PARAMETERS];
     int32_t n_folds;   /* for held-out scores; 0: 5 */

@@ -259,9 +259,8 @@ struct maxflow_clamps {
     /* The rest is the search's own. */
     struct clamp_frame frames[CLAMP_DEPTH];
     int32_t depth;
-    int32_t *height; /* [n_nodes + 1] see clamp.c; 0 of nodes that elimination has not decided */
-    int32_t
-        *mark[2]; /* [label][n_nodes + 1] last pass that reached the node, of the nodes with that label; others never */
+    int32_t *height;   /* [n_nodes + 1] see clamp.c; 0 of nodes that elimination has not decided */
+    int32_t *mark[2];  /* [label][n_nodes + 1] last pass that reached the node, if it has that label */
     int32_t *verified; /* [n_nodes + 1] pass in which the node was found to be supplied all the same */
     int32_t *seen, *trail;
     int32_t *parent;     /* [n_nodes + 1] the slot through which the node was reached */

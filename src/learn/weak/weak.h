@@ -44,9 +44,8 @@ void partial_force(struct clv_field *field, const int32_t *given);
 struct partial_options {
     bool weighted;      /* for weighted likelihood */
     uint32_t n_samples; /* >= 1 */
-    double
-        sharpness; /* > 0: q is raised to this power and normalised. 1: as published; large: the most probable label */
-    bool is_published; /* areas are sums of marginals (partial.c) */
+    double sharpness;   /* > 0: q is raised to this power and normalised. 1: as published; large: the likeliest label */
+    bool is_published;  /* areas are sums of marginals (partial.c) */
 };
 
 /* Pseudo-labels of one example. */
