@@ -98,9 +98,8 @@ struct clv_recipe_map {
     int32_t n_channels;   /* 0: not learned */
     float *standard;      /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */
     int32_t n_components; /* of features: principal components that take the channels' place; 0: the channels stay */
-    int32_t
-        is_whitened; /* 1: each component's deviation becomes 1; 0: that of the first, and others by the same factor */
-    float *components; /* [n_components][n_channels] of standardised channels; NULL: none, or not learned */
+    int32_t is_whitened;  /* 1: each component's deviation becomes 1; 0: the first's, others by the same factor */
+    float *components;    /* [n_components][n_channels] of standardised channels; NULL: none, or not learned */
     float *usual; /* [2][n_components or n_channels] images' means of what is made of a map: their mean and deviation
                      among the images learned from; NULL: not known */
     int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels

@@ -237,10 +237,9 @@ enum clv_tag_goal { CLV_TAG_EXACT, CLV_TAG_HAMMING, CLV_TAG_F_SAMPLE, CLV_TAG_F_
 struct clv_tag_training {
     const struct clv_tag_set *set;
     const struct clv_tag_learner *learner;
-    bool is_rbf;    /* kernel: RBF, else linear */
-    bool is_scaled; /* divide each feature by its largest magnitude */
-    bool
-        is_in_f_order; /* lmsbn: tags decide in the order of their classifiers' held-out F, best first; else by index */
+    bool is_rbf;            /* kernel: RBF, else linear */
+    bool is_scaled;         /* divide each feature by its largest magnitude */
+    bool is_in_f_order;     /* lmsbn: tags decide by their classifiers' held-out F, the best first; else by index */
     enum clv_tag_goal goal; /* what cross-validation chooses by and tsbc's thresholds are tuned for */
     double parameters[CLV_TAG_PARAMETERS];
     int32_t n_folds;   /* for held-out scores; 0: 5 */
