@@ -32,8 +32,8 @@ struct option_rule {
         RULE_EXCLUDES, /* "--option excludes --other: why" */
         RULE_IDLE,     /* "--option cannot be used with --other: why" */
     } relation;
-    const char
-        *others; /* a fact that is needed: "--option cannot be used: why", one that excludes: "--option: FACT, why" */
+    /* Of a fact that is needed, "--option cannot be used: why"; of one that excludes, "--option: FACT, why". */
+    const char *others;
     const char *why; /* NULL: the fact says it */
 };
 

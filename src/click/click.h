@@ -52,10 +52,9 @@ struct click_request {
     const uint8_t *before;            /* [height][width] labels before the latest stroke, or NULL */
     const struct click_press *latest; /* or NULL */
     int32_t n_strokes;                /* so far */
-    bool is_edit; /* the labels before did not come from strokes alone but from a box or another program:
+    bool is_edit;       /* the labels before did not come from strokes alone but from a box or another program:
                                          away from the latest stroke they stay */
-    const float
-        *prior; /* [height][width] a learned model's score of foreground minus background (clv_refine_prior), or NULL */
+    const float *prior; /* [height][width] a model's score of foreground minus background (clv_refine_prior), or NULL */
     struct click_trace *trace; /* for programs that fit the weights, or NULL */
 };
 

@@ -159,8 +159,7 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
  * cell. */
 struct sift_grid {
     int32_t n_columns, n_rows;
-    uint8_t *
-        values; /* [n_rows][n_columns][128]: 4 x 4 spatial bins (rows first) of 8 orientations; zero where it is flat */
+    uint8_t *values; /* [n_rows][n_columns][128]: 4 x 4 bins of space (rows first) of 8 orientations; 0 where flat */
 };
 void sift_grid_release(struct sift_grid *grid);
 

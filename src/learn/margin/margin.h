@@ -27,9 +27,9 @@ struct bcfw_rules {
     size_t batch;  /* examples that the oracle is asked about at one w, before their steps are taken; 0: 1 */
     bool averaging, sampling;
     bool keeps_support; /* count labellings of positive dual weight */
-    const double
-        *start; /* [size] weights that are the best as long as no better ones are found, and whose answers to the oracle
-                            the first pass steps towards; NULL: none */
+    /* [size] weights that are the best as long as no better ones are found, and towards whose answers of the oracle the
+     * first pass steps; NULL: none. */
+    const double *start;
 };
 
 /* A labelling of positive dual weight, identified by its hash. */

@@ -31,9 +31,9 @@
 struct pmap_example {
     struct clv_problem problem;
     const float *weight; /* [n_nodes][n_labels] of log P(y_i = b | x), or NULL: joint */
-    const int32_t
-        *given;   /* [n_nodes] labels, or CLV_UNKNOWN: all P are given these, whose nodes count no more; or NULL:
-                             none are. For Potts form, and without edges */
+    /* [n_nodes] labels, or CLV_UNKNOWN: all P are given these, whose nodes count no more; NULL: none are given. For
+     * Potts form, and without edges. */
+    const int32_t *given;
     double scale; /* of the whole */
 };
 
