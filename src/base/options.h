@@ -32,7 +32,7 @@ struct option_rule {
         RULE_EXCLUDES, /* "--option excludes --other: why" */
         RULE_IDLE,     /* "--option cannot be used with --other: why" */
     } relation;
-    /* Of a fact that is needed, "--option cannot be used: why"; of one that excludes, "--option: FACT, why". */
+    /* A fact that is needed gives "--option cannot be used: why"; one that excludes, "--option: FACT, why". */
     const char *others;
     const char *why; /* NULL: the fact says it */
 };
