@@ -217,9 +217,11 @@ static enum clv_status write_merged(struct mask_rows *mask, const char *path, co
         MUST(label_votes_init(&mask->votes, mask->learned->n_objects, run->labels.n_labels, err));
         NEED(mask->numbers = array_alloc(RASTER_TILE, (size_t)layout.width * sizeof *mask->numbers));
     }
-    mask->unmerged = &writer;
     MUST(raster_writer_create(&writer, unmerged, &layout, NULL, err));
-    MUST(paint_rows(mask, err));
+    mask->unmerged = &writer; /* cppcheck-suppress autoVariables; until the rows are painted */
+    enum clv_status status = paint_rows(mask, err);
+    mask->unmerged = NULL;
+    MUST(status);
     MUST(raster_writer_commit(&writer, err));
     return merge_rows(mask, unmerged, run, err);
 }

@@ -100,7 +100,8 @@ static enum clv_status take_numbers(struct clv_object_map *map, struct integer_i
                                     int32_t expected_width, int32_t expected_height, struct clv_error *err)
 {
     OWNED(clv_object_map_release)
-    struct clv_object_map result = {.width = image->width, .height = image->height, .objects = TAKE(image->values)};
+    struct clv_object_map result = {.width = image->width, .height = image->height};
+    result.objects = TAKE(image->values);
     FAIL_IF(expected_width && expected_height && (result.width != expected_width || result.height != expected_height),
             CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, result.width, result.height,
             expected_width, expected_height);

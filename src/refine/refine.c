@@ -147,9 +147,9 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
                            struct clv_error *err)
 {
     struct clv_refine_options defaults;
+    clv_refine_defaults(&defaults);
     OWNED(canvas_release) struct canvas canvas = {
         .image = image, .prior = prior, .is_fixed = is_fixed, .options = options ? options : &defaults};
-    clv_refine_defaults(&defaults);
     MUST(refine_check_options(canvas.options, err));
     MUST(check(labels, image, prior ? prior->of_pixels : NULL, err));
     size_t n_foreground = count_foreground(labels, (size_t)image->width * (size_t)image->height);

@@ -152,9 +152,9 @@ TEST(scribbles_teach)
                     mask.labels[y * mask.width + x] = CLV_VOID;
         must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
     }
-    expect_output("masks that mark fewer than half of the regions of their image: 8; the rest is guessed from what they mark",
-                  "cd %s && cleave train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap",
-                  folder);
+    expect_output(
+        "masks that mark fewer than half of the regions of their image: 8; the rest is guessed from what they mark",
+        "cd %s && cleave train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap", folder);
     run_here("cd %s && cleave segment -m m.cleave --data $SET/manifest.tsv --split test -o out", folder);
     OWNED_ARRAY char *score =
         expect_success("cd %s && cleave score --data $SET/manifest.tsv --split test --pred out --json 2>&1 | "
