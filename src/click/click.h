@@ -25,7 +25,7 @@
  * outside of a box, but not pointed at by the user, so that similar pixels nearby may still be foreground. */
 enum { CLICK_FREE, CLICK_BACKGROUND, CLICK_FOREGROUND, CLICK_BARRED };
 
-/* Whether there is no seed in a row of n > 0 pixels: most rows of large images have none. */
+/* Whether a row of n > 0 pixels has no seed, as most rows of large images do. */
 static inline bool click_row_is_free(const uint8_t *seeds, size_t n)
 {
     return *seeds == CLICK_FREE && memcmp(seeds, seeds + 1, n - 1) == 0;

@@ -212,8 +212,8 @@ enum clv_status raster_cut_nodes(int32_t *nodes, struct raster_cut *self, int32_
                                  struct clv_error *err) CLV_CHECK;
 
 /* Squares of a mask are refined as separate images, each with a margin of an eighth of its side on all sides, which is
- * then dropped. At the raster's border the margin is on the other side. A raster that is no larger is refined as one
- * image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two
+ * then dropped. A square at the raster's border has twice the margin on its inner side. A raster no larger than a square
+ * is refined as one image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two
  * rasters at scales 1 to 4), the whole as one image yet more: couplings of refining grow with an image's side. */
 #define REFINED_PX 256
 

@@ -138,7 +138,7 @@ static int list_choices(struct choice *choices, int capacity, const struct optio
 
 /* The tables. */
 
-/* What has one answer: the text is pinned once, with all that it was given to. */
+/* The inputs that have the same answer: its text is pinned once, beside all of them. */
 struct group {
     int code;
     char *text, *with;

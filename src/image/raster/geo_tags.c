@@ -32,8 +32,8 @@ void geo_tags_declare(TIFF *tiff)
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof *fields);
 }
 
-/* Gets *values of a tag and their number, 0 if there is no such tag of that type. libtiff takes another type of count
- * for tags that it does not know. */
+/* Gets *values of a tag and returns their number, or 0 if the file has no such tag of that type. For tags that libtiff
+ * does not know, its call needs a count of another type. */
 static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType type)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);

@@ -47,9 +47,9 @@ enum clv_status partial_load(struct decoder *decoder, const struct partial_examp
 }
 
 /* counts[n_nodes][n_labels] = V_i P(y_i = b), expected pixels of each label, from the marginals q of a model that was
- * learned with the loss's weights. It has seen label b's pixels theta(b) ~ 1 / V_b times, so what it says is q_i(b) ~
- * P(y_i = b) / V_b and the paper's sum_i V_i q_i(b) is not V_b: the small side comes out too large, the more so the
- * oftener images are labelled anew. The areas that agree with P are found by Saerens, Latinne, Decaestecker 2002:
+ * learned with the loss's weights. It has seen label b's pixels theta(b) ~ 1 / V_b times, so it predicts q_i(b) ~
+ * P(y_i = b) / V_b, and the paper's sum_i V_i q_i(b) is not V_b: the smaller of two areas comes out too large, and more
+ * so each time the images are labelled again. The areas that agree with P are found by Saerens, Latinne, Decaestecker 2002:
  *     P(y_i = b) = q_i(b) V_b / sum_c q_i(c) V_c,   V_b = sum_i V_i (P(y_i = b) + MIN_AREA) */
 static void expect_areas(float *counts, const float *q, const struct clv_problem *problem, size_t n_labels)
 {
