@@ -222,8 +222,6 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
     }
     MUST(train_rules_check(train_option_rules, &changed, NULL, NULL, err));
     MUST(train_rules_check(feature_option_rules, &changed, NULL, NULL, err));
-    if (changed.sequence && !changed.recipe.window)
-        changed.recipe.window = CLV_DEFAULT_WINDOW;
     enum clv_status status = gather(&self, err);
     if (status == CLV_ERR_INTERRUPTED)
         return fail(err, status, "interrupted before anything was learned; nothing is written");
