@@ -220,6 +220,7 @@ struct batch {
     struct outcome **parked; /* [inputs.n] that wait for those before them */
     size_t next;             /* to settle */
     size_t n_delivered;
+    unsigned advised; /* faults, bits 1 << enum clv_fault, with whose first failure advice was given */
     enum clv_status status; /* the first that ends the run */
     struct clv_error error;
     struct clv_files_result *result;

@@ -9,6 +9,7 @@
 #include "batch/batch.h"
 #include "cluster/comm.h"
 #include "intake/intake.h"
+#include "masks/masks.h"
 #include "model/model.h"
 
 /* With fewer training images, the variation between images cannot be estimated. */
@@ -149,6 +150,30 @@ static bool ends_run(const struct batch *run, const struct outcome *outcome)
            (status != CLV_OK && run->options.fail_fast);
 }
 
+/* Adds to the first failure of each kind that a mask has what would mend it. The set is read again: none is kept, since
+ * it can have a million images. */
+static enum clv_status add_advice(struct batch *run, struct clv_error *error, struct clv_error *err)
+{
+    const struct clv_files_options *options = &run->options;
+    const char *path = options->data ? options->data : options->n_images ? NULL : options->from_masks;
+    const bool has_masks_elsewhere = options->from_masks && path != options->from_masks;
+    OWNED(clv_set_release) struct clv_set set = {0};
+    struct clv_error why;
+    if (error->fault == CLV_FAULT_OTHER || run->advised & 1U << error->fault)
+        return CLV_OK;
+    run->advised |= 1U << error->fault;
+    if (path && clv_set_read(&set, path, &why) != CLV_OK)
+        return CLV_OK;
+    if (!path && options->n_images == 1 && path_is_folder(options->images[0]))
+        NEED(set.root = string_copy(options->images[0]));
+    if (!set.root)
+        return CLV_OK;
+    return fail_mask(&set, path, has_masks_elsewhere ? options->from_masks : NULL, &options->limits, error) ==
+                   CLV_ERR_MEMORY
+               ? fail_memory(err)
+               : CLV_OK;
+}
+
 /* Returns the failure if it ends the run, as that of the only input does, too. */
 static enum clv_status settle_failed(struct batch *run, size_t index, struct outcome *outcome, struct clv_error *err)
 {
@@ -157,6 +182,7 @@ static enum clv_status settle_failed(struct batch *run, size_t index, struct out
     result->n_failed++;
     if (result->first_failure == CLV_OK)
         result->first_failure = failure;
+    MUST(add_advice(run, &outcome->error, err));
     if (ends_run(run, outcome)) {
         *err = outcome->error;
         return failure;

@@ -174,6 +174,23 @@ static enum clv_status put_pairing(struct text *text, bool *is_put, const struct
     return CLV_OK;
 }
 
+/* Names the folder above, if the set is the images' part of another: set/images of set, which has set/masks. */
+static enum clv_status put_parent(struct text *text, bool *is_put, const char *path, struct clv_error *err)
+{
+    OWNED_ARRAY char *images = string_copy(path);
+    NEED(images);
+    for (size_t length = strlen(images); length > 1 && images[length - 1] == '/'; length--)
+        images[length - 1] = 0;
+    OWNED_ARRAY char *parent = path_folder(images);
+    NEED(parent);
+    OWNED_ARRAY char *masks = path_join(parent, "masks");
+    NEED(masks);
+    *is_put = strcmp(path_name(images), "images") == 0 && path_is_folder(masks);
+    if (*is_put)
+        text_printf(text, "; the set is %s, which has images/ and masks/", parent);
+    return CLV_OK;
+}
+
 enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
                               struct clv_error *err)
 {
@@ -186,6 +203,8 @@ enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const
         text_printf(&text, ": %.*s has several pages, and the mask of an image has one", (int)length, paged);
     else
         MUST(put_pairing(&text, &is_put, set, path, err));
+    if (!paged && !is_put)
+        MUST(put_parent(&text, &is_put, path, err));
     if (!paged && !is_put)
         text_put(&text, otherwise);
     NEED(!text.failed);

@@ -202,7 +202,7 @@ static bool is_about(const struct clv_error *err, const char *path)
 }
 
 /* Masks of the set's images in a folder of their own: their labels are to be those of the set. */
-static void put_others(struct text *text, const struct clv_set *set, const char *others)
+static void put_others(struct text *text, enum clv_fault fault, const struct clv_set *set, const char *others)
 {
     OWNED_ARRAY char *images = folder_of(set, false);
     OWNED_ARRAY char *labels = set_path(set, "labels.tsv");
@@ -212,7 +212,8 @@ static void put_others(struct text *text, const struct clv_set *set, const char 
         text_put(&options, " --labels ");
         text_put_word(&options, labels);
     }
-    text_put(text, "; this makes masks of label values of such: ");
+    text_put(text, fault == CLV_FAULT_MASK_SIZE ? "; this makes masks of the images' sizes: "
+                                                : "; this makes masks of label values of such: ");
     mask_command_put(text, others, images ? images : set->root, others, options.bytes ? options.bytes : "");
     text->failed |= options.failed || !labels;
 }
@@ -231,7 +232,7 @@ enum clv_status fail_mask(const struct clv_set *set, const char *path, const cha
         mask_advice_put(&text, err->fault, set, path, i, limits);
     else if (others && path_is_folder(others) && err->path_length >= strlen(others) &&
              strncmp(err->message, others, strlen(others)) == 0)
-        put_others(&text, set, others);
+        put_others(&text, err->fault, set, others);
     NEED(!text.failed);
     return fail_adding(err, CLV_ERR_DATA, err, "%s", text.bytes ? text.bytes : "");
 }

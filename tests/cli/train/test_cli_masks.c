@@ -169,6 +169,8 @@ TEST(every_door_that_reads_masks_names_the_command)
     make_set(1, "png", coarse_values);
     expect_error(65, command, "cleave features set -o f.safetensors");
     expect_error(65, command, "cleave score set set/masks");
+    expect_error(65, command, "cleave segment --from-masks set -o out");
+    expect_error(65, command, "cleave segment --from-masks set/masks --data set -o other");
     run_here("rm set/masks/[12].png"); /* frames 1 and 2 are to be found */
     expect_error(65, "; this makes labels of 0, 64 and 128: cleave import masks set/masks --images set/images -o",
                  "cleave propagate set -o out");
@@ -219,6 +221,11 @@ TEST(masks_that_are_nearly_where_they_should_be_are_named)
     run_here("mv set/Masks set/masks && for k in 0 1 2 3; do mv set/masks/$k.png set/masks/${k}_mask.png; done");
     expect_error(65, "masks/0_mask.png seems to be the mask of an image, this makes a set of such pairs: cleave import",
                  TRAIN "set -o m");
+    run_here("mkdir -p part/images part/masks && cp set/images/0.png part/images");
+    expect_error(
+        65,
+        "part/images/: none of the 1 images has a mask to learn from; the set is part, which has images/ and masks/",
+        "cleave train part/images/ -o m");
     run_here("mkdir alone && mv set/masks alone/masks && cp -r alone/masks plain && mkdir none none/images && mv "
              "alone/masks none");
     expect_error(66, "none/images: is empty", "cleave train none -o other");
