@@ -85,8 +85,8 @@ enum clv_status option_choice(int *value, const char *name, const char *typed, c
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
     }
     const char *near = text_nearest(typed, choices, n);
-    FAIL_IF(near, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s; did you mean \"%s\"?", name, typed, list, near);
-    return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s", name, typed, list);
+    FAIL_IF(near, CLV_ERR_USAGE, "--%s: \"%s\" is not one of %s; did you mean \"%s\"?", name, typed, list, near);
+    return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not one of %s", name, typed, list);
 }
 
 size_t option_count_names(const char *const *names)

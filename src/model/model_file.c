@@ -64,7 +64,7 @@ static enum clv_status shape_read(struct clv_weight_layout *layout, const struct
     layout->pairwise = (enum clv_pairwise)i;
     return i < N_FORMS
                ? CLV_OK
-               : fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
+               : fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is not one of none, potts, full", path, form);
 }
 
 /* Checks that a layout is possible; `name` is the file. */

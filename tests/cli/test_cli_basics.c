@@ -76,6 +76,20 @@ TEST(an_option_that_is_nearly_one_is_named)
     EXPECT_REFUSALS(refusals);
 }
 
+TEST(options_that_are_none_or_lack_a_value_are_named_in_the_form_of_all_errors)
+{
+    static const struct refusal refusals[] = {
+        {64, "cleave: error: unrecognized option '--colourful'; --help all lists the options", "segment --colourful"},
+        {64, "cleave: error: unrecognized option '-x'; --help all lists the options", "train -qx"},
+        {64, "cleave: error: option '--si' is the beginning of --sift-step, --sift-bins, --sift", "train --si 4"},
+        {64, "cleave: error: --seed needs a value: --seed N", "train x --seed"},
+        {64, "cleave: error: -t needs a value: -t N", "train x -qt"},
+        {64, "cleave: error: --quiet takes no value", "train --quiet=3"},
+        {64, "cleave: error: --help takes no value", "train --help=3"},
+    };
+    EXPECT_REFUSALS(refusals);
+}
+
 TEST(help_lists_every_command_and_every_exit_status)
 {
     OWNED_ARRAY char *output = expect_success("cleave --help");
@@ -132,9 +146,9 @@ TEST(unknown_names_are_answered_with_the_nearest_known_one)
         {64, "did you mean \"segment\"?", "seg"},
         {64, "xyzzy: no such command; `cleave", "xyzzy"},
         {64, "such command; `cleave", "'something else entirely, and long at that'"},
-        {64, "--learner: \"svm\" is none of ssvm", "train --learner svm --data x -o y"},
+        {64, "--learner: \"svm\" is not one of ssvm", "train --learner svm --data x -o y"},
         {64, "did you mean \"ssvm\"?", "train --learner svm --data x -o y"},
-        {64, "--engine: \"bc\" is none of cleave", "train --engine bc"},
+        {64, "--engine: \"bc\" is not one of cleave", "train --engine bc"},
     };
     EXPECT_REFUSALS(refusals);
 }
@@ -148,8 +162,8 @@ TEST(option_values_are_checked_and_named)
         {64, "--superpixels: \"1e3\"", "features --superpixels 1e3"},
         {64, "--sift-bins: \"\"", "train --sift-bins 4,,8"},
         {64, "--sift-bins: \"1,2,3,4,5\" has more", "train --sift-bins 1,2,3,4,5"},
-        {64, "--blocks: \"colours\" is none of words, colour", "train --blocks words,colours"},
-        {64, "--mask-format: \"rgb\" is none of auto, grey, binary, palette", "segment --mask-format rgb"},
+        {64, "--blocks: \"colours\" is not one of words, colour", "train --blocks words,colours"},
+        {64, "--mask-format: \"rgb\" is not one of auto, grey, binary, palette", "segment --mask-format rgb"},
         {64, "--lambda: \"-1\" is not a number", "train --lambda -1 --data x -o y"},
         {64, "--cv: \"1\"", "train --cv 1"},
         {64, "unrecognized option '--nonsense'", "train --nonsense"},

@@ -168,43 +168,116 @@ static error_t parse(int key, char *typed, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* The row of a long option that is there in full or by its beginning, or *is_own: one of every command's. Of a short
- * one that is alone or the last of several. */
-static const struct clv_option *look_up(bool *is_own, const struct option_table *table, const char *word)
+/* The row of a long option, in full or by the beginning that no other has; NULL if there is none. *n: how many begin so,
+ * one if the word is the whole name; listed gets the names. */
+static const struct clv_option *look_up_long(size_t *n, struct text *listed, const struct option_table *table,
+                                             const char *typed, size_t length)
 {
-    static const char *const own[] = {"help", "usage", "version", "list-options"};
-    bool is_long = word[1] == '-';
-    size_t length = is_long ? strcspn(word + 2, "=") : strlen(word) - 1;
     const struct clv_option *found = NULL;
-    *is_own = false;
-    for (size_t k = 0; k < sizeof own / sizeof *own && is_long; k++)
-        *is_own |= strncmp(own[k], word + 2, length) == 0;
+    *n = 0;
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++) {
+            if (strncmp(option->name, typed, length) != 0)
+                continue;
+            if (!option->name[length]) {
+                *n = 1;
+                return option;
+            }
+            found = option;
+            text_printf(listed, "%s--%s", (*n)++ ? ", " : "", option->name);
+        }
+    return *n == 1 ? found : NULL;
+}
+
+static const struct clv_option *look_up_short(const struct option_table *table, char typed)
+{
     for (const struct option_group *group = table->groups; group->rows; group++)
         for (const struct clv_option *option = group->rows; option->name; option++)
-            if (!is_long ? option->short_name == word[length]
-                         : strncmp(option->name, word + 2, length) == 0 && (!found || !option->name[length]))
-                found = option;
+            if (option->short_name == typed)
+                return option;
+    return NULL;
+}
+
+/* Whether a word begins one of the options of every command, which print and end: --he, -h. */
+static bool is_of_every_command(const char *typed, size_t length, bool is_long)
+{
+    static const char *const names[] = {"help", "usage", "version", "list-options"};
+    bool found = !is_long && (*typed == 'h' || *typed == '?' || *typed == 'V');
+    for (size_t k = 0; k < sizeof names / sizeof *names && is_long && length; k++)
+        found |= strncmp(names[k], typed, length) == 0;
     return found;
 }
 
-/* argp says what is not an option, but not what is near it. */
-static enum clv_status check_spelling(const struct option_table *table, int argc, char **argv, struct clv_error *err)
+static enum clv_status refuse_unknown(const struct option_table *table, const char *typed, size_t length,
+                                      struct clv_error *err)
 {
     const char *names[MAX_OPTIONS];
+    char name[64];
     size_t n = 0;
     for (const struct option_group *group = table->groups; group->rows; group++)
         for (const struct clv_option *option = group->rows; option->name && n < MAX_OPTIONS; option++)
             names[n++] = option->name;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        bool is_own, is_long = argv[i][0] == '-' && argv[i][1] == '-';
-        if (argv[i][0] != '-' || !argv[i][1])
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), typed);
+    const char *near = text_nearest(name, names, n);
+    FAIL_IF(near, CLV_ERR_USAGE, "unrecognized option '--%s'; did you mean --%s?", name, near);
+    return fail(err, CLV_ERR_USAGE, "unrecognized option '--%s'; --help all lists the options", name);
+}
+
+/* What a long word is, or why it cannot be: *takes_next if the word behind it is its value. */
+static enum clv_status check_long(bool *takes_next, const struct option_table *table, const char *typed, bool is_last,
+                                  struct clv_error *err)
+{
+    OWNED(text_release) struct text listed;
+    size_t n, length = strcspn(typed, "=");
+    text_init(&listed, 1 << 14);
+    const struct clv_option *option = look_up_long(&n, &listed, table, typed, length);
+    NEED(!listed.failed);
+    FAIL_IF(n > 1, CLV_ERR_USAGE, "option '--%.*s' is the beginning of %s", (int)length, typed, listed.bytes);
+    if (!option)
+        return refuse_unknown(table, typed, length, err);
+    FAIL_IF(!option->argument && typed[length], CLV_ERR_USAGE, "--%s takes no value", option->name);
+    FAIL_IF(option->argument && !typed[length] && is_last, CLV_ERR_USAGE, "--%s needs a value: --%s %s", option->name,
+            option->name, option->argument);
+    *takes_next = option->argument && !typed[length];
+    return CLV_OK;
+}
+
+/* The same of a word of short options, the last of which may have a value. */
+static enum clv_status check_short(bool *takes_next, bool *is_over, const struct option_table *table, const char *typed,
+                                   bool is_last, struct clv_error *err)
+{
+    for (; *typed; typed++) {
+        if ((*is_over = is_of_every_command(typed, 1, false)))
+            return CLV_OK;
+        const struct clv_option *option = look_up_short(table, *typed);
+        FAIL_IF(!option, CLV_ERR_USAGE, "unrecognized option '-%c'; --help all lists the options", *typed);
+        FAIL_IF(option->argument && !typed[1] && is_last, CLV_ERR_USAGE, "-%c needs a value: -%c %s", *typed, *typed,
+                option->argument);
+        *takes_next = option->argument && !typed[1];
+        if (option->argument)
+            return CLV_OK;
+    }
+    return CLV_OK;
+}
+
+/* argp would say what is wrong in its own form, and not what is near. */
+static enum clv_status check_spelling(const struct option_table *table, int argc, char **argv, struct clv_error *err)
+{
+    bool is_over = false;
+    for (int i = 1; i < argc && !is_over && strcmp(argv[i], "--") != 0; i++) {
+        const char *typed = argv[i] + 1;
+        const bool is_long = argv[i][0] == '-' && *typed == '-', is_last = i + 1 == argc;
+        bool takes_next = false;
+        if (argv[i][0] != '-' || !*typed)
             continue;
-        const struct clv_option *option = look_up(&is_own, table, argv[i]);
-        char typed[64];
-        snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argv[i] + 1 + is_long, "="), argv[i] + 1 + is_long);
-        const char *near = is_long && !option && !is_own ? text_nearest(typed, names, n) : NULL;
-        FAIL_IF(near, CLV_ERR_USAGE, "unrecognized option '--%s'; did you mean --%s?", typed, near);
-        i += option && option->argument && !strchr(argv[i], '=');
+        if (is_long && is_of_every_command(typed + 1, strcspn(typed + 1, "="), true)) {
+            FAIL_IF(strchr(typed, '='), CLV_ERR_USAGE, "--%.*s takes no value", (int)strcspn(typed + 1, "="),
+                    typed + 1);
+            return CLV_OK;
+        }
+        MUST(is_long ? check_long(&takes_next, table, typed + 1, is_last, err)
+                     : check_short(&takes_next, &is_over, table, typed, is_last, err));
+        i += takes_next;
     }
     return CLV_OK;
 }
@@ -229,7 +302,7 @@ enum clv_status options_parse(const struct option_table *table, int argc, char *
                 option->name, option->short_name ? option->short_name : index, option->argument, 0, NULL, 0};
         }
     MUST(check_spelling(table, argc, argv, err));
-    error_t failed = argp_parse(&argp, argc, argv, 0, NULL, &self);
+    error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &self);
     if (self.status != CLV_OK)
         return self.status;
     if (failed)

@@ -92,8 +92,8 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
         "Boxes, strokes and clicks are each answered by a minimum cut, and a model that learns meanwhile makes "
         "suggestions. Everything is saved into the folder at every stroke: masks in FOLDER/masks/, boxes in "
         "FOLDER/boxes.tsv, strokes in FOLDER/strokes/, objects that are kept apart in FOLDER/instances/, the model in "
-        "FOLDER/label.cleave. `cleave train --data FOLDER' learns from them. The link that is printed opens the page; "
-        "without it nobody can open the page. Ctrl-C ends the server; all work is saved.",
+        "FOLDER/label.cleave. `cleave train --data FOLDER' learns from them. The link that is printed holds the "
+        "page's password: only who has it can open the page. Ctrl-C ends the server; all work is saved.",
         {{label_rows, self, false}, {image_option_rows, self->common, false}, {plain_option_rows, self->common, false}},
     };
     struct common_options *common = self->common;

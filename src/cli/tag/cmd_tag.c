@@ -48,6 +48,6 @@ enum clv_status cmd_tag(int argc, char **argv, struct clv_error *err)
     for (size_t i = 0; i < N_SUBCOMMANDS; i++)
         names[i] = subcommands[i].name;
     const char *near = *name ? text_nearest(name, names, N_SUBCOMMANDS) : NULL;
-    FAIL_IF(near, CLV_ERR_USAGE, "tag: \"%s\" is none of train, predict, score; did you mean \"%s\"?", name, near);
+    FAIL_IF(near, CLV_ERR_USAGE, "tag: \"%s\" is not one of train, predict, score; did you mean \"%s\"?", name, near);
     return fail(err, CLV_ERR_USAGE, "tag: say what to do: train, predict or score");
 }

@@ -301,7 +301,7 @@ TEST(cut_outs_are_of_the_labels_that_are_named)
 TEST(options_that_contradict_each_other_are_refused)
 {
     static const struct refusal refusals[] = {
-        {64, "--export: \"mscoco\" is none of none, coco, labelme, voc, yolo",
+        {64, "--export: \"mscoco\" is not one of none, coco, labelme, voc, yolo",
          "segment -m x y -o z --export coco,mscoco"},
         {64, "--min-area: \"-1\"", "segment -m x y -o z --min-area -1"},
         {64, "--rle: goes with --export coco", "segment -m x y -o z --export yolo --rle"},

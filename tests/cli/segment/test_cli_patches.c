@@ -223,7 +223,7 @@ TEST(the_loss_counts_pixels_unless_asked_to_balance)
     ck_assert_str_eq(images, file);
     free(images);
     free(file);
-    expect_error(64, "--loss: \"hamming\" is none of auto, balanced, counts",
+    expect_error(64, "--loss: \"hamming\" is not one of auto, balanced, counts",
                  "cd %s && cleave train --data set --loss hamming -o b.cleave", folder);
     expect_error(64, "--loss counts: 3 images come without masks",
                  "cd %s && cleave train --data set/manifest.tsv --split train --unlabelled-split test " PATCH_TRAINING

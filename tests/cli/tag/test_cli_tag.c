@@ -229,8 +229,8 @@ TEST(bad_options_are_named)
     static const struct refusal refusals[] = {
         {64, "say what to do: train, predict or score", "tag"},
         {64, "did you mean \"predict\"?", "tag pedict"},
-        {64, "--learner: \"lmsb\" is none of", "tag train --learner lmsb"},
-        {64, "--kernel: \"rfb\" is none of linear, rbf", "tag train --kernel rfb"},
+        {64, "--learner: \"lmsb\" is not one of", "tag train --learner lmsb"},
+        {64, "--kernel: \"rfb\" is not one of linear, rbf", "tag train --kernel rfb"},
         {64, "no examples; add --data FILE", "tag train -o x"},
         {64, "no model file; add -o FILE", "tag train --data x"},
         {64, "--lambda: \"0\" is not a number from 1e-09", "tag train --lambda 0"},

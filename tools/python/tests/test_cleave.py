@@ -245,7 +245,7 @@ def test_options_of_training_are_those_of_the_command(command, tmp_path):
     np.testing.assert_array_equal(made.weights, cleave.Model.load(tmp_path / "command.cleave").weights)
     with pytest.raises(cleave.UsageError, match="mirror is 3, must be True or False"):
         cleave.train(ANIMALS / "manifest.tsv", mirror=3)
-    with pytest.raises(cleave.UsageError, match="^loss: .even. is none of auto, balanced, counts"):
+    with pytest.raises(cleave.UsageError, match="^loss: .even. is not one of auto, balanced, counts"):
         cleave.train(ANIMALS / "manifest.tsv", loss="even")
 
 

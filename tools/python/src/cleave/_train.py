@@ -179,7 +179,7 @@ def prepared(learner: str, threads: int, progress: Optional[Progress], options: 
     """Options of a training by their names: a struct clv_train_options, what must live as long as that, and the work that it reports to."""
     chosen = lib.clv_learner_find(as_text("learner", str(learner)))
     if chosen == ffi.NULL:
-        raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
+        raise UsageError(f"learner {learner!r} is not one of {', '.join(learners())}")
     native = ffi.new("struct clv_train_options *")
     lib.clv_train_defaults(native, chosen)
     if options.get("nodes") == "patches":
