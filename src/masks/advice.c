@@ -116,9 +116,10 @@ static void put_size(struct text *text, const struct mask_facts *facts, const st
 }
 
 static void put_plan(struct text *text, const struct mask_plan *plan, const struct mask_survey *survey,
-                     const struct clv_set *set, const char *path)
+                     enum clv_fault fault, const struct clv_set *set, const char *path)
 {
-    text_put(text, plan->is_by_labels && !plan->has_order ? "; name it there, or this makes " : "; this makes ");
+    const bool has_names = plan->is_by_labels && !plan->has_order && fault != CLV_FAULT_MASK_FORMAT;
+    text_put(text, has_names ? "; name it there, or this makes " : "; this makes ");
     mask_plan_describe(text, plan, survey);
     if (plan->is_white_void)
         text_put(text, " (if 255 is not void, add --white foreground or --white label)");
@@ -169,7 +170,7 @@ static enum clv_status put_advice(struct text *text, const struct question *ques
         return CLV_OK;
     }
     MUST(status);
-    put_plan(text, &plan, &survey, set, path);
+    put_plan(text, &plan, &survey, question->fault, set, path);
     return CLV_OK;
 }
 
