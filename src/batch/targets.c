@@ -255,6 +255,40 @@ static enum clv_status spare_inputs(const struct outputs *outputs, const struct 
     return CLV_OK;
 }
 
+/* Whether `folder` is SET/masks of an image in SET/images, also where the set itself is not read. */
+static enum clv_status has_masks_of(bool *has, const struct stat *folder, const char *image, struct clv_error *err)
+{
+    static const char part[] = "images/";
+    for (const char *at = strstr(image, part); at && !*has; at = strstr(at + 1, part)) {
+        struct stat info;
+        if (at != image && at[-1] != '/')
+            continue;
+        OWNED_ARRAY char *set = string_copy(image);
+        NEED(set);
+        set[at - image] = 0;
+        OWNED_ARRAY char *masks = path_join(set, "masks");
+        NEED(masks);
+        *has = stat(masks, &info) == 0 && info.st_dev == folder->st_dev && info.st_ino == folder->st_ino;
+    }
+    return CLV_OK;
+}
+
+/* Masks that may have been drawn are not replaced by what a model says of the images beside them. */
+static enum clv_status spare_masks_beside(const struct batch *run, struct clv_error *err)
+{
+    const struct input_list *inputs = &run->inputs;
+    struct stat folder;
+    bool has = false;
+    if (!run->to.outputs.n || run->options.existing != CLV_EXISTING_OVERWRITE || stat(run->to.output, &folder) != 0)
+        return CLV_OK;
+    for (size_t i = 0; i < inputs->n && !has; i++)
+        if (inputs->items[i].image && !inputs->items[i].bytes)
+            MUST(has_masks_of(&has, &folder, inputs->items[i].image, err));
+    FAIL_IF(has, CLV_ERR_CREATE, "%s: has the masks of the images beside it, which the output would replace",
+            run->to.output);
+    return CLV_OK;
+}
+
 static enum clv_status check_there(bool *there, const char *path, struct clv_error *err)
 {
     enum path_kind kind = PATH_ABSENT;
@@ -428,6 +462,7 @@ enum clv_status targets_plan(struct batch *run, struct clv_error *err)
     MUST(spare_inputs(&run->to.outputs, &run->inputs, err));
     MUST(targets_check_existing(run, err));
     MUST(spare_named(run, err));
+    MUST(spare_masks_beside(run, err));
     if (list->n_problems)
         MUST(report_problems(run, err));
     inputs_cut(&run->inputs, run->first, list->n);

@@ -234,6 +234,20 @@ TEST(masks_do_not_go_among_the_images)
     run_here("cleave segment -m $MODEL photos/000.jpg -o .");
 }
 
+TEST(masks_beside_the_images_are_not_replaced)
+{
+    run_here(
+        "mkdir set && cp -r $SET/images $SET/masks set && cp -r set before && mkdir out && ln -s ../set/masks out/link");
+    static const char *const lines[] = {"set/images -o set/masks", "set/images/0001.jpg -o set/./masks",
+                                        "set/images -o out/link"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(73, "has the masks of the images beside it, which the output would replace",
+                     "cleave segment -m $MODEL %s --overwrite", lines[i]);
+    ck_assert(same_bytes(here("set"), here("before")));
+    run_here("rm set/masks/* && cleave segment -m $MODEL set/images -o set/masks");
+    run_here("cleave segment -m $MODEL set/images -o set/masks --resume"); /* goes on with its own */
+}
+
 TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
 {
     static const struct {
