@@ -67,6 +67,7 @@ uint8_t *make_png(size_t *size, const struct png_recipe *recipe)
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
     png_set_write_fn(png, stream, put, flush);
+    png_set_check_for_invalid_index(png, -1); /* tests write such, which libpng 1.6.48 refuses */
     png_set_IHDR(png, info, (png_uint_32)recipe->width, (png_uint_32)recipe->height, recipe->bit_depth,
                  (int)recipe->kind, recipe->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
