@@ -47,14 +47,14 @@ static bool is_jpeg(const char *image)
 }
 
 /* Masks of images that lie somewhere on Earth do, too. */
-static bool has_place(const char *image)
+static bool is_georeferenced(const char *image)
 {
     struct georeference georeference = {0};
     if (image)
         georeference_find(&georeference, image);
-    bool is_placed = georeference_exists(&georeference);
+    bool result = georeference_exists(&georeference);
     georeference_release(&georeference);
-    return is_placed;
+    return result;
 }
 
 static const char *ending_of_mask(const struct batch *run, const struct input *input)
@@ -63,7 +63,7 @@ static const char *ending_of_mask(const struct batch *run, const struct input *i
         return ".npy";
     if (run->to.file)
         return text_ends_with(run->to.file, ".tif") ? ".tif" : ".png";
-    return input->is_tiled || has_place(input->image) ? ".tif" : ".png";
+    return input->is_tiled || is_georeferenced(input->image) ? ".tif" : ".png";
 }
 
 static enum clv_status make_paths(struct target_list *list, const struct batch *run, struct clv_error *err)

@@ -1,4 +1,4 @@
-/* Features of superpixels for box segmentation: place in the box, colours against the margin, distances, and the
+/* Features of superpixels for box segmentation: position in the box, colours against the margin, distances, and the
  * foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling and
  * box_features_add_soft the others, in the order of the enum in box_cut.h. */
 #include "box_cut/box_cut.h"
@@ -91,16 +91,16 @@ static struct totals prepare(struct box_features *self)
 
 /* Writes how near the sides of the box are, first those inside the image, then those at its border. Returns the
  * number of entries. */
-static int fill_place(float *row, const struct box_region *region, const struct totals *totals)
+static int fill_position(float *row, const struct box_region *region, const struct totals *totals)
 {
     bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
     float x = fabsf(region->x), y = fabsf(region->y), ax = open_x ? 0 : x, ay = open_y ? 0 : y;
-    const float places[] = {
+    const float positions[] = {
         fmaxf(ax, ay), fminf(ax, ay),        ax * ax * ax * ax + ay * ay * ay * ay, fmaxf(x - ax, y - ay), x,
         region->y,     region->y * region->y};
-    int n = (int)(sizeof places / sizeof *places);
+    int n = (int)(sizeof positions / sizeof *positions);
     for (int k = 0; k < n; k++)
-        row[k] = places[k];
+        row[k] = positions[k];
     return n;
 }
 
@@ -156,7 +156,7 @@ static void fill_scene(struct box_features *self)
         row[k++] = (float)portable_log(0.05 + wide_contact[i] / totals.side / sqrt(wide));
         row[k++] = (float)(contact[i] > 0);
         row[k++] = (float)portable_log(0.01 + wide);
-        k += fill_place(row + k, region, &totals);
+        k += fill_position(row + k, region, &totals);
         row[k++] = region->roughness / 8;
         row[k++] = (float)portable_log(scene->shape);
         row[k++] = (float)totals.area;
@@ -211,7 +211,7 @@ static void mix_neighbours(struct box_features *self, float *alike, float *scrat
     }
 }
 
-/* The mixed soft label at a place in the box's coordinates; 0 outside the crop. */
+/* The mixed soft label at a position in the box's coordinates; 0 outside the crop. */
 static float look(const struct box_features *self, double x, double y)
 {
     const struct clv_superpixels *map = &self->affinity->scene->superpixels;
@@ -273,8 +273,9 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     double mass[2], share[2];
     prepare_soft(self, mass, share, q);
     const float *foreground = self->weights, *background = foreground + n, *all = background + n;
-    float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n}, *place = near[1] + 3 * n;
-    float *place_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
+    float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n},
+          *position = near[1] + 3 * n;
+    float *position_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
     mix_neighbours(self, alike, self->sums, q);
     for (int way = 0; way < 2; way++)
         box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
@@ -282,8 +283,8 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     box_affinity_apply(near[0], affinity->near, background, self->n);
     box_affinity_apply(wide[1], affinity->wide, foreground, self->n);
     box_affinity_apply(wide[0], affinity->wide, background, self->n);
-    box_affinity_apply(place, affinity->place, foreground, self->n);
-    box_affinity_apply(place_all, affinity->place, all, self->n);
+    box_affinity_apply(position, affinity->position, foreground, self->n);
+    box_affinity_apply(position_all, affinity->position, all, self->n);
     for (size_t i = 0; i < n; i++) {
         float *row = self->values + i * BOX_FEATURES + BOX_SCENE_FEATURES + BOX_FILLING_FEATURES;
         double to_background = fmin(self->distance[0][i], FAR), to_foreground = fmin(self->distance[1][i], FAR);
@@ -297,7 +298,7 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
         row[k++] = (float)q[i];
         row[k++] = self->smooth[i];
         row[k++] = alike[i];
-        row[k++] = place_all[i] > 0 ? place[i] / place_all[i] : 0;
+        row[k++] = position_all[i] > 0 ? position[i] / position_all[i] : 0;
         row[k++] = (float)((to_background - to_foreground) / (to_background + to_foreground + 3));
         row[k++] = (float)nearness(to_background, STEP_RANGE);
         row[k++] = (float)nearness(to_foreground, STEP_RANGE);

@@ -434,16 +434,16 @@ static int32_t rank_of(int32_t index, int32_t n_pairs)
  * in the end. */
 static void trade_all(struct sum *self)
 {
-    int32_t rank = comm_rank(), n_places = 1;
-    while (n_places * 2 <= comm_size())
-        n_places *= 2;
-    const int32_t n_pairs = comm_size() - n_places, neighbour = rank ^ 1;
+    int32_t rank = comm_rank(), n_in_trade = 1;
+    while (n_in_trade * 2 <= comm_size())
+        n_in_trade *= 2;
+    const int32_t n_pairs = comm_size() - n_in_trade, neighbour = rank ^ 1;
     const bool is_paired = rank < 2 * n_pairs, is_upper = is_paired && rank % 2;
     const int32_t index = is_paired ? rank / 2 : rank - n_pairs;
     const size_t row = self->size * sizeof *self->rows;
     if (is_paired)
         trade(self, neighbour, neighbour, neighbour + 1, is_upper, !is_upper);
-    for (int32_t step = 1; step < n_places && !is_upper; step *= 2) {
+    for (int32_t step = 1; step < n_in_trade && !is_upper; step *= 2) {
         int32_t with = index ^ step, first = with & ~(step - 1);
         trade(self, rank_of(with, n_pairs), rank_of(first, n_pairs), rank_of(first + step, n_pairs), true, true);
     }

@@ -302,7 +302,7 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     const char *first_without = NULL;
     bool is_layer = boxes->form == CLV_BOXES_GEOJSON, is_one = is_of_all(boxes, self->options);
     if (is_one && images->n_items > 1)
-        MUST(import_check_places(images, err));
+        MUST(import_check_georeferences(images, err));
     for (size_t i = 0; i < images->n_items; i++) {
         const struct clv_item *item = &images->items[i];
         const struct clv_image_boxes *entry = is_one ? boxes->images : entries[i];

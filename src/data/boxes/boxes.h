@@ -252,18 +252,18 @@ enum clv_status brush_decode(uint8_t *inside, int32_t width, int32_t height, con
 /* Members of JSON objects that the readers of annotations share. */
 
 /* The name of an object in messages: "SOURCE: WHAT NUMBER". */
-struct json_place {
+struct json_location {
     const char *source, *what;
     size_t number;
 };
 
 /* A member that has to be text that is not empty. */
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err) CLV_CHECK;
+                               const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
 /* An image's side, 0 where the file has none. */
 enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err) CLV_CHECK;
+                               const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
 /* An array of two numbers. */
 bool json_get_point(double point[2], const struct json_value *value);
@@ -272,7 +272,7 @@ bool json_get_point(double point[2], const struct json_value *value);
  * ever read, nothing grows; depth, names and text are bounded. */
 
 /* Where the parser stands. */
-struct xml_place {
+struct xml_location {
     const char *source; /* the file, for messages */
     const char *path;   /* of the open elements: "/annotation/object/name" */
     unsigned long line;
@@ -281,9 +281,9 @@ struct xml_place {
 /* Called where an element begins (attributes: name, value, .. NULL) and before it ends, with the text before its end
  * tag, white space around it cut off. A failure ends the parsing. */
 struct xml_handler {
-    enum clv_status (*begin)(void *context, const struct xml_place *place, const char *const *attributes,
+    enum clv_status (*begin)(void *context, const struct xml_location *location, const char *const *attributes,
                              struct clv_error *err);
-    enum clv_status (*end)(void *context, const struct xml_place *place, const char *text, struct clv_error *err);
+    enum clv_status (*end)(void *context, const struct xml_location *location, const char *text, struct clv_error *err);
 };
 
 enum clv_status xml_parse(const struct xml_handler *handler, void *context, const char *source, const char *bytes,

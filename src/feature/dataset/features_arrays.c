@@ -20,7 +20,7 @@ static enum clv_status find_arrays(struct features_reader *self, struct clv_erro
     struct features_arrays *arrays = &self->arrays;
     const struct {
         const char *name;
-        const struct clv_tensor **place;
+        const struct clv_tensor **array;
     } known[] = {
         {"node_offset", &arrays->node_offset},
         {"edge_offset", &arrays->edge_offset},
@@ -45,8 +45,8 @@ static enum clv_status find_arrays(struct features_reader *self, struct clv_erro
         if (k == sizeof known / sizeof *known) {
             FAIL_IF(!recipe_tensor_is_known(tensor->name), CLV_ERR_DATA,
                     "%s: tensor \"%s\" does not belong in a feature file", self->path, tensor->name);
-        } else if (known[k].place) {
-            *known[k].place = tensor;
+        } else if (known[k].array) {
+            *known[k].array = tensor;
         }
     }
     if (arrays->x && (arrays->row || arrays->index || arrays->value))

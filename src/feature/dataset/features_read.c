@@ -55,8 +55,8 @@ static enum clv_status check_superpixels(const struct dataset_file *file, size_t
 }
 
 /* Computes the centroids of an image's nodes from its superpixels. */
-static enum clv_status read_places(struct clv_problem *problem, struct features_reader *self, size_t index,
-                                   struct clv_error *err)
+static enum clv_status read_centroids(struct clv_problem *problem, struct features_reader *self, size_t index,
+                                      struct clv_error *err)
 {
     const struct dataset_file *file = self->file;
     float *centroid = file->centroid + 2 * features_node_offsets(self)[index];
@@ -125,7 +125,7 @@ static enum clv_status fill_item(struct features_reader *self, struct dataset_it
                                        problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
     MUST(clv_problem_check(problem, &layout, err));
     if (self->arrays.superpixels)
-        MUST(read_places(problem, self, index, err));
+        MUST(read_centroids(problem, self, index, err));
     return CLV_OK;
 }
 

@@ -134,8 +134,8 @@ INLINE void combine_columns(lanes *restrict out, const lanes *restrict weight, c
 INLINE void pad(lanes *row, size_t k, const size_t n)
 {
     int64_t n_last = (int64_t)((k - 1) % LANES) + 1;
-    const lane_bits place = {0, 1, 2, 3}, end = {n_last, n_last, n_last, n_last};
-    lane_bits is_label = place < end;
+    const lane_bits lane = {0, 1, 2, 3}, end = {n_last, n_last, n_last, n_last};
+    lane_bits is_label = lane < end;
     lanes first = {row[0][0], row[0][0], row[0][0], row[0][0]};
     row[n - 1] = (lanes)(((lane_bits)row[n - 1] & is_label) | ((lane_bits)first & ~is_label));
 }

@@ -33,7 +33,7 @@ static const struct outward {
 /* Pixel (0, 0) of a coarse pixel's block. */
 INLINE int32_t corner_of(const struct grid_cut *fine, int32_t x, int32_t y)
 {
-    return place_of(fine, 2 * x, 2 * y);
+    return pixel_at(fine, 2 * x, 2 * y);
 }
 
 /* The sum of the arcs out of a block, which have no flow yet. */
@@ -57,7 +57,7 @@ INLINE void fill_coarse(struct grid_cut *coarse, const struct grid_cut *fine, in
 {
     for (int32_t y = 0; y < coarse->height; y++)
         for (int32_t x = 0; x < coarse->width; x++) {
-            int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y), n_core = 0;
+            int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y), n_core = 0;
             struct grid_state *state = state_of(coarse, p, n_arcs);
             int64_t excess = 0;
             for (int i = 0; i < 4; i++) {
@@ -91,7 +91,7 @@ INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_a
 INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
     for (int32_t x = 0; x < coarse->width; x++) {
-        int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y);
+        int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y);
         for (int direction = 0; direction < n_arcs / 2; direction++) {
             int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
             int32_t back = arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1];
@@ -128,7 +128,7 @@ INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
 INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
     for (int32_t x = 0; x < coarse->width; x++) {
-        if (state_of(coarse, place_of(coarse, x, y), n_arcs)->label != GRID_UNDECIDED)
+        if (state_of(coarse, pixel_at(coarse, x, y), n_arcs)->label != GRID_UNDECIDED)
             continue;
         int32_t corner = corner_of(fine, x, y);
         if (n_arcs == 8) {

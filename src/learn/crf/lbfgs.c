@@ -79,7 +79,7 @@ bool lbfgs_resume(struct lbfgs *self)
 }
 
 /* Index of the i-th last move; i counts from 1. */
-static size_t place_of(const struct lbfgs *self, size_t i)
+static size_t slot_of(const struct lbfgs *self, size_t i)
 {
     return (self->next + self->memory - i) % self->memory;
 }
@@ -92,17 +92,17 @@ static void turn(struct lbfgs *self)
     for (size_t k = 0; k < n; k++)
         direction[k] = -self->slope[k];
     for (size_t i = 1; i <= self->n_kept; i++) {
-        size_t k = place_of(self, i);
+        size_t k = slot_of(self, i);
         self->share[k] = inner_product(self->moves + k * n, direction, n) / self->curvature[k];
         add_scaled(direction, self->changes + k * n, -self->share[k], n);
     }
     if (self->n_kept) {
-        size_t k = place_of(self, 1);
+        size_t k = slot_of(self, 1);
         const double *change = self->changes + k * n;
         scale_by(direction, self->curvature[k] / inner_product(change, change, n), n);
     }
     for (size_t i = self->n_kept; i > 0; i--) {
-        size_t k = place_of(self, i);
+        size_t k = slot_of(self, i);
         double share = inner_product(self->changes + k * n, direction, n) / self->curvature[k];
         add_scaled(direction, self->moves + k * n, self->share[k] - share, n);
     }
