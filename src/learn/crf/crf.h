@@ -1,6 +1,6 @@
 /* Conditional random fields: the exact likelihood of the known labels, by L-BFGS.
  *
- * Read crf.c first, the learner. lbfgs.c minimises what it says, along lines by line_search.c. crf_objective.c has the
+ * Read crf.c first, the learner. lbfgs.c minimises its objective, step by step along lines. crf_objective.c has the
  * likelihood and its gradient over all examples, crf_worker.c those of one example (chain, forest or no edges),
  * crf_rows.c the sparse products with W. */
 #ifndef LEARN_CRF_CRF_H
@@ -149,15 +149,10 @@ struct line {
 
 #define LINE_TRIALS 40 /* at most */
 
-/* Whether steps below `step` change a value of which the first slope promises less than rounding errors. */
-bool line_is_lost(const struct line_point *start, double step);
-
-/* Whether a value is below the start's, and by 1e-4 of what a slope promised (< 0) at least. */
-bool line_lies_low(double value, const struct line_point *start, double promise);
-
-/* *found = a step whose value is low in that sense and whose slope is at most 0.9 of the start's, or after 40 trials
- * the lowest that has the first; its step is 0 if there is none, else it is what was evaluated last. start->step is 0;
- * `step` > 0 is tried first. *n_tried evaluations. */
+/* Searches along a line. *found = a step whose value is below the start's, by 1e-4 of what the start's slope promises at
+ * least, and whose slope is at most 0.9 of the start's; or after 40 trials the step of lowest value that meets the first
+ * condition; its step is 0 if there is none, else it is what was evaluated last. start->step is 0; `step` > 0 is tried
+ * first. *n_tried counts evaluations. */
 enum clv_status line_search(struct line_point *found, int *n_tried, const struct line *line,
                             const struct line_point *start, double step, struct clv_error *err) CLV_CHECK;
 
