@@ -1,8 +1,8 @@
 /* Conditional random fields: the exact likelihood of the known labels, by L-BFGS.
  *
- * Read crf.c first, the learner. lbfgs.c minimises its objective, step by step along lines. crf_objective.c has the
- * likelihood and its gradient over all examples, crf_worker.c those of one example (chain, forest or no edges),
- * crf_rows.c the sparse products with W. */
+ * Read crf.c first, the learner. lbfgs.c minimises its objective, step by step along lines. crf_objective.c has
+ * the likelihood and its gradient over all examples, and of each (chain, forest or no edges), crf_rows.c the sparse
+ * products with W. */
 #ifndef LEARN_CRF_CRF_H
 #define LEARN_CRF_CRF_H
 
@@ -120,19 +120,6 @@ enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, 
 
 /* Length of the gradient of F, or of its shortest subgradient: 0 at the minimum. */
 double lbfgs_slope(const struct lbfgs *self);
-
-/* One thread's part of a CRF's objective: log-partition and expected features of one example. */
-
-enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,
-                                struct clv_error *err) CLV_CHECK;
-void crf_workers_free(struct crf_worker *workers, int n);
-struct crf_worker *crf_worker_at(struct crf_worker *workers, int thread);
-
-/* *nll += its negative log-likelihood, sums[chunk_size] += its E[Psi]. Chains, and pieces of chains between nodes of
- * unknown label, by chain_sums_run, or in the log domain where scores differ too much; other forests by clv_forest_run.
- */
-enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *self,
-                               const struct crf_objective *objective, size_t example, struct clv_error *err) CLV_CHECK;
 
 /* How far to go along a direction: a step that fulfils the strong Wolfe conditions (Nocedal & Wright, Numerical
  * optimization, second edition 2006, Algorithms 3.5 and 3.6). */
