@@ -1,8 +1,7 @@
 /* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
- * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
- * or several are (feature_shards.c: features_read.c over features_arrays.c). Feature files are written by
- * features_write.c, image by image, and dataset_write.c, from memory. paging.c decides which pages of files are in
- * memory. This header declares what those share. Read extract.c first. */
+ * letters.c for words), images are extracted (extract.c, frame.c for boxes), or feature files are opened (feature_shards.c,
+ * features_read.c). Feature files are written by features_write.c, image by image, and dataset_write.c, from memory.
+ * paging.c decides which pages of files are in memory. This header declares what those share. Read extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
 #define FEATURE_DATASET_DATASET_H
 
@@ -40,12 +39,6 @@ void dataset_item_release(struct dataset_item *item);
 
 /* The nodes' areas are the tensor "volume" on disk: files that exist are read, and others write it. */
 #define AREA_TENSOR "volume"
-
-/* The tensors of an open file; NULL where it has none. */
-struct features_arrays {
-    const struct clv_tensor *node_offset, *edge_offset, *row, *index, *value, *x, *edges, *edge_features, *counts,
-        *area, *size, *superpixels;
-};
 
 /* A mapped feature file: what its images have besides their problems, and values derived from its arrays once. */
 struct dataset_file {
@@ -234,26 +227,6 @@ enum clv_status features_list_files(struct path_list *files, const struct path_l
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, struct clv_error *err) CLV_CHECK;
 
-/* The arrays of a feature file that is being opened: found, and checked against each other, before any image of them
- * is looked at. */
-
-struct features_reader {
-    const char *path;
-    struct clv_dataset *dataset;
-    struct dataset_file *file; /* the dataset's last */
-    struct features_arrays arrays;
-    struct clv_recipe recipe;
-    bool has_recipe;
-    int64_t n, n_nodes, n_edges; /* images, and nodes and edges of all of them */
-};
-
-/* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
- * from them once. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
-enum clv_status features_arrays_read(struct features_reader *self, struct clv_error *err) CLV_CHECK;
-
-/* [n + 1] the first node of each image. */
-const int64_t *features_node_offsets(const struct features_reader *self);
-
 /* Names and checks that the writer and the reader of feature files share. */
 
 #define FEATURES_FORMAT  "cleave features "
@@ -262,10 +235,6 @@ const int64_t *features_node_offsets(const struct features_reader *self);
 
 /* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
-
-/* *number = a whole number low..high, which the metadata must have. */
-enum clv_status features_number(int32_t *number, const struct features_reader *self, const char *key, int32_t low,
-                                int32_t high, struct clv_error *err) CLV_CHECK;
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
  * whose file says which it is. A folder of all shards opens as one dataset. */
