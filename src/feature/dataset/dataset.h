@@ -183,33 +183,6 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
                                       const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Examples that a team's members extracted, from one to all others, or to the leader alone. */
-
-/* Sizes of an example, known before its arrays exist. */
-struct example_sizes {
-    int32_t n_nodes, n_edges, n_features, n_edge_features;
-    int32_t width, height, working_width, working_height;
-    struct clv_patch_grid grid;
-    int64_t n_entries;
-    bool has_label, has_counts, has_estimate;
-};
-
-struct example_sharing {
-    int32_t n_labels;
-    struct clv_example *examples; /* [n], of which each member has those that comm_for gave it */
-    float **estimates;            /* [n] */
-    struct example_sizes *sizes;  /* [n] */
-};
-
-void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate);
-
-/* A comm_slot: the sizes of an example, to be shared first, by comm_for itself. */
-struct comm_piece;
-bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, size_t index, size_t k);
-
-/* Shares examples[n] and their estimates. */
-enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err) CLV_CHECK;
-
 /* Feature files, one or several as one dataset: x.safetensors, or all shards of it, x-00003-of-00016.safetensors. A
  * shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
  * contiguous block of them. */
