@@ -2,7 +2,7 @@
  * stretches are) from the views of an image (views.c): the image at working size, each node's pixels (scene.c), and
  * what blocks share. Every block has a norm of about 1, so that one L2 regulariser fits them all. EACH_BLOCK below
  * is the table of all. Read position.c first, the shortest block: four functions, _size, _met, _fill and _name.
- * contrast.c stands on zones.c and pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
+ * contrast.c stands on pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
 #ifndef FEATURE_BLOCKS_BLOCKS_H
 #define FEATURE_BLOCKS_BLOCKS_H
 
@@ -462,9 +462,6 @@ struct zones {
 };
 void zones_release(struct zones *zones);
 enum clv_status zones_init(struct zones *zones, const struct scene *scene, struct clv_error *err) CLV_CHECK;
-
-/* How central a place is, x and y in 0..1: 1 in the middle, 1/2 on a circle about it, near 0 in the corners. */
-float centrality(float x, float y);
 
 /* code[height * width] in 0..n_codes-1 is some property of pixels (a word, a colour). For each region r:
  *   odds[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre and
