@@ -16,8 +16,6 @@
 
 enum { AROUND_SECTORS = 8, AROUND_RINGS = 3, AROUND_SIZE = AROUND_SECTORS * AROUND_RINGS };
 
-void around_name(char *name, size_t size, int32_t index);
-
 /* Nodes pooled in the cells of a grid, so that many of them cost no more. */
 struct around {
     int32_t n_channels, n_cells;
