@@ -214,18 +214,18 @@ void report_count(const struct clv_progress *progress, const char *path, size_t 
 
 /* Writing files all or not at all. */
 
-/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on
- * ext4, say): most of the time of random reads goes into mapping small ones anew. Only what comes from the disk then
- * is in huge pages, so that a file that was written as large leaves memory when it is committed. */
+/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on ext4,
+ * say): most of the time of random reads goes into mapping small ones again. Only what comes from the disk then is in
+ * huge pages, so that a file that was written as large leaves memory when it is committed. */
 #define FILE_LARGE     ((size_t)256 << 20)
 #define FILE_HUGE_PAGE ((size_t)2 << 20)
 
 /* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system
- * has none, a temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the
- * target's place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and
- * group where this user may set them; a new one gets what the umask leaves. An existing target that is not a regular
- * file (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with
- * commit or abort, once. */
+ * has none, a temporary with an unpredictable name); commit flushes, fsyncs, checks the close, puts it in the target's
+ * place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and group where
+ * this user may set them; a new one gets what the umask leaves. An existing target that is not a regular file
+ * (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit
+ * or abort, once. */
 struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
     char *path, *folder, *temporary;

@@ -72,7 +72,7 @@ static unsigned files_of(const struct target *target)
 }
 
 /* The parts that are missing or out of date; *n_objects by the rows of the one that stays. What was made of another
- * mask, before somebody edited it, is out of date as a whole. */
+ * mask, before it was edited, is out of date as a whole. */
 static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
                                      const struct batch *run, struct clv_error *err)
 {
@@ -115,8 +115,8 @@ static unsigned needs_of(unsigned todo)
     return needs;
 }
 
-/* The labels of a mask that an earlier run finished, or that somebody has changed since; with the image if anything
- * looks at it. */
+/* The labels of a mask that an earlier run finished, or that was edited since; with the image if anything looks at
+ * it. */
 static enum clv_status read_back(struct labelled *item, const struct batch *run, bool wants_image,
                                  struct clv_error *err)
 {

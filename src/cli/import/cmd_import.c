@@ -422,7 +422,7 @@ static enum clv_status find_export(char **part, char **images, const struct impo
 {
     char folder[PATH_MAX];
     if (!realpath(options->annotations, folder))
-        return CLV_OK; /* whoever reads them will say why */
+        return CLV_OK; /* reported when they are read */
     OWNED_ARRAY char *itself = string_copy(folder), *around = path_folder(folder);
     NEED(itself && around);
     const char *const folders[2] = {itself, around};

@@ -84,7 +84,7 @@ enum clv_status boxes_count_stray(struct boxes_builder *builder, enum clv_fault_
                                   struct clv_error *err, const char *format, ...) CLV_CHECK
     __attribute__((format(printf, 4, 5)));
 
-/* Counts an image that nobody labelled yet: nothing is known of it. */
+/* Counts an image that is not labelled yet: nothing is known of it. */
 enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
 
 /* A number of faults, in words: "1 run length of another size", "2 lines". */
@@ -257,15 +257,15 @@ struct json_location {
     size_t number;
 };
 
-/* A member that has to be text that is not empty. */
+/* Reads a member that must be text and not empty. */
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
                                const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
-/* An image's side, 0 where the file has none. */
+/* Reads the width or height of an image, 0 if the file has none. */
 enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
                                const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
-/* An array of two numbers. */
+/* Reads an array of two numbers; false if the value is anything else. */
 bool json_get_point(double point[2], const struct json_value *value);
 
 /* Reading XML element by element, safely: a document type is refused, and with it entities: nothing of another file is

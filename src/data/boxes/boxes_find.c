@@ -257,7 +257,7 @@ static enum clv_status find_by_file(const struct clv_image_boxes **found, const 
 }
 
 /* One way of finding, for all images that have no entry yet. What it finds is taken afterwards, so that several images
- * may find one entry: whoever asks says so. */
+ * may find one entry: callers report that. */
 static enum clv_status match(struct match_state *self,
                              enum clv_status (*find)(const struct clv_image_boxes **found, const struct search *search,
                                                      struct clv_error *err),

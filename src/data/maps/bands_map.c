@@ -134,7 +134,7 @@ enum clv_status bands_map_read(struct clv_map *map, const struct clv_item *item,
 
 double bands_map_memory(const struct clv_item *item, const struct clv_image_limits *limits)
 {
-    struct clv_error ignored; /* whoever reads the map will say */
+    struct clv_error ignored; /* reported when the map is read */
     struct raster raster;
     if (item_raster_open(&raster, item, limits, &ignored) != CLV_OK)
         return 0;

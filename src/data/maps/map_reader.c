@@ -266,7 +266,7 @@ enum clv_status map_reader_of_array(struct map_reader *self, const struct clv_ar
 
 double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits)
 {
-    struct clv_error ignored; /* whoever reads the map will say */
+    struct clv_error ignored; /* reported when the map is read */
     OWNED(file_map_close) struct file_map file = {0};
     struct map_planes planes;
     int32_t width, height;
@@ -287,7 +287,7 @@ double map_file_memory(const char *path, enum clv_map_layout layout, const struc
 double map_array_memory(const struct clv_array *array, enum clv_map_layout layout,
                         const struct clv_image_limits *limits)
 {
-    struct clv_error ignored; /* whoever reads the map will say */
+    struct clv_error ignored; /* reported when the map is read */
     struct number_array numbers;
     struct map_planes planes;
     return number_array_of(&numbers, array, &ignored) == CLV_OK &&

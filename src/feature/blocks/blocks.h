@@ -273,14 +273,14 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
 
 /* Where in the block the mean of a map's channel stands, and what the mean is multiplied by there. */
 int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t map, int32_t channel);
-/* edges: how alike two nodes' means are in each map, times the boundary's length where there is one */
+/* edges: similarity of two nodes' means in each map, times the length of their boundary if there is one */
 int32_t map_edge_count(const struct clv_recipe *recipe);
 /* features[n_edges][stride], of which each edge's last map_edge_count are filled; side is the length that boundaries
  * are measured by. */
 void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct map_pool *pool,
                     const struct clv_recipe *recipe, float side);
 
-/* Sums over all pairs of regions, weighted by how alike their colours are or how near they are. */
+/* Sums over all pairs of regions, weighted by the similarity of their colours or by their nearness. */
 
 /* Sums of one region over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0),
  * s = the kernel of the distance in the image. */

@@ -1,7 +1,8 @@
 /* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
- * letters.c for words), images are extracted (extract.c, frame.c for boxes), or feature files are opened (feature_shards.c,
- * features_read.c). Feature files are written by features_write.c, image by image, and dataset_write.c, from memory.
- * paging.c decides which pages of files are in memory. This header declares what those share. Read extract.c first. */
+ * letters.c for words), images are extracted (extract.c, frame.c for boxes), or feature files are opened
+ * (feature_shards.c, features_read.c). Feature files are written by features_write.c, image by image, and
+ * dataset_write.c, from memory. paging.c decides which pages of files are in memory. This header declares what those
+ * share. Read extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
 #define FEATURE_DATASET_DATASET_H
 
@@ -105,8 +106,9 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
  * or of the caller's making. */
 bool dataset_counts_errors(const struct clv_dataset *dataset);
 
-/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted. Nothing happens to what is weighed
- * that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing changes. */
+/* Computes theta, and with it the nodes' majority labels, again from the pixels counted. Nothing happens to what is
+ * weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing
+ * changes. */
 enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
                               struct clv_error *err) CLV_CHECK;
 

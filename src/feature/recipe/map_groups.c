@@ -115,7 +115,7 @@ static double silhouette(const struct groups *self)
     return total / (double)self->n;
 }
 
-/* The cosine of the two groups of some size that are least alike; 1 where there is one such group. */
+/* The cosine of the two groups of some size that differ most; 1 if there is only one such group. */
 static double least_alike(const struct groups *self)
 {
     double least = 1;

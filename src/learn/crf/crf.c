@@ -128,7 +128,7 @@ static enum clv_status save(void *crf, struct clv_error *err)
     return crf_state_write(&self->course.checkpoints, &self->state, err);
 }
 
-/* F and its gradient, but for absolute values, which OWL-QN looks after. */
+/* F and its gradient without the absolute values, which OWL-QN handles. */
 static enum clv_status evaluate(double *value, double *gradient, void *context, const double *w, struct clv_error *err)
 {
     struct crf *self = context;

@@ -75,8 +75,8 @@ void crf_rows_scatter(double *gradient, const double *marginal, const int32_t *i
  * optimization, second edition 2006, Algorithms 7.4 and 7.5), else by OWL-QN (Andrew & Gao, Scalable training of
  * l1-regularized log-linear models, ICML 2007).
  *
- * All sums have one order, on every machine. What the steps to come depend on is marked "state": whoever puts it back
- * goes on with the same bytes. */
+ * All sums have one order, on every machine. Fields on which further steps depend are marked "state": with these
+ * restored, further steps give the same bytes. */
 
 struct lbfgs_function {
     /* *value = f(x), which may be infinite or NaN where x is too far off, and gradient[size]. */
@@ -136,10 +136,10 @@ struct line {
 
 #define LINE_TRIALS 40 /* at most */
 
-/* Searches along a line. *found = a step whose value is below the start's, by 1e-4 of what the start's slope promises at
- * least, and whose slope is at most 0.9 of the start's; or after 40 trials the step of lowest value that meets the first
- * condition; its step is 0 if there is none, else it is what was evaluated last. start->step is 0; `step` > 0 is tried
- * first. *n_tried counts evaluations. */
+/* Searches along a line. *found = a step whose value is below the start's, by 1e-4 of what the start's slope
+ * promises at least, and whose slope is at most 0.9 of the start's; or after 40 trials the step of lowest value that
+ * meets the first condition; its step is 0 if there is none, else it is what was evaluated last. start->step is 0;
+ * `step` > 0 is tried first. *n_tried counts evaluations. */
 enum clv_status line_search(struct line_point *found, int *n_tried, const struct line *line,
                             const struct line_point *start, double step, struct clv_error *err) CLV_CHECK;
 
