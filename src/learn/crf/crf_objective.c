@@ -13,17 +13,17 @@
 
 #define FEW_CHUNKS       16
 #define MOST_CHUNKS      1024
-#define EXAMPLES_A_CHUNK 128                /* with more than a few chunks, so that adding their sums costs little */
-#define WORK_OF_A_THREAD 2e6                /* additions; about half a millisecond */
-#define CHUNK_BYTES      ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
+#define EXAMPLES_A_CHUNK 128 /* once there are more than FEW_CHUNKS, so that adding their sums costs little */
+#define WORK_OF_A_THREAD 2e6 /* additions; about half a millisecond */
+#define CHUNK_BYTES      ((size_t)32 << 20) /* of the sums of all chunks together; there are at least two chunks */
 
 struct crf_worker {
     struct chain_sums sums;
     struct chain_kernel *kernels; /* [most nodes] unless the table is shared */
     double *sums_memory, *kernel_memory;
-    double *table; /* [k][k] of the edge at hand */
+    double *table; /* [k][k] of the current edge */
     struct clv_forest *forest;
-    double *scratch; /* of what is not a chain in range */
+    double *scratch; /* for pieces that are not chains with scores in range */
     size_t scratch_capacity;
 };
 
@@ -153,7 +153,7 @@ static double truth_score(struct crf_worker *self, const struct crf_objective *o
     return score;
 }
 
-/* Kernels of the piece's links; 0: some table's range is too large. */
+/* Fills the kernels of the piece's links. Returns 0 if the range of some table is too large. */
 static int fill_kernels(struct crf_worker *self, const struct crf_objective *objective, const struct piece *piece)
 {
     if (piece->n < 2 || objective->is_shared)
@@ -267,7 +267,7 @@ static enum clv_status add_chains(double *nll, double *sums, struct crf_worker *
     return CLV_OK;
 }
 
-/* Nodes of unknown label score 0 and hang on nothing: each adds log K to the log-partition. */
+/* Nodes of unknown label score 0 and have no edges, so each adds log K to the log-partition. */
 static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *self,
                                   const struct crf_objective *objective, const struct clv_problem *problem,
                                   struct clv_error *err)
@@ -297,9 +297,9 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
     return CLV_OK;
 }
 
-/* *nll += its negative log-likelihood, sums[chunk_size] += its E[Psi]. Chains, and pieces of chains between nodes of
- * unknown label, by chain_sums_run, or in the log domain where scores differ too much; other forests by clv_forest_run.
- */
+/* Adds an example: *nll += its negative log-likelihood, sums[chunk_size] += its E[Psi]. Chains, and pieces of chains
+ * between nodes of unknown label, are summed by chain_sums_run, or in the log domain if scores differ too much; other
+ * forests by clv_forest_run. */
 static enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *self,
                                       const struct crf_objective *objective, size_t example, struct clv_error *err)
 {
