@@ -502,8 +502,7 @@ int parallel_threads(int n_threads);
 /* Whether the calling thread is in a task. */
 bool parallel_is_within_task(void);
 
-/* From within tasks: counts one more of *done, of `total`, and reports progress if anybody listens; one caller at a
- * time. */
+/* For tasks: adds 1 to *done, of `total`, and reports progress if there is a function for it. One caller at a time. */
 void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
                        const char *note);
 
@@ -538,7 +537,7 @@ struct rng_block rng_at(uint64_t seed, uint64_t stream, uint64_t index);
 double rng_uniform(uint64_t seed, uint64_t stream, uint64_t index); /* in (0, 1), never 0 or 1; 53 bits */
 double rng_normal(uint64_t seed, uint64_t stream, uint64_t index);  /* N(0, 1), Box-Muller */
 double rng_gumbel(uint64_t seed, uint64_t stream, uint64_t index);  /* zero mean: -log(-log u) - 0.5772.. */
-/* In 0..n-1, n >= 1, unbiased to 2^-32. */
+/* Returns a number in 0..n-1, n >= 1, unbiased to 2^-32. */
 uint32_t rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t n);
 
 /* Fills perm[n] with a uniform permutation of 0..n-1 (Fisher-Yates). */

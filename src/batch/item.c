@@ -62,7 +62,7 @@ static double bytes_needed(const struct batch *run, const struct input *input)
     return item_bytes(run, width, height) + run->labeller->bytes(run, input, width, height, file_size);
 }
 
-/* All files that are wanted beside a mask. */
+/* The files that are to be written beside a mask. */
 static unsigned files_of(const struct target *target)
 {
     unsigned files = 0;
@@ -106,7 +106,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
     return CLV_OK;
 }
 
-/* All of these files together are made of this. */
+/* Everything that these files are made of. */
 static unsigned needs_of(unsigned todo)
 {
     unsigned needs = 0;
@@ -242,7 +242,7 @@ static enum clv_status enter_gate(struct labelled *item, struct batch *run, size
     return CLV_OK;
 }
 
-/* Up to the written files. */
+/* Labels an item and writes its files. */
 static enum clv_status work_on(struct labelled *item, struct outcome *outcome, struct batch *run, size_t index,
                                size_t number, int thread, struct clv_error *err)
 {

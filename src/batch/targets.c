@@ -263,7 +263,7 @@ static enum clv_status check_there(bool *there, const char *path, struct clv_err
     return CLV_OK;
 }
 
-/* More than 16 bits of objects are in a TIFF. */
+/* Checks the TIFF in which more objects than 16 bits count would be. */
 static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");

@@ -183,7 +183,7 @@ static enum clv_status run_own(struct loop *self, size_t n, int n_threads, struc
     return status;
 }
 
-/* Where the tasks are done: all learn whether they all went well. */
+/* Ends the tasks of all processes: each gets the first failure of any of them. */
 static enum clv_status end_tasks(const struct loop *self, enum meeting meeting, size_t n, enum clv_status status,
                                  struct clv_error *err)
 {
@@ -371,7 +371,7 @@ static enum clv_status add_own_rows(struct sum *self, int n_threads, struct clv_
     return status;
 }
 
-/* All rows' sum into the first row, from pieces of all of them: the tree's last neighbours first. */
+/* Writes the sum of all rows into the first row. Adds up the pieces, the last neighbours of the tree first. */
 static void finish(struct sum *self)
 {
     while (self->pieces.n > 1)

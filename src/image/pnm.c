@@ -21,7 +21,7 @@ static enum clv_status corrupt(const char *what, struct clv_error *err)
     return fail(err, CLV_ERR_DATA, "corrupt PNM: %s", what);
 }
 
-/* Up to the next thing that is neither space nor comment. */
+/* Skips spaces and comments. */
 static void skip_space(struct pnm *self)
 {
     while (self->at < self->size && (isspace(self->bytes[self->at]) || self->bytes[self->at] == '#')) {

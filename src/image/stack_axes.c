@@ -255,7 +255,7 @@ void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct st
     axes->planes_end = said.planes_end;
 }
 
-/* Where OME's TiffData say that a plane is: IFD counts directories from 0, the others are the plane's place. */
+/* Finds a plane by OME's TiffData: IFD counts directories from 0, the other attributes are the plane's position. */
 static bool find_plane(uint32_t *plane, const struct stack_axes *axes, const uint32_t at[N_AXES])
 {
     const char *begin, *close = axes->planes;

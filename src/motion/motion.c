@@ -194,7 +194,8 @@ static int32_t start_of(int32_t k)
     return k * STEP - STEP / 2;
 }
 
-/* All patches, with neighbours that are done already: first those left and above, then those right and below. */
+/* Searches for all patches, also at the displacements of neighbours that are done: first those left and above, then
+ * those right and below. */
 static void search_all(const struct search *self)
 {
     struct fill_state patch;

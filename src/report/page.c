@@ -73,7 +73,7 @@ static void put_chart(struct text *text, const char *caption, const size_t *bars
                 edges[n_bars], unit);
 }
 
-/* At most 25 bars of as many half percents as it takes. */
+/* Prints at most 25 bars, each of as many half percents as that takes. */
 static void put_errors(struct text *text, const struct page_totals *totals)
 {
     enum { MOST = 25, FEWEST = 8 };

@@ -106,7 +106,7 @@ static enum clv_status take_border(struct tile_scores *self, const struct tile *
     return CLV_OK;
 }
 
-/* With runs NULL only counts. */
+/* Counts the runs; stores them unless `runs` is NULL. */
 static uint32_t find_runs(uint32_t *lines, int32_t (*runs)[2], const struct tile *tile, const struct patch *core)
 {
     uint32_t n = 0;

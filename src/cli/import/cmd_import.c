@@ -350,7 +350,8 @@ static enum clv_status check_single(const struct clv_boxes *boxes, const struct 
     return CLV_OK;
 }
 
-/* Nothing is in the set: whether no image is named, or nothing of those that are can be used. */
+/* Fails because the set is empty. The message tells whether no image was named, or none of the named ones could be
+ * used. */
 static enum clv_status fail_empty(const struct import_set *self, const struct clv_set *images,
                                   const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
                                   struct clv_error *err)

@@ -30,7 +30,7 @@ static double mean_iou_of_label(const struct set_score *score, int32_t label)
 /* clv_confusion_class_accuracy or clv_confusion_iou. */
 typedef double class_measure(const struct clv_confusion *confusion, int32_t label);
 
-/* Over the labels that have the measure. */
+/* The mean of a measure over the labels that have it. */
 static double mean_over_classes(const struct clv_confusion *confusion, const struct clv_labels *labels,
                                 class_measure *measure)
 {
@@ -249,7 +249,7 @@ static void put_classes(struct text *text, const char *name, const char *mean_na
     json_put_number(text, mean_name, mean_over_classes(confusion, labels, measure));
 }
 
-/* Over all pixels, or nodes, of the set. */
+/* Prints accuracies over all pixels, or nodes, of the set. */
 static void put_accuracies(struct text *text, const struct clv_confusion *confusion, const struct clv_labels *labels)
 {
     json_put_number(text, "accuracy", 1 - clv_confusion_score(confusion).hamming);

@@ -303,7 +303,7 @@ enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t 
                                  const struct clv_boxes *boxes, const char *const *images, size_t n,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Where a void is in pixels of its image, which has this size; false: outside of it. */
+/* Computes a void's box in pixels of its image, which has this size; false if it is outside of the image. */
 bool boxes_place_void(struct clv_pixel_box *pixels, const struct clv_box *box, const struct clv_image_boxes *entry,
                       int32_t width, int32_t height);
 

@@ -205,7 +205,7 @@ static enum clv_status take_all(struct clv_map *map, struct map_reader *self, st
     return CLV_OK;
 }
 
-/* All values of what was described where they are few, a block where channels alternate. */
+/* Reads all values if they are few; else allocates a block if channels are interleaved. */
 static enum clv_status open_values(struct map_reader *self, struct clv_error *err)
 {
     if ((double)self->map.width * self->map.height * self->map.n_channels <= MAP_KEPT)

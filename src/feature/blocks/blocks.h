@@ -271,7 +271,7 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
                               const struct map_window *window, const struct clv_recipe *recipe,
                               struct clv_error *err) CLV_CHECK;
 
-/* Where in the block the mean of a map's channel stands, and what the mean is multiplied by there. */
+/* Returns the column in the block of the mean of a map's channel; *unit is the factor of the mean there. */
 int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t map, int32_t channel);
 /* edges: similarity of two nodes' means in each map, times the length of their boundary if there is one */
 int32_t map_edge_count(const struct clv_recipe *recipe);
@@ -305,7 +305,7 @@ struct pairs {
 };
 void pairs_release(struct pairs *pairs);
 
-/* Another weighting of the same regions: sum[PAIR_CENTRE] and `centre` of `pairs` for centre[n]. A quarter of
+/* Computes sum[PAIR_CENTRE] and `centre` of `pairs` again for other weights centre[n]. Takes a quarter of the time of
  * pairs_init. */
 void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *centre);
 

@@ -52,7 +52,8 @@ static enum clv_status features_number(int32_t *number, const struct features_re
     return CLV_OK;
 }
 
-/* Only tensors of the format, so that a misspelt one is not passed over; and those that need each other. */
+/* Finds the tensors. Refuses unknown ones, so that a misspelt name is noticed, and those that lack another one that
+ * they need. */
 static enum clv_status find_arrays(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;

@@ -165,7 +165,7 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
     tensor->shape[1] = columns;
 }
 
-/* All tensors of the file; those that grow come first, in the order of enum array, without data. */
+/* Lists all tensors of the file. Those that grow come first, in the order of enum array, without data. */
 static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct features_writer *self,
                            const struct clv_set *set, const struct clv_recipe *recipe)
 {

@@ -182,7 +182,7 @@ static enum clv_status require(double had, double needed, const char *path, stru
     return status ? fail_within(err, status, path) : CLV_OK;
 }
 
-/* With the item's maps. */
+/* Bytes for the features of an item and for its maps. */
 static double memory_of_item(const struct clv_recipe *recipe, const struct clv_set *set, const struct clv_item *item,
                              int32_t width, int32_t height, const struct clv_image_limits *limits)
 {

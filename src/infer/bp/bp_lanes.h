@@ -35,7 +35,7 @@ INLINE void lower(lanes *value, const lanes *other)
     *value = (lanes)(((lane_bits)*other & is_other) | ((lane_bits)*value & ~is_other));
 }
 
-/* All lanes become the highest. */
+/* Sets all lanes to the highest of them. */
 INLINE void spread_highest(lanes *value)
 {
     lanes halves = __builtin_shufflevector(*value, *value, 2, 3, 0, 1);

@@ -76,7 +76,7 @@ static double pass_node(struct pass_state *self, int32_t node, bool is_backward)
     return taken;
 }
 
-/* All nodes once; returns the bound. */
+/* Passes over all nodes once; returns the bound. */
 static double pass(struct pass_state *self, bool is_backward)
 {
     struct clv_bp *bp = self->bp;

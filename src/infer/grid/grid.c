@@ -59,7 +59,7 @@ static bool has_negative(const float *values, int32_t count)
     return is_there;
 }
 
-/* By four lists that take turns, so that none waits for the count before. */
+/* Counts sizes in four lists in turn, so that no count waits for the one before it. */
 void grid_sizes_add(struct grid_sizes *sizes, const float *unary, int32_t n)
 {
     int32_t n_zeros = 0;

@@ -267,7 +267,8 @@ INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
     }
 }
 
-/* Every undecided pixel of row y with excess or a deficit is a root; roots among their like count as scanned. */
+/* Makes every undecided pixel of row y with excess or a deficit a root. Roots whose neighbours are all roots of their
+ * side count as scanned. */
 INLINE void plant(struct trees *self, int32_t y, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -281,7 +282,8 @@ INLINE void plant(struct trees *self, int32_t y, int n_arcs)
     }
 }
 
-/* Each step goes through the rows behind the one before it, while they are near: it needs the row below, too. */
+/* Prepares all rows in several steps. Each step follows a few rows behind the one before it, while they are in the
+ * cache, since it also needs the row below. */
 INLINE void start(struct trees *self, struct grid_cut *coarse, int n_arcs)
 {
     struct grid_cut *cut = self->cut;

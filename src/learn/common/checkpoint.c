@@ -82,7 +82,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     facts->n++;
 }
 
-/* In the order in which differences are reported: a parameter before the whole command. */
+/* Lists facts in the order in which differences are reported: a parameter before the whole command. */
 static enum clv_status facts_open(struct facts *facts, const struct checkpoints *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;

@@ -284,7 +284,7 @@ double dual_line_search(const struct dual_point *point, const double *delta, dou
 /* v += step * delta, w = S times the projection of v, l += step * loss_change. */
 void dual_step(struct dual_point *point, const double *delta, double loss_change, double step);
 
-/* Another S, the same distributions: w follows from v. O(size). */
+/* Sets another S for the same distributions; w follows from v. O(size). */
 void dual_set_variance(struct dual_point *point, const double *variance);
 
 /* Returns why no weight starts at random, as a clause for an error message, or NULL if some do. Either weights are

@@ -37,7 +37,7 @@ static size_t list_vectors(struct state_field fields[5], double numbers[2], cons
     return 5;
 }
 
-/* Before the first step there is nothing but the weights to start from: the first evaluation is made again. */
+/* Writes the state. Before the first step it is only the weights to start from: the first evaluation is made again. */
 static enum clv_status crf_state_write(struct checkpoints *checkpoints, const struct crf_state *state,
                                        struct clv_error *err)
 {
@@ -169,7 +169,7 @@ static bool is_done(const struct crf *self)
     return before - lbfgs->value < self->training->parameters[TOLERANCE] * lbfgs->value;
 }
 
-/* From where the state is. */
+/* Minimises F from the state on. */
 static enum clv_status minimise(struct crf *self, struct clv_error *err)
 {
     struct crf_state *state = &self->state;

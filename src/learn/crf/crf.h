@@ -101,8 +101,8 @@ struct lbfgs {
     double *trial, *trial_gradient; /* [size] */
 };
 
-/* At x = 0, which may be changed before lbfgs_start; `memory` >= 1 steps are remembered. Release also after a failure.
- * 2 memory + 6 vectors. */
+/* Opens a minimisation at x = 0, which may be changed before lbfgs_start; `memory` >= 1 steps are remembered. Release
+ * also after a failure. 2 memory + 6 vectors. */
 enum clv_status lbfgs_open(struct lbfgs *self, const struct lbfgs_function *function, size_t size, size_t memory,
                            struct clv_error *err) CLV_CHECK;
 void lbfgs_release(struct lbfgs *self);

@@ -120,7 +120,7 @@ static enum clv_status gathered_open_shares(struct gathered *self, struct clv_er
     return self->arena.failed ? fail_memory(err) : CLV_OK;
 }
 
-/* All but the shares, whose number is not known at first. */
+/* Lists all fields except the shares, whose number is not known at first. */
 static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const struct bcfw *bcfw,
                           struct gathered *gathered)
 {
@@ -557,7 +557,7 @@ void bcfw_put_variance(struct bcfw *self, const double *variance)
         sum_bucket(self, b);
 }
 
-/* Before a pass's first step: from time to time a look at all. *is_over: no further pass is needed. */
+/* Begins a pass, with a check of all examples every CHECK_EVERY passes. *is_over: no further pass is needed. */
 static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_error *err)
 {
     size_t pass = self->position.pass;

@@ -116,7 +116,7 @@ double bcfw_bytes(const struct clv_training *training, double batch);
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 
-/* After bcfw_resume: S that was in use then, not copied. */
+/* Restores the S of the checkpoint after bcfw_resume. It is not copied. */
 void bcfw_put_variance(struct bcfw *self, const double *variance);
 
 /* Runs until the gap is closed, the passes are up or the course is stopped; adds points to the result's curve if
@@ -134,10 +134,10 @@ size_t bcfw_n_support(const struct bcfw *self);
 enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling, double step,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Reads the checkpoint, if there is one: *found is set, self is as it was when the checkpoint was written, and the fields
- * of the course are filled. The caller puts S back by bcfw_put_variance. A checkpoint holds the dual, a block of
- * marginals for each example, the best weights and the position; w, the order of the pass and the gaps of buckets follow
- * from these. */
+/* Reads the checkpoint, if there is one: *found is set, self is as it was when the checkpoint was written, and the
+ * fields of the course are filled. The caller puts S back by bcfw_put_variance. A checkpoint holds the dual, a block
+ * of marginals for each example, the best weights and the position; w, the order of the pass and the gaps of buckets
+ * follow from these. */
 enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err) CLV_CHECK;
 
 /* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and
@@ -200,7 +200,7 @@ double laplace_mean(double eta, double lambda);
 double laplace_variational_scale(double mean, double variance, double lambda);
 double laplace_exact_scale(double mean, double lambda);
 
-/* Where the variational ones settle while the mean stays: the variance that is its own next one. */
+/* The limit of the variational ones while the mean stays: the variance that is its own next one. */
 double laplace_settled_scale(double mean, double lambda);
 
 /* The summand of L(p, q) (section 5) for p = N(mean, variance) and its best q: at least KL(p || p0). */

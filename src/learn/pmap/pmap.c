@@ -403,7 +403,7 @@ static enum clv_status check_position(const struct pmap *self, double n_first_st
     return CLV_OK;
 }
 
-/* All rounds, from the checkpoint or the beginning, and the objective at w = 0. */
+/* Runs all rounds, from the checkpoint or the beginning, and computes the objective at w = 0. */
 static enum clv_status learn(struct pmap *self, struct clv_error *err)
 {
     bool resumed;
@@ -498,7 +498,7 @@ static double bytes(const struct clv_training *training)
     return gradients * (double)sizeof(double);
 }
 
-/* Besides, what the labels of each node count for, which is not the loss. */
+/* The bytes of joint training, and those of the weights of each node's labels. */
 static double marginal_bytes(const struct clv_training *training)
 {
     double weights = training_n_nodes(training) * (double)training->layout.n_labels;

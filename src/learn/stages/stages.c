@@ -161,8 +161,8 @@ static bool calibration_loss(struct comm_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* The mean size of unary scores over examples and weak examples, under w, or without w under the stage that has not seen
- * the example; 1 if all are 0. A unit for scores that are added to them. */
+/* The mean size of unary scores over examples and weak examples, under w, or without w under the stage that has not
+ * seen the example; 1 if all are 0. A unit for scores that are added to them. */
 static enum clv_status score_size(double *size, const struct clv_training *training,
                                   const struct stages_state *learning, const double *w, struct clv_error *err)
 {
@@ -349,7 +349,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* All features of context at most, and a copy of those that were in a file. */
+/* Checks the memory for all features of context, and for a copy of those that were in a file. */
 static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_weight_layout *next,
                                     struct clv_error *err)
 {
