@@ -163,7 +163,7 @@ struct tag_file {
     const char *path;
 };
 
-/* A copy of the numbers of a tensor with n of them, all finite. */
+/* Copies the numbers of a tensor that must have n of them, all finite. */
 static enum clv_status take_reals(double **copy, const struct tag_file *file, const char *name, int32_t n_dims,
                                   const int64_t *shape, struct clv_error *err)
 {
