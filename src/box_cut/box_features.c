@@ -1,6 +1,6 @@
-/* Features of superpixels for box segmentation: position in the box, colours against the margin, distances, and the
- * foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling and
- * box_features_add_soft the others, in the order of the enum in box_cut.h. */
+/* Computes the features of superpixels for box segmentation: position in the box, colours compared with the margin,
+ * distances, and the foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling
+ * and box_features_add_soft the others, in the order of the enum in box_cut.h. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #define STEP_RANGE  32.0 /* in Lab */
 #define LEAP_RANGE  12.0
 #define FAR         300.0
-#define RIM         0.85f /* of the way from the box's centre to a side */
+#define RIM         0.85f /* fraction of the way from the centre of the box to a side */
 
 enum { SUMS = 5, BANDS = 4 };
 
@@ -57,7 +57,8 @@ struct totals {
     double at_border[4];    /* whether left, top, right, bottom are on the image's border */
 };
 
-/* The weights of the kernels' sums: inside, outside, and length of border with the outside (row 2). */
+/* Fills the weights of the kernels' sums: area inside, area outside, and length of the border with the outside. Returns
+ * totals over the superpixels. */
 static struct totals prepare(struct box_features *self)
 {
     const struct box_scene *scene = self->affinity->scene;
@@ -89,8 +90,8 @@ static struct totals prepare(struct box_features *self)
     return totals;
 }
 
-/* Writes how near the sides of the box are, first those inside the image, then those at its border. Returns the
- * number of entries. */
+/* Writes the nearness of the sides of the box, first of those inside the image, then of those at its border. Returns
+ * the number of entries. */
 static int fill_position(float *row, const struct box_region *region, const struct totals *totals)
 {
     bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
@@ -186,8 +187,8 @@ void box_features_add_filling(struct box_features *self, int k, const int32_t *f
     }
 }
 
-/* Neighbours' soft labels by the border's length, smooth[n] with a share of their own, and alike[n] by similarity as
- * well. scratch[2][n]. */
+/* Averages neighbours' soft labels by the length of the border: smooth[n] with a share of the superpixel's own label,
+ * alike[n] weighted by similarity as well. scratch[2][n]. */
 static void mix_neighbours(struct box_features *self, float *alike, float *scratch, const double *q)
 {
     const struct clv_adjacency *adjacency = &self->affinity->scene->adjacency;
@@ -223,7 +224,8 @@ static float look(const struct box_features *self, double x, double y)
     return self->smooth[map->labels[(size_t)row * (size_t)map->width + (size_t)column]];
 }
 
-/* Soft labels around: towards the centre line and away from it, above and below, twice; and those mirrored. */
+/* Writes soft labels around a superpixel: towards the vertical centre line, away from it, above and below, at two
+ * distances; and at the mirrored position. */
 static void fill_context(float *row, const struct box_features *self, const struct box_region *region)
 {
     static const double radii[2] = {0.3, 0.7};
@@ -238,8 +240,8 @@ static void fill_context(float *row, const struct box_features *self, const stru
     row[k++] = look(self, -x, y);
 }
 
-/* foreground and background, the kernels' weights, and distances' sources; their masses, and the soft foreground's
- * shares of the box and of its rim. */
+/* Prepares foreground and background as weights of the kernels and as sources of distances. Computes their masses, and
+ * the soft foreground's shares of the box and of its rim. */
 static void prepare_soft(struct box_features *self, double mass[2], double share[2], const double *q)
 {
     const struct box_region *regions = self->affinity->scene->regions;

@@ -82,7 +82,7 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
     OWNED(json_drop) struct json_value *root = NULL;
     const struct json_value *value;
     MUST(metadata_parse(&root, tensors, "record", path, err));
-    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is not JSON object", path);
+    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is not a JSON object", path);
     MUST(reserve_entries(record, n, err));
     /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there
      * are. */

@@ -1,6 +1,6 @@
-/* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler,
- * JMLR 2013). Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and the
- * second one sees no change; or colour by colour. */
+/* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler, JMLR
+ * 2013). Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and a second one
+ * changes nothing; or colour by colour. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
