@@ -13,7 +13,7 @@
 enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
                                        struct clv_error *err) CLV_CHECK;
 
-/* Whether a model has learned of objects. */
+/* Whether a model has learned to find objects. */
 bool learned_objects_are_there(const struct clv_model *model);
 
 /* *objects is a view of the model's tensors, not to be released. CLV_ERR_DATA for tensors that are not as above. */

@@ -48,7 +48,7 @@ static int32_t piece_root(struct object_piece *pieces, int32_t piece)
     return piece;
 }
 
-/* The row before becomes the one above. */
+/* Moves on: the current row becomes the row above. */
 static void next_row(struct object_rows *self)
 {
     struct object_run *runs = self->above;
