@@ -4,7 +4,7 @@
 
 #include "cleave/learn.h"
 
-/* The first learner that takes Potts couplings and full tables on any graph. It is used where another learner does not
+/* The first learner that takes Potts couplings and full tables on any graph. It is used if another learner does not
  * support the problem. */
 const struct clv_learner *learner_of_any_graph(void);
 
