@@ -16,8 +16,8 @@
 enum { BOX_CUT_BINS = 7 };
 static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
 
-/* Features of what box segmentation gives a node: its value, spread over the two nearest of BOX_CUT_BINS, from `first`
- * on. Returns the entries written. */
+/* Writes the features of a node's result of box segmentation: its value, divided between the two nearest of
+ * BOX_CUT_BINS, from `first` on. Returns the number of entries. */
 static size_t put_box_cut(int32_t *index, float *value, int32_t first, float foreground)
 {
     float at = foreground * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
@@ -116,7 +116,7 @@ static enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, dou
             MUST(label_item(&item, q[weak], &training->layout, &options, err));
         NEED(item.name = string_copy(clv_dataset_name(training->dataset, number)));
         MUST(dataset_append(result, &item, err));
-        item = (struct dataset_item){0}; /* it is the dataset's now */
+        item = (struct dataset_item){0}; /* the dataset owns it now */
     }
     *dataset = TAKE(result);
     return CLV_OK;
@@ -137,23 +137,23 @@ static enum clv_status pseudo_labelled_train(struct clv_training_result *result,
     changed.n_examples = n;
     changed.n_weak = 0;
     changed.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
-    if (changed.layout.n_features != training->layout.n_features) /* a teacher that sees frames */
+    if (changed.layout.n_features != training->layout.n_features) /* a teacher with privileged features */
         changed.init = NULL;
     return learner->train(result, &changed, err);
 }
 
-/* For teachers without masks: how often they are taught, the share of foreground among the pixels that boxes do not
- * rule out, and the share of the learner's passes. */
+/* For teachers without masks: the number of rounds, the share of foreground among the pixels that boxes do not exclude,
+ * and the fraction of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen as
- * BOX_CUT_BINS is. */
+/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen in the same
+ * way as BOX_CUT_BINS. */
 static const double OWN_SHARE_TRUST = 0.5;
 
 #define MOST_SHIFT 100 /* of unaries */
 
-/* Each example's draws are its own, and not those of any step. */
+/* Each example has its own samples, which differ from those of any step. */
 #define TEACHER_SEED(seed, round, index)                                                                               \
     ((seed) ^ (0x7465616368ULL + ((uint64_t)(round) << 58) + ((uint64_t)(index) << 32)))
 
@@ -191,7 +191,7 @@ struct label_state {
     const double *w;
     double *share; /* [n_weak] of foreground, see choose_shares */
     int round;
-    bool framed; /* the teacher sees frames */
+    bool framed; /* the teacher has the features of frames */
 };
 
 static const int32_t *given_of(const struct clv_training *training, size_t weak)
@@ -206,7 +206,8 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* The share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without any. */
+/* Returns the share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 if there
+ * is no such area. */
 static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                                double shift)
 {
@@ -232,7 +233,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
             field->unary[i] += low;
 }
 
-/* Opens a weak example and loads its field as the teacher sees it. */
+/* Opens a weak example and loads its field under the teacher. */
 static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct label_state *self,
                                  size_t k, struct clv_error *err)
 {
@@ -244,7 +245,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     return partial_load(decoder, &example, err);
 }
 
-/* Whether background is all that is given of a weak example, but not all that there is: it has boxes. */
+/* Whether a weak example has boxes: the given labels are all background, and not all nodes are given. */
 static bool is_boxed(const struct clv_training *training, size_t k)
 {
     const int32_t *given = given_of(training, k);
@@ -257,7 +258,7 @@ static bool is_boxed(const struct clv_training *training, size_t k)
     return n_open > 0;
 }
 
-/* share[k] as the teacher finds it, if the example has boxes. */
+/* Computes share[k] by the teacher, if the example has boxes. */
 static enum clv_status find_share(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct label_state *self = context;
@@ -277,10 +278,10 @@ static bool share_results(struct comm_piece *piece, void *context, size_t k, siz
     return part == 0;
 }
 
-/* share[n_weak]: the shares of foreground that pseudo-labels are to have; NaN: as they come. Boxes are filled by FILL
- * as long as no mask says otherwise. With masks, the share that a teacher finds in one box errs as much as the mean of
- * all does, both ways: it takes the background for foreground, or part of the foreground for background. Halfway
- * between is nearer to the truth than either. */
+/* Chooses share[n_weak], the shares of foreground that pseudo-labels are to have, or NaN to leave them. Without
+ * masks FILL of each box is foreground. With masks, the share that a teacher finds in one box and the mean over all
+ * boxes have errors of about the same size, in both directions. The value halfway between is nearer to the truth
+ * than either. */
 static enum clv_status choose_shares(struct label_state *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -339,7 +340,7 @@ static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, 
     quiet.checkpoints = NULL;
     quiet.validation = NULL;
     int passes = learner_role(self->learner, CLV_ROLE_PASSES);
-    if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
+    if (!training->n_examples && passes >= 0) /* a teacher that is trained again in the next round need not converge */
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_training_result_release) struct clv_training_result result = {0};
@@ -354,8 +355,8 @@ static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, 
     return comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err);
 }
 
-/* Starts from the image and its boxes alone: the probabilities of box segmentation; without them, foreground wherever
- * it may be. */
+/* Starts from the image and its boxes alone: from the probabilities of box segmentation, or without them from
+ * foreground wherever the boxes allow it. */
 static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_training *training)
 {
     for (size_t k = 0; k < self->n; k++) {
@@ -415,7 +416,8 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
         start_from_boxes(&result, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
         for (; labelling.round < n_rounds; labelling.round++) {
-            labelling.framed = labelling.round > 0; /* frames would take the first ones, filled boxes, for foreground */
+            labelling.framed =
+                labelling.round > 0; /* in round 0 labels are filled boxes, which frames would only reproduce */
             MUST(teach(&labelling, true, err));
         }
     }
