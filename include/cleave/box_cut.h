@@ -30,13 +30,13 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
  *
  * The box and a margin around it are cut into superpixels, none across the box's border. Three proposals, which give
  * the foreground more or less of the box, come from rounds of estimating the densities of foreground and background at
- * every superpixel by kernels over colour, texture and place, from the labels of the round before, and of finding the
- * minimum cut. A small network then computes the log odds of foreground at each superpixel from all proposals, from the
- * differences of it and of the bands of the box from the surroundings, from the least step of colour on a way out of
- * the box, from its position, and from the foreground around it. A second network does so again, with the first one's
- * output around the superpixel as further inputs (auto-context, Tu 2008). Their weights were learned from photos with
- * tight, wider, inaccurate and loose boxes, so that no tightness of the box is assumed; sides on the image's border
- * count as open. At last a cut of the superpixels and one of the pixels (clv_refine) are made.
+ * every superpixel by kernels over colour, texture and position, from the labels of the round before, and of finding
+ * the minimum cut. A small network then computes the log odds of foreground at each superpixel from all proposals, from
+ * the differences of it and of the bands of the box from the surroundings, from the least step of colour on a way out
+ * of the box, from its position, and from the foreground around it. A second network does so again, with the first
+ * one's output around the superpixel as further inputs (auto-context, Tu 2008). Their weights were learned from photos
+ * with tight, wider, inaccurate and loose boxes, so that no tightness of the box is assumed; sides on the image's
+ * border count as open. At last a cut of the superpixels and one of the pixels (clv_refine) are made.
  *
  * A box over the whole image leaves no background to learn from; then positions and colours within it decide. Image of
  * 3 channels, box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the

@@ -206,8 +206,8 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* Returns the share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 if there
- * is no such area. */
+/* Returns the share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without
+ * such an area. */
 static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                                double shift)
 {
