@@ -68,7 +68,7 @@ static void compare(struct table_drawing *self, const int32_t *to, const int32_t
     self->value += t * gained;
 }
 
-/* y_B by another solution, the node's unary for `label` just large enough to force it. */
+/* Finds y_B by another solution, with the node's unary for `label` just large enough to force it. */
 static enum clv_status table_solve_clamped(struct table_drawing *self, int32_t node, int32_t label,
                                            struct clv_error *err)
 {
@@ -151,7 +151,8 @@ struct draw_state {
     struct pmap_workspace *space;
 };
 
-/* incident[first[i] .. first[i + 1] - 1] = the edges of node i, but those of unknown nodes; no node is marked. */
+/* Sets incident[first[i] .. first[i + 1] - 1] to the edges of node i, without those of unknown nodes. No node is
+ * marked. */
 static void prepare_visits(struct pmap_workspace *space, const struct clv_field *field, const int32_t *label)
 {
     int32_t *first = space->first, n_nodes = field->n_nodes;
@@ -165,7 +166,7 @@ static void prepare_visits(struct pmap_workspace *space, const struct clv_field 
         }
     for (int32_t i = 0, end = 0; i <= n_nodes; i++) {
         end += first[i];
-        first[i] = end; /* filled from behind */
+        first[i] = end; /* filled from the end */
     }
     for (int32_t e = field->n_edges - 1; e >= 0; e--)
         if (label[field->edges[e][0]] != CLV_UNKNOWN && label[field->edges[e][1]] != CLV_UNKNOWN) {
@@ -179,12 +180,12 @@ static double label_weight(const struct draw_state *self, int32_t i, int32_t b)
     return self->scale * (double)self->weight[(size_t)i * (size_t)self->field->n_labels + (size_t)b];
 }
 
-/* A clamped optimum: y_B is y_A with the flipped labels swapped, and its node's other label weighs t. The estimate is
- * - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of nodes and edges
- * are kept. */
+/* A clamped optimum: y_B is y_A with the flipped labels swapped, and the other label of its node has weight t. The
+ * estimate is - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of
+ * nodes and edges are kept. */
 static void visit_clamp(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
 {
-    (void)cost; /* that of the rounded scores */
+    (void)cost; /* cost is that of the rounded scores */
     struct draw_state *self = context;
     struct pmap_workspace *space = self->space;
     const struct clv_field *field = self->field;
@@ -217,7 +218,7 @@ static bool counts(const struct draw_state *self, int32_t i)
     return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);
 }
 
-/* Whether y_B is to be found for node i: reduced, if the label that y_A does not give it has a weight. */
+/* Whether y_B is needed for node i. With the reduction, only if the label that y_A does not give it has a weight. */
 static bool is_wanted(const struct draw_state *self, int32_t i)
 {
     if (!counts(self, i))
@@ -234,7 +235,7 @@ static enum clv_status clamp_dynamically(struct draw_state *self, struct decoder
     return clv_oracle_witnesses(decoder->oracle, self->space->wanted, n, visit_clamp, self, err);
 }
 
-/* One node's y_B by another solution, its unary just large enough to force it. */
+/* Finds one node's y_B by another solution, with its unary just large enough to force it. */
 static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int32_t label, struct decoder *decoder,
                                      struct clv_error *err)
 {
@@ -245,7 +246,7 @@ static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int3
         enough += field->pairwise[space->incident[at]];
     field->unary[node] = label ? enough : -enough;
     enum clv_status status = clv_oracle_map(decoder->oracle, decoder->y, NULL, field, err);
-    field->unary[node] = original; /* whatever the status */
+    field->unary[node] = original; /* also after a failure */
     if (status)
         return status;
     int32_t n = 0;
@@ -267,7 +268,7 @@ static enum clv_status clamp_anew(struct draw_state *self, struct decoder *decod
     return CLV_OK;
 }
 
-/* Without edges y_B differs from y_A in its own node only, whatever the number of labels. */
+/* Without edges y_B differs from y_A in its own node only, for any number of labels. */
 static void clamp_apart(struct draw_state *self)
 {
     struct pmap_workspace *space = self->space;
