@@ -57,9 +57,9 @@ enum clv_blocks {
     CLV_BLOCK_HOG = 512,        /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
     CLV_BLOCK_MAPS = 1024,      /* values of maps of networks, pooled; with a bias of its own */
     CLV_BLOCK_FISHER = 2048,    /* patches only: Fisher vectors of SIFT descriptors in and around the patch */
-    CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
-    CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
-    CLV_BLOCK_FIXED = 27,       /* what superpixels at a fixed scale have by default */
+    CLV_BLOCK_SUPERPIXELS = 31, /* the default of superpixels */
+    CLV_BLOCK_PATCHES = 127,    /* the default of patches */
+    CLV_BLOCK_FIXED = 27,       /* the default of superpixels at a fixed scale */
     CLV_BLOCK_ALL = 4095,
 };
 
@@ -170,7 +170,7 @@ struct clv_recipe {
     int32_t window;
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
-/* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
+/* Sets the defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
 CLV_API void clv_recipe_init_patches(struct clv_recipe *recipe);
 CLV_API void clv_recipe_release(struct clv_recipe *recipe);
 CLV_API int32_t clv_recipe_n_features(const struct clv_recipe *recipe);
@@ -205,7 +205,7 @@ struct clv_example {
 };
 CLV_API void clv_example_release(struct clv_example *example);
 
-/* Superpixels, features and edges of a 3-channel image. One thread; deterministic. */
+/* Extracts superpixels, features and edges from a 3-channel image. One thread; deterministic. */
 CLV_API enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
                                             const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
