@@ -470,7 +470,8 @@ enum clv_status objects_write(const char *path, struct labelled *item, const str
 enum clv_status object_rows_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Lets the rows of a model of colours give the means of the file's one or three bands of samples, if it has any. */
+/* Lets the rows of a model of colours have means and deviations of the file's one or three bands of samples, if it has
+ * any. */
 void objects_take_samples(struct labelled *item, const struct batch *run, int32_t n_samples);
 
 /* The first line of objects.tsv. */

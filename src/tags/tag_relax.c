@@ -1,5 +1,6 @@
 /* Solves the linear relaxation of models with a coupling for every pair of tags, by a minimum cut over each tag and its
- * opposite. It gives a bound, and the tags that every optimum has. Start at tag_relax, at the end. */
+ * opposite. It gives a bound, and values of some tags that an optimum has as well. Start at
+ * tag_relax, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>

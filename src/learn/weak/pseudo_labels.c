@@ -416,8 +416,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
         start_from_boxes(&result, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
         for (; labelling.round < n_rounds; labelling.round++) {
-            labelling.framed =
-                labelling.round > 0; /* in round 0 labels are filled boxes, which frames would only reproduce */
+            labelling.framed = labelling.round > 0; /* round 0 has filled boxes, which frames would copy */
             MUST(teach(&labelling, true, err));
         }
     }
